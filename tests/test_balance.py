@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from atlas_search.core.targets import Target
-from atlas_search.search.balance import Pool, choose, type_caps
 from atlas_search.search.query import parse_query
+from atlas_search.search.select import Pool, choose, type_caps
 
 BALANCES = st.sampled_from(["rank", "floor", "quota"])
 # a document belongs to one corpus, so a candidate is (corpus, number of the document in it)

@@ -14,7 +14,7 @@ from rich.console import Console
 from atlas_search.building.flow import BuildReport
 from atlas_search.core.errors import SourceError
 from atlas_search.core.targets import Target
-from atlas_search.search.find_candidates import find_candidates
+from atlas_search.search.find import find_candidates
 from atlas_search.search.flow import search
 from atlas_search.search.run import SearchRun
 from tests.benchmarks.quality.asking import SHOWN, Rankings, ask

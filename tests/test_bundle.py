@@ -27,8 +27,7 @@ from atlas_search.providers.chat import Message, Usage
 from atlas_search.search.flow import search
 from atlas_search.search.request import SearchRequest
 from atlas_search.search.result import SearchResult
-from atlas_search.search.run import SearchRun
-from atlas_search.search.searcher import Searcher
+from atlas_search.search.run import Searcher, SearchRun
 from atlas_search.services import Services
 from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.filters import Range

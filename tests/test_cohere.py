@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 from pydantic import SecretStr
 
-from atlas_search.core.errors import ConfigurationError
-from atlas_search.search.rerankers.cohere import ATTEMPTS, COHERE_SERVER, CohereReranker
-from atlas_search.search.rerankers.second_stage import RerankerUnavailable
+from atlas_search.core.errors import ConfigurationError, RerankerUnavailable
+from atlas_search.search.rerankers import ATTEMPTS, COHERE_SERVER, CohereReranker
 from tests.cohere_server import KEY, MODEL, CohereServer, Cut, cohere_server, results
 from tests.mistral_server import Reply, Silence
 

@@ -12,8 +12,7 @@ from atlas_search.providers.embedding import Embedder
 from atlas_search.providers.open import CHAT_MODELS, EMBEDDERS, open_embedder
 from atlas_search.readers import Reader
 from atlas_search.readers.files import NO_FORMATS, READERS, SUFFIXES
-from atlas_search.search.rerankers.open import RERANKERS
-from atlas_search.search.rerankers.second_stage import SecondStage
+from atlas_search.search.rerankers import RERANKERS, SecondStage
 from atlas_search.testing import (
     ChatModelContract,
     EmbedderContract,

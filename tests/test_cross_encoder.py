@@ -13,7 +13,7 @@ import pytest
 
 from atlas_search.core.errors import MissingModel
 from atlas_search.providers.embedding import DEFAULT_MODEL
-from atlas_search.search.rerankers.cross_encoder import BATCH, CrossEncoderReranker, sigmoid
+from atlas_search.search.rerankers import BATCH, CrossEncoderReranker, sigmoid
 
 VOCABULARY = "[PAD] [UNK] [CLS] [SEP] [MASK] the court held that rule fish".split()
 LONGEST = 24

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from atlas_search.core.targets import Target
-from atlas_search.search.searcher import Searcher
+from atlas_search.search.run import Searcher
 from tests.finding import find, names, searching
 
 SECTIONS = "\n\n".join(

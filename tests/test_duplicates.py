@@ -11,12 +11,10 @@ from hypothesis import strategies as st
 
 from atlas_search.core.targets import Target
 from atlas_search.core.telemetry.tracer import Tracer
-from atlas_search.search.duplicates import groups
 from atlas_search.search.flow import search
-from atlas_search.search.mmr import mmr_order
 from atlas_search.search.request import SearchRequest
-from atlas_search.search.run import SearchRun
-from atlas_search.search.searcher import Searcher
+from atlas_search.search.run import Searcher, SearchRun
+from atlas_search.search.select import groups, mmr_order
 from atlas_search.stores.embedded import EmbeddedStore
 from tests.hash_embedder import HashEmbedder
 from tests.three_passages import table_of

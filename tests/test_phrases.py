@@ -7,7 +7,7 @@ import pytest
 from atlas_search.answer.compare import search_each, together
 from atlas_search.core.targets import Target
 from atlas_search.search.result import RequiredUnmet
-from atlas_search.search.searcher import Searcher
+from atlas_search.search.run import Searcher
 from tests.finding import find, names, search_of, searching
 
 

@@ -13,7 +13,7 @@ from atlas_search.core.targets import Target
 from atlas_search.providers.chat import ModelCalls
 from atlas_search.providers.open import CHAT_MODELS, EMBEDDERS, open_chat_models, open_mistral
 from atlas_search.readers.files import READERS, files_reader
-from atlas_search.search.rerankers.open import RERANKERS, known_rerankers, open_stages
+from atlas_search.search.rerankers import RERANKERS, known_rerankers, open_stages
 
 GROUP = "atlas_search.test_parts"
 

@@ -7,10 +7,8 @@ from hypothesis import strategies as st
 
 from atlas_search.core.targets import Target
 from atlas_search.search.query import parse_query
-from atlas_search.search.rerank import SCORERS, rerank
-from atlas_search.search.rerankers.fused import fuse
-from atlas_search.search.rerankers.lexical import lexical
-from atlas_search.search.signals.measure import SignalTable, measure
+from atlas_search.search.ranking import SCORERS, fuse, lexical, rerank
+from atlas_search.search.signals import SignalTable, measure
 from atlas_search.stores.vectors import Cosines
 from tests.three_passages import candidates_of, hits, signals_of, table_of
 

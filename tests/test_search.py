@@ -9,9 +9,8 @@ import pytest
 from atlas_search.core.domain import LEGS, Passage
 from atlas_search.core.targets import Target
 from atlas_search.language.text import words
-from atlas_search.search.find_candidates import find_candidates
+from atlas_search.search.find import find_candidates, retrieve
 from atlas_search.search.flow import search
-from atlas_search.search.retrieve import retrieve
 from atlas_search.search.run import SearchRun
 from atlas_search.services import Services
 from atlas_search.stores.filters import Range

@@ -12,8 +12,7 @@ from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.search.flow import search
 from atlas_search.search.request import SearchRequest
 from atlas_search.search.result import SearchResult
-from atlas_search.search.run import SearchRun
-from atlas_search.search.searcher import Searcher
+from atlas_search.search.run import Searcher, SearchRun
 from atlas_search.stores.embedded import EmbeddedStore
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import READERS, build_tiny, write_sources

@@ -7,11 +7,11 @@ import pytest
 
 from atlas_search.answer.compare import search_each, together
 from atlas_search.output.search_document import ScopeOut
-from atlas_search.search.conditions import conditions
-from atlas_search.search.extent.extent import ShortLeg
-from atlas_search.search.extent.measure import extent_of
+from atlas_search.search.request import conditions
 from atlas_search.search.result import WholeResult
-from atlas_search.search.searcher import Searcher
+from atlas_search.search.run import Searcher
+from atlas_search.search.scope import ShortLeg
+from atlas_search.search.summary import extent_of
 from atlas_search.stores.store import Hits
 from tests.finding import find, search_of, searching
 

@@ -10,10 +10,10 @@ from atlas_search.core.errors import RequestError, RerankerUnavailable
 from atlas_search.core.stop import Stop
 from atlas_search.core.targets import Target
 from atlas_search.search.flow import search
-from atlas_search.search.rerank import Ranking
-from atlas_search.search.rerankers.second_stage import Limits, Relevance, read_again, reorder
+from atlas_search.search.ranking import Ranking
+from atlas_search.search.rerankers import Limits, Relevance, read_again, reorder
 from atlas_search.search.run import SearchRun
-from atlas_search.search.signals.measure import SignalTable
+from atlas_search.search.signals import SignalTable
 from atlas_search.services import Services
 from atlas_search.stores.arrays import IntArray
 from tests.conftest import request_for

@@ -8,9 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from atlas_search.search.query import parse_query
-from atlas_search.search.signals.measure import measure
-from atlas_search.search.signals.neighbours import neighbours, with_neighbours
-from atlas_search.search.signals.occurrences import locate, weigh
+from atlas_search.search.signals import locate, measure, neighbours, weigh, with_neighbours
 from atlas_search.stores.arrays import AT_ONCE
 from atlas_search.stores.terms import TokenWriter
 from atlas_search.stores.vectors import Cosines

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from atlas_search.search.flow import search
-from atlas_search.search.other_spellings import Spellings
 from atlas_search.search.query import parse_query
 from atlas_search.search.run import SearchRun
+from atlas_search.search.unknown import Spellings
 from atlas_search.services import Services
 from tests.conftest import request_for
 from tests.three_passages import signals_of, table_of

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from atlas_search.language.languages import FUNCTION_WORDS
 from atlas_search.language.text import content_terms, words
-from atlas_search.search.sub_questions import LONGEST, MOST_PARTS, sub_questions
+from atlas_search.search.parts import LONGEST, MOST_PARTS, sub_questions
 
 PIECES = [
     *"what which who how is are does did do in under of on to for by and or also then".split(),

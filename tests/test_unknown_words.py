@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from atlas_search.answer.compare import search_each, together
-from atlas_search.search.searcher import Searcher
-from atlas_search.search.unknown_words import UnknownWord, reworded
+from atlas_search.search.run import Searcher
+from atlas_search.search.unknown import UnknownWord, reworded
 from tests.finding import find, names, search_of, searching
 
 

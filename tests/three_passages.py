@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from atlas_search.language.text import identifier_parts, words
 from atlas_search.search.candidates import Candidates, CorpusHits
 from atlas_search.search.query import Query, parse_query
-from atlas_search.search.signals.measure import SignalTable, measure
+from atlas_search.search.signals import SignalTable, measure
 from atlas_search.stores.arrays import IntArray, Ragged
 from atlas_search.stores.store import Hits
 from atlas_search.stores.terms import TokenTable

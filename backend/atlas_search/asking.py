@@ -11,10 +11,9 @@ from atlas_search.answer.write.token_count import count_tokens
 from atlas_search.core.domain import ChatTurn
 from atlas_search.core.errors import InvalidQuestion, RequestError, shown
 from atlas_search.core.targets import MAX_DAYS
-from atlas_search.search.conditions import Filter, check_fields, conditions
+from atlas_search.search.counts import Narrowing
 from atlas_search.search.query import MOST_PHRASES, parse_query, phrases
-from atlas_search.search.request import SearchRequest
-from atlas_search.search.scope_counts import Narrowing
+from atlas_search.search.request import Filter, SearchRequest, check_fields, conditions
 from atlas_search.services import Services, known_corpora
 
 MAX_QUESTION = 4000  # characters; the embedding model reads the first 256 tokens anyway

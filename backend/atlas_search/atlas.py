@@ -39,15 +39,14 @@ from atlas_search.providers.open import open_embedder
 from atlas_search.readers import Reader
 from atlas_search.readers.files import files_reader
 from atlas_search.readers.metadata import name_of
-from atlas_search.search.count import count_search, failed_searches
-from atlas_search.search.explain import explain_all
-from atlas_search.search.facets import facets as count_facets
+from atlas_search.search.counts import ScopeCounts, scope_counts
+from atlas_search.search.counts import facets as count_facets
 from atlas_search.search.flow import search
 from atlas_search.search.request import SearchRequest
-from atlas_search.search.result import SearchResult, WholeResult
+from atlas_search.search.result import SearchResult, WholeResult, explain_all
 from atlas_search.search.run import SearchRun
-from atlas_search.search.scope_counts import ScopeCounts, scope_counts
 from atlas_search.search.suggestions import Suggestion, suggestions
+from atlas_search.search.trace import count_search, failed_searches
 from atlas_search.services import Services, narrow_services, open_services
 from atlas_search.stores.versions import collections_beside, make_folder
 

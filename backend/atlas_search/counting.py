@@ -6,7 +6,7 @@ from typing import TypedDict, TypeVar, Unpack, get_args
 from atlas_search.asking import check_corpora, check_phrases, within
 from atlas_search.core.errors import RequestError, UnknownFilterField, shown
 from atlas_search.core.stop import Stop
-from atlas_search.search.conditions import Filter, conditions
+from atlas_search.search.request import Filter, conditions
 from atlas_search.services import Services, known_corpora
 from atlas_search.words.counts import Counts
 from atlas_search.words.flow import count_hits, list_collocates, list_keywords, list_lines

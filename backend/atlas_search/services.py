@@ -39,9 +39,9 @@ from atlas_search.providers.open import (
     open_embedder,
 )
 from atlas_search.providers.sparse import term_model
-from atlas_search.search.rerank import SCORERS
-from atlas_search.search.rerankers.open import known_rerankers, open_stages
-from atlas_search.search.searcher import Searcher, TermLeg
+from atlas_search.search.ranking import SCORERS
+from atlas_search.search.rerankers import known_rerankers, open_stages
+from atlas_search.search.run import Searcher, TermLeg
 from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.store import PermittedStore, Store

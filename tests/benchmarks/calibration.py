@@ -32,7 +32,7 @@ from atlas_search.evaluation.calibration import choose
 from atlas_search.evaluation.labels.beir import BenchmarkQuery
 from atlas_search.evaluation.questions import make_questions
 from atlas_search.providers.open import open_embedder
-from atlas_search.search.conditions import Filter
+from atlas_search.search.request import Filter
 from tests.benchmarks.quality.collection import Collection, build_collection, open_collection
 from tests.benchmarks.quality.records import GroupReader
 from tests.benchmarks.quality.sets import TestSet, read_sets, sampled, split_of

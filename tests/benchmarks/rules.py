@@ -42,8 +42,8 @@ from atlas_search.core.files import bundled_folder
 from atlas_search.evaluation.labels.load import load_labels
 from atlas_search.evaluation.metrics.texts import contains_reference
 from atlas_search.providers.embedding import DEFAULT_MODEL
-from atlas_search.search.conditions import Filter
 from atlas_search.search.flow import search
+from atlas_search.search.request import Filter
 from tests.benchmarks.quality.collection import (
     COLLECTION,
     build_collection,
@@ -72,7 +72,7 @@ GROUPS: Mapping[str, Mapping[str, Callable[..., Any]]] = {
         f"{_QUOTES}.choose.with_what_is_before": lambda chosen, most: list(chosen)[:most]
     },
     "readings": {"atlas_search.answer.flow.readings": lambda *_: ()},
-    "sub-questions": {"atlas_search.search.find_candidates.sub_questions": lambda _: ()},
+    "sub-questions": {"atlas_search.search.find.sub_questions": lambda _: ()},
     "conflicts": {"atlas_search.answer.flow.conflicts_between": lambda *_: ()},
     "counted": {"atlas_search.answer.flow.count_asked_for": lambda _: None},
 }

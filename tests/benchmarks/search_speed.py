@@ -23,12 +23,11 @@ from atlas_search.atlas import Atlas
 from atlas_search.core.targets import Target
 from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.search.candidates import Candidates
+from atlas_search.search.find import retrieve
 from atlas_search.search.query import parse_query
-from atlas_search.search.rerank import rerank
-from atlas_search.search.retrieve import retrieve
-from atlas_search.search.run import SearchRun
-from atlas_search.search.searcher import Searcher
-from atlas_search.search.signals.measure import measure
+from atlas_search.search.ranking import rerank
+from atlas_search.search.run import Searcher, SearchRun
+from atlas_search.search.signals import measure
 from atlas_search.stores.vectors import Cosines
 
 QUESTIONS = 40

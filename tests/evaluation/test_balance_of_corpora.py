@@ -10,7 +10,7 @@ from atlas_search.evaluation.labels.label import Label
 from atlas_search.evaluation.metrics import balance, periods
 from atlas_search.evaluation.metrics.balance import entropy, spread
 from atlas_search.evaluation.metrics.metric import Case, Tools
-from atlas_search.search.traced import imbalance
+from atlas_search.search.trace import imbalance
 from tests.hash_embedder import HashEmbedder
 from tests.replies import passage, reply
 

@@ -8,8 +8,7 @@ import pytest
 from atlas_search import Atlas
 from atlas_search.core.errors import Cancelled
 from atlas_search.core.stop import Stop
-from atlas_search.search.other_spellings import Spellings
-from atlas_search.search.unknown_words import MOST_LOOKED_UP
+from atlas_search.search.unknown import MOST_LOOKED_UP, Spellings
 
 MISSPELT = [f"merchant{first}{last}" for first in ascii_lowercase for last in "qxz"]
 

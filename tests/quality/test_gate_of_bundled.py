@@ -18,8 +18,7 @@ from atlas_search.evaluation.scored import summarise
 from atlas_search.providers.embedding import DEFAULT_MODEL
 from atlas_search.providers.embedding_local import LocalEmbedder
 from atlas_search.search.candidates import Candidates
-from atlas_search.search.rerank import SCORERS, Scorer
-from atlas_search.search.rerankers.fused import SIGNALS, absolute
+from atlas_search.search.ranking import SCORERS, SIGNALS, Scorer, absolute
 from atlas_search.services import Services, open_services
 from atlas_search.stores.terms import FloatArray
 from tests.quality.bundled import (

@@ -8,9 +8,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from atlas_search.atlas import Atlas
 from atlas_search.core.telemetry.span import DOCUMENT_BYTES, size_of, size_of_attributes
-from atlas_search.search.rerankers.second_stage import Relevance
-from atlas_search.search.traced import TEXTS_OF_LEG
-from atlas_search.search.traced_ranking import SHOWN
+from atlas_search.search.rerankers import Relevance
+from atlas_search.search.trace import SHOWN, TEXTS_OF_LEG
 from atlas_search.services import Services
 from tests.spans.recorded import documents, named
 

@@ -10,7 +10,7 @@ from atlas_search.asking import ask_request
 from atlas_search.atlas import Atlas
 from atlas_search.core.domain import ChatTurn
 from atlas_search.core.telemetry.names import Ids, identify
-from atlas_search.search.traced import imbalance
+from atlas_search.search.trace import imbalance
 from atlas_search.services import Services
 from tests.answering import asked
 from tests.chat_server import Reply

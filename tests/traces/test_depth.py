@@ -17,7 +17,7 @@ from atlas_search.core.stop import Stop
 from atlas_search.evaluation.traces.depth import DepthCheck, Verdict, check_depth, depths, verdict
 from atlas_search.evaluation.traces.phoenix import Wanted
 from atlas_search.evaluation.traces.trace import Told, Trace, read_trace
-from atlas_search.search.traced import depth_imbalance
+from atlas_search.search.trace import depth_imbalance
 from atlas_search.services import Services
 from tests.spans.recorded import named
 from tests.traces.made import as_phoenix, shallow, trace_of

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 from atlas_search.atlas import Atlas
 from atlas_search.core.domain import Document
-from atlas_search.search.conditions import conditions
 from atlas_search.search.query import phrases
+from atlas_search.search.request import conditions
 
 Span = tuple[int, int]
 

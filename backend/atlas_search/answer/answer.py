@@ -16,8 +16,8 @@ from atlas_search.core.domain import CheckedPassage, CheckedSentence, Citation
 from atlas_search.core.ids import CONFIDENCE
 from atlas_search.core.notebook import closest_html, footer_html, frame, html_with_citations
 from atlas_search.providers.chat import Message, Usage
-from atlas_search.search.extent.extent import Extent
 from atlas_search.search.result import SearchResult
+from atlas_search.search.scope import Extent
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -13,7 +13,7 @@ from atlas_search.core.targets import Target
 from atlas_search.providers.chat import ChatModel
 from atlas_search.providers.cross_encoder import EntailmentModel
 from atlas_search.providers.reading import ReaderModel
-from atlas_search.search.searcher import Searcher
+from atlas_search.search.run import Searcher
 
 
 @dataclass(frozen=True)

@@ -30,12 +30,12 @@ from atlas_search.core.domain import CheckedSentence, Passage
 from atlas_search.core.errors import ModelRefused, ModelUnavailable
 from atlas_search.providers.chat import ChatModel, Message
 from atlas_search.search.evidence import freshness
-from atlas_search.search.extent.extent import joint
 from atlas_search.search.flow import search
 from atlas_search.search.request import SearchRequest
 from atlas_search.search.result import RequiredUnmet, SearchResult, WholeResult
 from atlas_search.search.run import SearchRun
-from atlas_search.search.unknown_words import UnknownWord
+from atlas_search.search.scope import joint
+from atlas_search.search.unknown import UnknownWord
 
 Spoken = Mapping[str, Sequence[CheckedSentence]]
 """The verified sentences of every corpus that answers."""

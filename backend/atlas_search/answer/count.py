@@ -9,7 +9,7 @@ from atlas_search.answer.request import AskRequest
 from atlas_search.answer.run import AnswerRun
 from atlas_search.core.errors import Cancelled
 from atlas_search.core.telemetry.metrics import Metrics
-from atlas_search.search.count import count_corpora, count_stages
+from atlas_search.search.trace import count_corpora, count_stages
 
 
 def answer_and_count(run: AnswerRun) -> Answer:

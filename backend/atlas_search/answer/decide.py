@@ -8,9 +8,8 @@ from atlas_search.answer.conflicts import Contradiction
 from atlas_search.answer.quotes.choose import Chosen
 from atlas_search.answer.quotes.likelihood import told_by_metadata
 from atlas_search.core.domain import Decision
-from atlas_search.search.extent.dates import Dates
-from atlas_search.search.extent.extent import Extent
 from atlas_search.search.result import SearchResult
+from atlas_search.search.scope import Dates, Extent
 
 DEFAULT_THRESHOLD = 0.25
 """Evidence a language model needs where neither the target nor a calibration says otherwise.

@@ -18,10 +18,9 @@ from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.language.text import content_terms
 from atlas_search.providers.chat import ChatModel, Usage
 from atlas_search.providers.reading import ReaderModel
-from atlas_search.search.clock import Clock
 from atlas_search.search.request import SearchRequest
 from atlas_search.search.result import SearchResult
-from atlas_search.search.run import SearchRun
+from atlas_search.search.run import Clock, SearchRun
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,12 @@ from atlas_search.answer.run import AnswerRun, describe_writer
 from atlas_search.core.telemetry import names as gen_ai
 from atlas_search.core.telemetry.names import Ids
 from atlas_search.core.telemetry.span import Span, TracedDocument
-from atlas_search.search.traced import describe_collection, describe_counts, describe_index
-from atlas_search.search.traced_ranking import score_name
+from atlas_search.search.trace import (
+    describe_collection,
+    describe_counts,
+    describe_index,
+    score_name,
+)
 
 
 def ids_of(run: AnswerRun) -> Ids:

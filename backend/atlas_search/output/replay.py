@@ -14,11 +14,10 @@ from atlas_search.core.ids import __version__
 from atlas_search.core.targets import Target
 from atlas_search.output.bundle import RunBundle
 from atlas_search.search.flow import search
+from atlas_search.search.ranking import SCORERS
 from atlas_search.search.request import SearchRequest
-from atlas_search.search.rerank import SCORERS
-from atlas_search.search.rerankers.open import known_rerankers
-from atlas_search.search.run import SearchRun
-from atlas_search.search.searcher import Searcher
+from atlas_search.search.rerankers import known_rerankers
+from atlas_search.search.run import Searcher, SearchRun
 from atlas_search.stores.filters import DOCUMENT_ID, PASSAGE_FIELDS
 from atlas_search.stores.store import Store
 

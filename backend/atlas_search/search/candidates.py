@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from atlas_search.core.domain import Leg
 from atlas_search.search.query import Query
-from atlas_search.search.signals.measure import SignalTable
+from atlas_search.search.signals import SignalTable
 from atlas_search.stores.arrays import IntArray, sorted_unique
 from atlas_search.stores.store import Hits
 from atlas_search.stores.terms import FloatArray

@@ -7,15 +7,14 @@ from atlas_search.core.domain import CheckedPassage, RankedPassage
 from atlas_search.core.targets import Target
 from atlas_search.search.candidates import Candidates
 from atlas_search.search.evidence import check
-from atlas_search.search.find_candidates import find_candidates
-from atlas_search.search.rerank import Ranking, rerank
-from atlas_search.search.rerankers.second_stage import Limits, read_again
+from atlas_search.search.find import find_candidates
+from atlas_search.search.ranking import Ranking, rerank
+from atlas_search.search.rerankers import Limits, read_again
 from atlas_search.search.result import WholeResult
 from atlas_search.search.run import SearchRun
 from atlas_search.search.select import select
 from atlas_search.search.summary import summary
-from atlas_search.search.traced import describe_search
-from atlas_search.search.traced_ranking import describe_ranking
+from atlas_search.search.trace import describe_ranking, describe_search
 
 
 def search(run: SearchRun) -> WholeResult:

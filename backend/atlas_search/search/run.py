@@ -1,6 +1,9 @@
 """A question on its way through the search: the one object that all stages share."""
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -9,15 +12,90 @@ import numpy as np
 from atlas_search.core.domain import Passage
 from atlas_search.core.stop import Stop
 from atlas_search.core.targets import Target
+from atlas_search.core.telemetry.metrics import Metrics
 from atlas_search.core.telemetry.tracer import Tracer
-from atlas_search.search.clock import Clock
+from atlas_search.providers.embedding import Embedder
+from atlas_search.providers.sparse import TermModel
 from atlas_search.search.query import Phrase, Query, parse_query
 from atlas_search.search.request import SearchRequest
-from atlas_search.search.searcher import Searcher
-from atlas_search.search.signals.occurrences import weigh
-from atlas_search.search.unknown_words import MOST_LOOKED_UP, UnknownWord, reworded, unknown_words
+from atlas_search.search.rerankers import Stages
+from atlas_search.search.scope import CorpusExtent, corpus_extents
+from atlas_search.search.signals import weigh
+from atlas_search.search.unknown import (
+    MOST_LOOKED_UP,
+    Spellings,
+    UnknownWord,
+    reworded,
+    unknown_words,
+)
 from atlas_search.stores.arrays import IntArray, sorted_unique
 from atlas_search.stores.store import Scope, Store
+from atlas_search.stores.term_weights import TermTable
+from atlas_search.stores.vectors import FloatArray
+
+
+class Clock:
+    """Milliseconds by stage, from one `lap` to the next."""
+
+    def __init__(self) -> None:
+        self.laps: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, stage: str) -> None:
+        """End a stage; one that comes again, for another part of a question, adds to its time."""
+        now = time.perf_counter()
+        self.laps[stage] = round(self.laps.get(stage, 0.0) + (now - self._last) * 1000, 3)
+        self._last = now
+
+    @contextmanager
+    def measure(self, step: str) -> Iterator[None]:
+        """Add the time of a block to that of a step within a stage; the stage goes on."""
+        begun = time.perf_counter()
+        try:
+            yield
+        finally:
+            took = (time.perf_counter() - begun) * 1000
+            self.laps[step] = round(self.laps.get(step, 0.0) + took, 3)
+
+
+@dataclass(frozen=True)
+class TermLeg:
+    """A SPARSE_MODEL, and what it says of the passages of the store."""
+
+    model: TermModel
+    table: TermTable
+
+    def scores(self, question: str) -> FloatArray:
+        """How well each passage of the store goes with a question, in [0, 1]."""
+        return self.table.scores(*self.model.question(question))
+
+
+@dataclass(frozen=True)
+class Searcher:
+    """Safe to use from several threads."""
+
+    store: Store
+    embedder: Embedder
+    executor: Executor
+    tracer: Tracer
+    stages: Stages
+    metrics: Metrics = field(default_factory=Metrics)
+    terms: TermLeg | None = None
+
+    @cached_property
+    def mean_length(self) -> float:
+        """Mean number of words in the store's passages."""
+        return self.store.tokens.mean_length()
+
+    @cached_property
+    def whole(self) -> Mapping[str, CorpusExtent]:
+        """All that can be searched, by corpus: what a search without conditions looks through."""
+        return corpus_extents(self.store)
+
+    @cached_property
+    def spellings(self) -> Spellings:
+        """The words of the store by their spelling."""
+        return Spellings(self.store.tokens)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from flask_openapi3.models.tag import Tag
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from atlas_search.core.domain import MetadataValue
-from atlas_search.search.conditions import conditions
+from atlas_search.search.request import conditions
 from atlas_search.server.schemas.requests import Filters, plain_filters
 from atlas_search.server.serving import Serve
 from atlas_search.services import known_corpora

@@ -7,8 +7,7 @@ from pydantic import BaseModel, Field
 
 from atlas_search.core.ids import moment
 from atlas_search.output.search_document import DatesOut
-from atlas_search.search.extent.corpora import CorpusExtent
-from atlas_search.search.extent.dates import joint_dates
+from atlas_search.search.scope import CorpusExtent, joint_dates
 from atlas_search.server.access.caller import present_caller
 from atlas_search.server.runs import Runs
 from atlas_search.server.serving import Serve

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from atlas_search.search.rerankers.second_stage import SecondStage
+from atlas_search.search.rerankers import SecondStage
 
 QUESTION = "the rule of the court"
 TEXTS = ("fish", "the rule of the court held", "the court")

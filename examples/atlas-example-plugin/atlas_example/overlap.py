@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from atlas_search.core.settings import Settings
-from atlas_search.search.rerankers.second_stage import Relevance
+from atlas_search.search.rerankers import Relevance
 
 
 class Overlap:

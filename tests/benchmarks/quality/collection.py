@@ -14,7 +14,7 @@ from atlas_search.building.sources import Rule, SourceFile, Sources
 from atlas_search.core.errors import SourceError
 from atlas_search.providers.embedding import Embedder
 from atlas_search.providers.sparse import EmbedderWithTerms, term_model
-from atlas_search.search.searcher import Searcher
+from atlas_search.search.run import Searcher
 from atlas_search.stores.arrays import IntArray
 from atlas_search.stores.store import Store
 from tests.benchmarks.quality.embedder import RememberedQuestions

@@ -24,8 +24,8 @@ from atlas_search.language.text import words
 from atlas_search.providers.embedding import Embedder
 from atlas_search.providers.open import open_embedder
 from atlas_search.search.query import parse_query
-from atlas_search.search.rerankers.fused import FUSED_WEIGHTS, fuse
-from atlas_search.search.signals.measure import SignalTable, measure
+from atlas_search.search.ranking import FUSED_WEIGHTS, fuse
+from atlas_search.search.signals import SignalTable, measure
 from atlas_search.stores.terms import FloatArray, TokenTable, TokenWriter
 from tests.benchmarks.quality.sets import TestSet, read_sets, sampled
 from tests.benchmarks.quality.tune import CUT, Asked, mean_ndcg

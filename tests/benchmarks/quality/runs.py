@@ -7,7 +7,7 @@ import numpy as np
 from atlas_search.core.domain import Leg
 from atlas_search.core.targets import Target
 from atlas_search.search.candidates import Candidates
-from atlas_search.search.rerank import rerank
+from atlas_search.search.ranking import rerank
 from atlas_search.stores.arrays import IntArray
 
 Run = Callable[[Candidates], IntArray]

@@ -11,8 +11,7 @@ from atlas_search.asking import search_request
 from atlas_search.atlas import Atlas
 from atlas_search.evaluation.labels.beir import BenchmarkQuery
 from atlas_search.search.candidates import Candidates
-from atlas_search.search.conditions import Filter
-from atlas_search.search.request import SearchRequest
+from atlas_search.search.request import Filter, SearchRequest
 from atlas_search.stores.arrays import IntArray
 from tests.benchmarks.quality.collection import Collection
 from tests.benchmarks.quality.sets import TestSet

@@ -20,10 +20,10 @@ from rich.table import Table
 from atlas_search.core.settings import load_settings
 from atlas_search.core.targets import Target
 from atlas_search.providers.open import open_embedder
-from atlas_search.search.find_candidates import find_candidates
-from atlas_search.search.rerankers.fused import FUSED_WEIGHTS, fuse
+from atlas_search.search.find import find_candidates
+from atlas_search.search.ranking import FUSED_WEIGHTS, fuse
 from atlas_search.search.run import SearchRun
-from atlas_search.search.signals.measure import SignalTable
+from atlas_search.search.signals import SignalTable
 from atlas_search.stores.terms import FloatArray
 from tests.benchmarks.quality.collection import Collection, build_collection, open_collection
 from tests.benchmarks.quality.records import GroupReader

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from atlas_search.evaluation.labels.beir import BenchmarkQuery
-from atlas_search.search.conditions import Filter
+from atlas_search.search.request import Filter
 from tests.benchmarks.quality.collection import record_id
 from tests.benchmarks.quality.sets import TestSet, sampled, split_of
 

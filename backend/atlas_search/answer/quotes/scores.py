@@ -17,7 +17,7 @@ from atlas_search.answer.quotes.kinds import asked_for
 from atlas_search.answer.quotes.quotable import Quote
 from atlas_search.answer.quotes.vectors import SentenceVectors
 from atlas_search.core.domain import CheckedPassage
-from atlas_search.search.rerankers.fused import EVIDENCE_WEIGHTS
+from atlas_search.search.ranking import EVIDENCE_WEIGHTS
 
 EMBEDDED = 3
 """Quotes of a question that are embedded in any case; with all eight no mean of the sets of

@@ -9,7 +9,7 @@ from atlas_search.core.targets import Target
 from atlas_search.core.telemetry.span import Span, TracedDocument
 from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.providers.reading import AnswerSpan, AnswerSpans, ReaderModel
-from atlas_search.search.traced_ranking import score_name
+from atlas_search.search.trace import score_name
 
 
 class PassageSpans(NamedTuple):

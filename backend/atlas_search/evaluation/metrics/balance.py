@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from math import log
 
 from atlas_search.evaluation.metrics.metric import Case, Metric
-from atlas_search.search.traced import imbalance
+from atlas_search.search.trace import imbalance
 
 _OF = "questions asked of all of several corpora that brought a passage"
 _SHARE = "Share of the {} that are of this corpus"

@@ -12,8 +12,8 @@ from atlas_search.answer.request import AskRequest, Mode
 from atlas_search.asking import MAX_QUESTION, Where, ask_request
 from atlas_search.core.domain import ChatTurn
 from atlas_search.core.targets import MAX_DAYS
-from atlas_search.search.conditions import MOST_VALUES, Filter, too_many
 from atlas_search.search.query import MOST_PHRASES
+from atlas_search.search.request import MOST_VALUES, Filter, too_many
 from atlas_search.services import Services
 
 MAX_HISTORY = 200

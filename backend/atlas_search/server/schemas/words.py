@@ -11,8 +11,8 @@ from atlas_search.counting import (
     MOST_WINDOW,
     WordsWhere,
 )
-from atlas_search.search.conditions import MOST_VALUES
 from atlas_search.search.query import MOST_PHRASES
+from atlas_search.search.request import MOST_VALUES
 from atlas_search.server.schemas.requests import (
     Filters,
     Names,

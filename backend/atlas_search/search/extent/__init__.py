@@ -1,1 +1,0 @@
-"""What a search looked through: its scope, as every result and every answer says it."""

@@ -1,1 +1,0 @@
-"""Ways to order candidates, one a file: each gives every candidate a score."""

@@ -1,0 +1,322 @@
+"""What a search looked through, and what it left out."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from atlas_search.core.domain import Leg
+from atlas_search.language.dates import OPEN_END, OPEN_START
+from atlas_search.search.request import written
+from atlas_search.stores.arrays import IntArray
+from atlas_search.stores.filters import Condition, DocumentDays
+from atlas_search.stores.store import Scope, Store
+
+_START, _END = np.datetime64(OPEN_START), np.datetime64(OPEN_END)
+
+
+@dataclass(frozen=True)
+class Dates:
+    """The first and last day that documents state (ISO), empty if none states one.
+
+    A date that is open at one end (`since 1901`) counts with the other, and `or_earlier` or
+    `or_later` says that there is one. `undated` documents have no date that can be read.
+    """
+
+    first: str = ""
+    last: str = ""
+    or_earlier: bool = False
+    or_later: bool = False
+    undated: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "first": self.first or None,
+            "last": self.last or None,
+            "or_earlier": self.or_earlier,
+            "or_later": self.or_later,
+            "undated": self.undated,
+        }
+
+
+def dates_of(days: DocumentDays, documents: IntArray) -> Dates:
+    """The dates of some documents, by their indices."""
+    first, last = days.first[documents], days.last[documents]
+    dated = ~np.isnat(first)
+    first, last = first[dated], last[dated]
+    undated = len(documents) - len(first)
+    earlier, later = first == _START, last == _END
+    stated = np.concatenate([first[~earlier], last[~later]])
+    if not len(stated):
+        return Dates(undated=undated)
+    return Dates(
+        str(stated.min()), str(stated.max()), bool(earlier.any()), bool(later.any()), undated
+    )
+
+
+def joint_dates(of: Iterable[Dates]) -> Dates:
+    """The dates of all together."""
+    every = list(of)
+    return Dates(
+        min((dates.first for dates in every if dates.first), default=""),
+        max((dates.last for dates in every if dates.last), default=""),
+        any(dates.or_earlier for dates in every),
+        any(dates.or_later for dates in every),
+        sum(dates.undated for dates in every),
+    )
+
+
+@dataclass(frozen=True)
+class CorpusExtent:
+    """What was searched of one corpus, of all that it holds; `dates` are those of the searched."""
+
+    id: str
+    label: str
+    documents: int
+    passages: int
+    all_documents: int
+    all_passages: int
+    dates: Dates
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether some of its passages could not be found."""
+        return self.passages < self.all_passages
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "id": self.id,
+            "label": self.label,
+            "documents": self.documents,
+            "passages": self.passages,
+            "all_documents": self.all_documents,
+            "all_passages": self.all_passages,
+        }
+
+
+def corpus_extents(store: Store, scope: Scope | None = None) -> Mapping[str, CorpusExtent]:
+    """Every corpus by its id, with what a scope leaves of it; all of it without one."""
+    within = scope or store.scope({})
+    documents = within.documents
+    passages = np.bincount(store.corpus_of(within.rows), minlength=len(store.corpora))
+    owners = store.corpus_of_documents(documents)
+    found = {}
+    for number, corpus in enumerate(store.corpora):
+        own = documents[owners == number]
+        found[corpus.id] = CorpusExtent(
+            id=corpus.id,
+            label=corpus.label,
+            documents=len(own),
+            passages=int(passages[number]),
+            all_documents=corpus.documents,
+            all_passages=corpus.passages,
+            dates=dates_of(store.days, own),
+        )
+    return found
+
+
+MOST_NAMED = 5  # corpora, or values of a filter; more of them would bury the rest
+
+
+def sentence(extent: "Extent") -> str:
+    """What was searched, and of what; the corpora, filters and phrases that narrowed it.
+
+    `Searched 1 of 3 corpora (Debates): 12 of 1,204 documents, 96 of 18,332 passages, 1901 to 2019;
+    filters: speaker = “A B”; no source of this corpus holds “blockchian”.`
+    """
+    clauses = [_searched(extent), *_filters(extent), *_phrases(extent), *_gaps(extent)]
+    return f"{'; '.join(clauses)}."
+
+
+def _searched(extent: "Extent") -> str:
+    corpora = _share(len(extent.corpora), extent.all_corpora, "corpus", "corpora")
+    labels = _some([corpus.label for corpus in extent.corpora], ", ", " and ")
+    found = [
+        _share(extent.documents, extent.all_documents, "document", "documents"),
+        _share(extent.passages, extent.all_passages, "passage", "passages"),
+        *_dates(extent.dates, extent.documents),
+    ]
+    return f"Searched {corpora} ({labels}): {', '.join(found)}"
+
+
+def _share(part: int, whole: int, one: str, several: str) -> str:
+    """`12 documents`, or `12 of 1,204 documents`."""
+    counted = f"{whole:,} {one if whole == 1 else several}"
+    return counted if part == whole else f"{part:,} of {counted}"
+
+
+def _dates(dates: Dates, documents: int) -> Iterator[str]:
+    if dates.first:
+        undated = f" ({dates.undated:,} undated)" if dates.undated else ""
+        yield f"{_span(dates)}{undated}"
+    elif documents:
+        yield "undated"
+
+
+def _span(dates: Dates) -> str:
+    first, last = dates.first, dates.last
+    if first.endswith("-01-01") and last.endswith("-12-31"):  # whole years
+        first, last = first[:4], last[:4]
+    earlier, later = " or earlier" * dates.or_earlier, " or later" * dates.or_later
+    if first == last and not (earlier and later):
+        return f"{first}{earlier}{later}"
+    return f"{first}{earlier} to {last}{later}"
+
+
+def _filters(extent: "Extent") -> Iterator[str]:
+    if extent.filters:
+        conditions = (_condition(field, of) for field, of in extent.filters.items())
+        yield f"filters: {', '.join(conditions)}"
+
+
+def _condition(field: str, condition: Condition) -> str:
+    asked = written(condition)
+    if isinstance(asked, dict):
+        return f"{field} {' '.join(f'{end} {value}' for end, value in asked.items())}"
+    return f"{field} = {_some([f'“{value}”' for value in asked], ' or ', ' or ')}"
+
+
+def _phrases(extent: "Extent") -> Iterator[str]:
+    if extent.required:
+        yield f"only passages that hold {_quoted(extent.required, 'and')}"
+    if extent.unmet:
+        yield f"also passages without {_quoted(extent.unmet, 'or')}"
+    if extent.excluded:
+        yield f"no passages that hold {_quoted(extent.excluded, 'or')}"
+
+
+def _gaps(extent: "Extent") -> Iterator[str]:
+    """What the search could not find: words that are nowhere, and candidates the index missed."""
+    if extent.unknown_words:
+        yield f"no source{_of_these(extent)} holds {_quoted(extent.unknown_words, 'or')}"
+    labels = {corpus.id: corpus.label for corpus in extent.corpora}
+    for leg in extent.short_legs:
+        if leg.reason == "index":
+            yield f"the index found {leg.found} of {leg.asked} candidates of {labels[leg.corpus]}"
+
+
+def _of_these(extent: "Extent") -> str:
+    """Other corpora may hold a word, but nothing outside a filter that the corpora do not."""
+    if len(extent.corpora) == extent.all_corpora:
+        return ""
+    return " of this corpus" if len(extent.corpora) == 1 else " of these corpora"
+
+
+def _quoted(phrases: Sequence[str], joint: str) -> str:
+    return f" {joint} ".join(f"“{phrase}”" for phrase in phrases)
+
+
+def _some(names: Sequence[str], between: str, last: str) -> str:
+    """The names, or the first of them and how many more there are."""
+    if len(names) <= MOST_NAMED:
+        return between.join(names)
+    return f"{between.join(names[:MOST_NAMED])}{last}{len(names) - MOST_NAMED} more"
+
+
+Reason = Literal["corpus", "narrowed", "words", "index"]
+"""Why a leg gave no more: the corpus has no more passages, or what was asked for leaves no more; no
+other passage has a word of the question; or the index found no more, though there are some."""
+
+
+@dataclass(frozen=True)
+class ShortLeg:
+    """A leg that gave fewer candidates of a corpus than it was asked for."""
+
+    corpus: str
+    leg: Leg
+    found: int
+    asked: int
+    reason: Reason
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extent:
+    """The scope of a search: the corpora searched, in order, and what of them could be found.
+
+    The collection has `all_corpora`. `required` and `excluded` are the phrases that narrowed it;
+    what is `unmet` was required too, but did not narrow it, for too few passages hold it.
+    `unknown_words` are words of the question that no searched corpus holds.
+    """
+
+    corpora: tuple[CorpusExtent, ...]
+    all_corpora: int
+    filters: Mapping[str, Condition]
+    required: tuple[str, ...] = ()
+    unmet: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+    unknown_words: tuple[str, ...] = ()
+    short_legs: tuple[ShortLeg, ...] = ()
+
+    @property
+    def documents(self) -> int:
+        """How many documents were searched."""
+        return sum(corpus.documents for corpus in self.corpora)
+
+    @property
+    def passages(self) -> int:
+        """How many passages were searched."""
+        return sum(corpus.passages for corpus in self.corpora)
+
+    @property
+    def all_documents(self) -> int:
+        """How many documents the searched corpora hold."""
+        return sum(corpus.all_documents for corpus in self.corpora)
+
+    @property
+    def all_passages(self) -> int:
+        """How many passages the searched corpora hold."""
+        return sum(corpus.all_passages for corpus in self.corpora)
+
+    @property
+    def dates(self) -> Dates:
+        """The time that the documents searched are of."""
+        return joint_dates(corpus.dates for corpus in self.corpora)
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether the collection holds more than was searched."""
+        return len(self.corpora) < self.all_corpora or any(c.narrowed for c in self.corpora)
+
+    @property
+    def sentence(self) -> str:
+        """All of it that a person wants to know."""
+        return sentence(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, and the sentence that says them."""
+        return {
+            "sentence": self.sentence,
+            "narrowed": self.narrowed,
+            "corpora": [corpus.to_dict() for corpus in self.corpora],
+            "all_corpora": self.all_corpora,
+            "documents": self.documents,
+            "passages": self.passages,
+            "all_documents": self.all_documents,
+            "all_passages": self.all_passages,
+            "dates": self.dates.to_dict(),
+            "filters": {field: written(of) for field, of in self.filters.items()},
+            "required": [*self.required],
+            "unmet": [*self.unmet],
+            "excluded": [*self.excluded],
+            "unknown_words": [*self.unknown_words],
+            "short_legs": [asdict(leg) for leg in self.short_legs],
+        }
+
+
+def joint(extents: Sequence[Extent], unknown_words: Sequence[str]) -> Extent:
+    """The extent of searches of one question in a corpus each, at least one, as if they were one.
+
+    A phrase that did not narrow all of them is `unmet`.
+    """
+    unmet = dict.fromkeys(phrase for each in extents for phrase in each.unmet)
+    return replace(
+        extents[0],
+        corpora=tuple(corpus for each in extents for corpus in each.corpora),
+        required=tuple(phrase for phrase in extents[0].required if phrase not in unmet),
+        unmet=tuple(unmet),
+        unknown_words=tuple(unknown_words),
+        short_legs=tuple(leg for each in extents for leg in each.short_legs),
+    )
