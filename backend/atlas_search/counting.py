@@ -8,10 +8,11 @@ from atlas_search.core.errors import RequestError, UnknownFilterField, shown
 from atlas_search.core.stop import Stop
 from atlas_search.search.request import Filter, conditions
 from atlas_search.services import Services, known_corpora
+from atlas_search.words.concordance import Concordance
 from atlas_search.words.counts import Counts
 from atlas_search.words.flow import count_hits, list_collocates, list_keywords, list_lines
-from atlas_search.words.lines import Concordance
-from atlas_search.words.query import parse
+from atlas_search.words.lists import Collocates, Keywords
+from atlas_search.words.query import Form, parse
 from atlas_search.words.request import (
     ALL,
     CORPUS,
@@ -30,8 +31,6 @@ from atlas_search.words.request import (
     WordsRequest,
 )
 from atlas_search.words.run import ReachRun, WordsRun
-from atlas_search.words.slots import Form
-from atlas_search.words.word_lists import Collocates, Keywords
 
 _T = TypeVar("_T")
 

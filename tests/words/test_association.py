@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from atlas_search.words.association import keyness, log_dice, log_likelihood, log_ratio
+from atlas_search.words.lists import keyness, log_dice, log_likelihood, log_ratio
 
 
 def of(value: int) -> np.ndarray:

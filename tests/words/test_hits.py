@@ -11,8 +11,15 @@ from atlas_search.core.errors import InvalidQuery
 from atlas_search.core.stop import Stop
 from atlas_search.stores.words import WordTable, WordWriter
 from atlas_search.words.hits import find_hits, near_places
-from atlas_search.words.query import MAX_DISTANCE, MOST_WILDCARDS, Either, Near, Words, parse
-from atlas_search.words.slots import Comparison
+from atlas_search.words.query import (
+    MAX_DISTANCE,
+    MOST_WILDCARDS,
+    Comparison,
+    Either,
+    Near,
+    Words,
+    parse,
+)
 from tests.words.scan import scan, typed
 
 VOCABULARY = ["strike", "Strike", "strikes", "striker", "wage", "wages", "ship", "shipwage", "a"]

@@ -7,11 +7,9 @@ from hypothesis import strategies as st
 from atlas_search.core.stop import Stop
 from atlas_search.language.text import TextSpan
 from atlas_search.stores.words import WordWriter
-from atlas_search.words.hits import find_hits
-from atlas_search.words.query import parse
-from atlas_search.words.ranks import lots, page
-from atlas_search.words.reach import Reach
-from atlas_search.words.slots import Comparison
+from atlas_search.words.hits import find_hits, lots, page
+from atlas_search.words.query import Comparison, parse
+from atlas_search.words.run import Reach
 from tests.words.scan import characters, words_in
 
 QUERY = ("or", ["a", "b"], ["a"])
@@ -93,7 +91,7 @@ def test_a_page_is_that_of_the_sorted_list(
     from unittest.mock import patch
 
     first, second = (np.array([pair[side] for pair in values], dtype=int) for side in (0, 1))
-    with patch("atlas_search.words.ranks.SMALL", small):
+    with patch("atlas_search.words.hits.SMALL", small):
         found = page(len(values), [lambda at: first[at], lambda at: second[at]], offset, limit)
     whole = sorted(range(len(values)), key=lambda at: (*values[at], at))
     assert found.tolist() == whole[offset : offset + limit]

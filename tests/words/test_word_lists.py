@@ -13,7 +13,7 @@ from atlas_search.atlas import Atlas
 from atlas_search.core.domain import Document
 from atlas_search.core.errors import RequestError
 from atlas_search.language.text import term_of
-from atlas_search.words.association import keyness, log_dice, log_likelihood, log_ratio
+from atlas_search.words.lists import keyness, log_dice, log_likelihood, log_ratio
 from tests.words.looked import looked_through, where_of
 from tests.words.scan import characters, scan, typed, words_in
 

@@ -23,8 +23,8 @@ from atlas_search.cli.tables import print_whole
 from atlas_search.core.errors import RequestError
 from atlas_search.output.table import csv_text
 from atlas_search.output.words_document import CellOut, LineOut
+from atlas_search.words.query import Form
 from atlas_search.words.request import ALL, CORPUS, YEAR, Sort
-from atlas_search.words.slots import Form
 
 Query = Annotated[
     str, typer.Argument(help='strike*, "a phrase", strike* NEAR/5 wage*, a OR b, wom?n')

@@ -24,9 +24,9 @@ from atlas_search.server.schemas.words import (
 )
 from atlas_search.server.serving import Serve
 from atlas_search.server.waiting import waiting
+from atlas_search.words.concordance import Concordance
 from atlas_search.words.counts import Counts
-from atlas_search.words.lines import Concordance
-from atlas_search.words.word_lists import Collocates, Keywords
+from atlas_search.words.lists import Collocates, Keywords
 
 Document = dict[str, object]
 

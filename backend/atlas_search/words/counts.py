@@ -1,11 +1,17 @@
 """Counts of hits, and how they are handed out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from atlas_search.core.notebook import frame
-from atlas_search.words.request import CORPUS
+from atlas_search.stores.arrays import IntArray, sorted_unique
+from atlas_search.stores.filters import DATE, DocumentDays
+from atlas_search.stores.store import Store
+from atlas_search.words.request import ALL, CORPUS, DECADE, YEAR, CountsRequest, Point
+from atlas_search.words.run import WordsRun
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -79,3 +85,209 @@ class Counts:
     def to_frame(self) -> "DataFrame":
         """A pandas table: a row for each cell. Raises ConfigurationError without pandas."""
         return frame(self.rows())
+
+
+UNKNOWN = 0
+"""The group of documents without a value, or with a date of several years."""
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Pairs of a document and a group: `documents[i]` is in `numbers[i]`.
+
+    `labels[n]` is the value of group `n`; that of UNKNOWN is None. A document with several values
+    is in several groups. `field` is the metadata field that finds the documents of a label.
+    """
+
+    documents: IntArray
+    numbers: IntArray
+    labels: tuple[str | None, ...]
+    field: str = ""
+
+    def documents_of(self, label: str | None) -> IntArray:
+        """The documents of one group, ascending; none if there is no such group."""
+        if label not in self.labels:
+            return self.documents[:0]
+        return sorted_unique(self.documents[self.numbers == self.labels.index(label)])
+
+
+def groups(store: Store, by: str) -> Groups:
+    """All documents of the store by a year, decade, corpus or field."""
+    every = np.arange(store.words.documents)
+    if by in (YEAR, DECADE):
+        return _by_time(store.days, every, 10 if by == DECADE else 1)
+    if by == CORPUS:
+        labels = [corpus.id for corpus in store.corpora]
+        return Groups(every, store.corpus_of_documents(every).astype(np.int64) + 1, (None, *labels))
+    if by == ALL:
+        return Groups(every, np.ones(len(every), dtype=np.int64), (None, ALL))
+    return _by_field(store, by, every)
+
+
+def of_point(store: Store, point: Point) -> IntArray:
+    """The documents behind a point, ascending."""
+    documents = groups(store, point.by).documents_of(point.value)
+    if not point.corpus:
+        return documents
+    return np.intersect1d(documents, store.documents_of([point.corpus]), assume_unique=True)
+
+
+def _by_time(days: DocumentDays, every: IntArray, years: int) -> Groups:
+    """Every year or decade from the first to the last, also those without a document."""
+    first, last = (_years(side) // years for side in (days.first, days.last))
+    known = ~np.isnat(days.first) & (first == last)
+    if not known.any():
+        return Groups(every, np.full(len(every), UNKNOWN), (None,), DATE)
+    start, end = int(first[known].min()), int(first[known].max())
+    labels = [_label(number, years) for number in range(start, end + 1)]
+    return Groups(every, np.where(known, first - start + 1, UNKNOWN), (None, *labels), DATE)
+
+
+def _years(days: np.ndarray) -> IntArray:
+    return days.astype("datetime64[Y]").astype(np.int64) + 1970
+
+
+def _label(number: int, years: int) -> str:
+    return f"{number:04d}" if years == 1 else f"{number:03d}0s"
+
+
+def _by_field(store: Store, field: str, every: IntArray) -> Groups:
+    pairs = store.field_values(field)
+    labels = sorted({value for _, value in pairs})
+    number = {label: at for at, label in enumerate(labels, start=1)}
+    documents = np.array([document for document, _ in pairs], dtype=np.int64)
+    without = every[~np.isin(every, documents)]
+    numbers = [number[value] for _, value in pairs] + [UNKNOWN] * len(without)
+    return Groups(
+        np.concatenate([documents, without]),
+        np.array(numbers, dtype=np.int64),
+        (None, *labels),
+        field,
+    )
+
+
+MOST_CELLS = 10_000
+"""Of a field whose every document says something else, those with the fewest hits are left out; of
+years and corpora the last ones."""
+
+
+def tabulate(run: WordsRun, asked: CountsRequest) -> Counts:
+    """Count hits, documents and passages by what is asked."""
+    run.stop.check()
+    grouped = groups(run.store, asked.by)
+    run.stop.check()
+    table = _PerDocument(run)
+    split = asked.by_corpus and asked.by != CORPUS
+    cells = list(_cells(run, asked, grouped, table, split=split))
+    if asked.by not in (YEAR, DECADE):
+        order = {corpus: number for number, corpus in enumerate(run.request.corpora)}
+        cells.sort(
+            key=lambda c: (
+                c.value is None,
+                -(c.hits or 0),
+                -c.words,
+                c.value or "",
+                order.get(c.corpus, 0),
+            )
+        )
+    whole = table.sums(run.reach.documents, np.zeros(len(run.reach.documents), dtype=np.int64), 1)
+    return Counts(
+        text=run.request.text,
+        by=asked.by,
+        cells=tuple(cells[:MOST_CELLS]),
+        cells_left_out=max(len(cells) - MOST_CELLS, 0),
+        total=_cell(None, "", {}, whole[:, 0]),
+    )
+
+
+class _PerDocument:
+    """What is added up, by document: hits, words, documents and passages with a hit and of all."""
+
+    def __init__(self, run: WordsRun):
+        reach, count = run.reach, run.table.documents
+        hits = np.diff(np.searchsorted(run.hits.starts, run.table.ends))
+        document_of = run.store.tokens.document_of[reach.passages_with(run.hits)]
+        passages = np.bincount(document_of, minlength=count)
+        counted = np.zeros(count, dtype=np.int64)
+        counted[reach.documents] = 1
+        self.columns = np.stack(
+            [hits, reach.words_of, hits > 0, counted, passages, reach.passages_of]
+        ).astype(np.int64)
+        self.counted = counted > 0
+
+    def sums(self, documents: IntArray, numbers: IntArray, count: int) -> IntArray:
+        """Of each of `count` groups; shape (6, groups)."""
+        found = [
+            # sums of integers below 2 ** 53 are exact
+            np.bincount(numbers, weights=column[documents], minlength=count)
+            for column in self.columns
+        ]
+        return np.stack(found).astype(np.int64)
+
+
+def _cells(
+    run: WordsRun, asked: CountsRequest, grouped: Groups, table: _PerDocument, *, split: bool
+) -> Iterator[Cell]:
+    kept = table.counted[grouped.documents]
+    documents, numbers = grouped.documents[kept], grouped.numbers[kept]
+    if not len(documents):
+        return
+    corpora = run.store.corpora if split else ()
+    width = max(len(corpora), 1)
+    owners = run.store.corpus_of_documents(documents) if split else 0
+    sums = table.sums(documents, numbers * width + owners, len(grouped.labels) * width)
+    chosen = [n for n, c in enumerate(corpora) if c.id in run.request.corpora] if split else [0]
+    for number in _listed(asked.by, numbers):
+        label = grouped.labels[number]
+        for corpus in chosen:
+            column = sums[:, number * width + corpus]
+            if column[_OF_DOCUMENTS] or (_is_time(asked.by) and number != UNKNOWN):
+                id_ = corpora[corpus].id if split else label or "" if asked.by == CORPUS else ""
+                yield _cell(label, id_, _filters(run, asked.by, grouped, label), column)
+
+
+def _listed(by: str, numbers: IntArray) -> list[int]:
+    """The groups in order, UNKNOWN last; of years all from the first with a document on."""
+    known = np.unique(numbers)
+    listed = known[known != UNKNOWN]
+    if _is_time(by) and len(listed):
+        listed = np.arange(listed[0], listed[-1] + 1)
+    return [*listed.tolist(), *([UNKNOWN] if len(known) and known[0] == UNKNOWN else [])]
+
+
+def _is_time(by: str) -> bool:
+    return by in (YEAR, DECADE)
+
+
+def _filters(
+    run: WordsRun, by: str, grouped: Groups, label: str | None
+) -> dict[str, list[str]] | None:
+    """What finds the documents of a group; None if a filter cannot, or the field has one."""
+    if not grouped.field:
+        return {}
+    if label is None or grouped.field in run.request.filters:
+        return None
+    # `1900s` would be read as the century
+    decade = f"{label[:-2]}X" if by == DECADE else label
+    return {grouped.field: [decade]}
+
+
+_OF_DOCUMENTS = 3
+
+
+def _cell(
+    value: str | None, corpus: str, filters: dict[str, list[str]] | None, column: IntArray
+) -> Cell:
+    hits, words, documents, of_documents, passages, of_passages = column.tolist()
+    return Cell(
+        value=value,
+        corpus=corpus,
+        hits=hits if words else None,
+        per_million=hits * 1_000_000 / words if words else None,
+        words=words,
+        documents=documents,
+        of_documents=of_documents,
+        passages=passages,
+        of_passages=of_passages,
+        filters=filters,
+    )

@@ -3,11 +3,9 @@
 from dataclasses import replace
 
 from atlas_search.core.telemetry.span import Span
-from atlas_search.words.collocates import collocates
-from atlas_search.words.concordance import concordance
-from atlas_search.words.counts import Counts
-from atlas_search.words.keywords import keywords
-from atlas_search.words.lines import Concordance
+from atlas_search.words.concordance import Concordance, concordance
+from atlas_search.words.counts import Counts, tabulate
+from atlas_search.words.lists import Collocates, Keywords, collocates, keywords
 from atlas_search.words.request import (
     CollocatesRequest,
     CountsRequest,
@@ -16,8 +14,6 @@ from atlas_search.words.request import (
     Where,
 )
 from atlas_search.words.run import ReachRun, WordsRun
-from atlas_search.words.tabulate import tabulate
-from atlas_search.words.word_lists import Collocates, Keywords
 
 
 def list_lines(run: WordsRun, asked: LinesRequest) -> Concordance:

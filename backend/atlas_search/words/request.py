@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from atlas_search.stores.filters import Condition
-from atlas_search.words.query import Node
-from atlas_search.words.slots import Form
+from atlas_search.words.query import Form, Node
 
 Sort = Literal["document", "left", "right", "hit", "date", "-date", "corpus"]
 """Order of lines. `left` and `right` go by the words beside the hit, the nearest first; `document`

@@ -1,5 +1,6 @@
 """A request for words on its way: the one object that all stages share."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -7,12 +8,176 @@ import numpy as np
 
 from atlas_search.core.stop import Stop
 from atlas_search.core.telemetry.tracer import Tracer
+from atlas_search.search.query import phrases
+from atlas_search.stores.arrays import IntArray, sorted_unique
+from atlas_search.stores.filters import PASSAGE_FIELDS
 from atlas_search.stores.store import Store
 from atlas_search.stores.words import WordTable
-from atlas_search.words.hits import Hits, find_hits, merge
-from atlas_search.words.reach import Reach, reach_of
+from atlas_search.words.hits import BoolArray, Hits, find_hits, merge
+from atlas_search.words.query import Comparison
 from atlas_search.words.request import Where, WordsRequest
-from atlas_search.words.slots import Comparison
+
+
+@dataclass(frozen=True)
+class Reach:
+    """The `documents` that are counted, ascending, and the `rows` of their passages that are.
+
+    If they are `whole`, what stands between the passages counts too: headings. `document_of` is
+    the document of every passage of the store.
+    """
+
+    table: WordTable
+    document_of: IntArray
+    documents: IntArray
+    rows: IntArray
+    whole: bool
+
+    def within(self, documents: IntArray) -> "Reach":
+        """The same in some documents only."""
+        kept = np.intersect1d(self.documents, documents, assume_unique=True)
+        if len(kept) == len(self.documents):
+            return self
+        rows = self.rows[np.isin(self.document_of[self.rows], kept)]
+        return Reach(self.table, self.document_of, kept, rows, self.whole)
+
+    @cached_property
+    def words_of(self) -> IntArray:
+        """How many words count, for every document of the table; each once."""
+        found = np.zeros(self.table.documents, dtype=np.int64)
+        if self.whole:
+            found[self.documents] = self.table.words_of[self.documents]
+            return found
+        rows = self._sorted
+        before = np.concatenate(([0], self._reach[:-1])) if len(rows) else rows
+        new = self.table.lasts[rows] - np.maximum(self.table.firsts[rows], before)
+        np.add.at(found, self.document_of[rows], np.maximum(new, 0))
+        return found
+
+    @cached_property
+    def counted(self) -> BoolArray:
+        """Whether each place of the table counts."""
+        if self.whole:
+            is_in = np.zeros(self.table.documents, dtype=bool)
+            is_in[self.documents] = True
+            return np.repeat(is_in, self.table.words_of)
+        held = np.zeros(len(self.table.tokens) + 1, dtype=np.int32)
+        np.add.at(held, self.table.firsts[self.rows], 1)
+        np.add.at(held, self.table.lasts[self.rows], -1)
+        found: BoolArray = np.cumsum(held[:-1]) > 0
+        return found
+
+    @cached_property
+    def counts(self) -> IntArray:
+        """How often each form of the table stands in what counts."""
+        every = self.table.places.sizes
+        if self.whole and len(self.documents) == self.table.documents:
+            return every
+        # the fewer places are read, the sooner
+        most = 2 * int(self.words_of.sum()) > len(self.table.tokens)
+        read = self.table.tokens[~self.counted if most else self.counted]
+        found = np.bincount(read, minlength=len(every))
+        return every - found if most else found
+
+    @cached_property
+    def passages_of(self) -> IntArray:
+        """How many passages count, for every document of the table."""
+        return np.bincount(self.document_of[self.rows], minlength=self.table.documents)
+
+    def keep(self, hits: Hits) -> Hits:
+        """The hits that count."""
+        if self.whole:
+            is_in = np.zeros(self.table.documents, dtype=bool)
+            is_in[self.documents] = True
+            return hits if is_in.all() else hits.where(is_in[self.table.documents_of(hits.starts)])
+        return hits.where(self._is_held(hits))
+
+    def passages_with(self, hits: Hits) -> IntArray:
+        """The rows of the passages that hold a hit whole, ascending."""
+        firsts, lasts = self.table.firsts[self.rows], self.table.lasts[self.rows]
+        holds = np.zeros(len(self.rows), dtype=bool)
+        lengths = hits.ends - hits.starts
+        for length in np.flatnonzero(np.bincount(lengths)).tolist():
+            starts = hits.starts[lengths == length]
+            end = np.searchsorted(starts, lasts - length, side="right")
+            holds |= end > np.searchsorted(starts, firsts)
+        found: IntArray = self.rows[holds]
+        return found
+
+    def openers(self, hits: Hits) -> IntArray:
+        """For each hit the row of a passage that shows it.
+
+        One that holds it whole, else one in which it begins; for a heading the passage after it, at
+        the end of a document the one before.
+        """
+        rows, at = self._sorted, self._at(hits)
+        begun = np.maximum(at, 0)
+        holder = rows[self._holder[begun]]
+        begins = (at >= 0) & (self._reach[begun] > hits.starts)
+        following = rows[np.minimum(at + 1, len(rows) - 1)]
+        documents = self.table.documents_of(hits.starts)
+        stands = (at + 1 < len(rows)) & (self.document_of[following] == documents)
+        return np.where(begins | ~stands, holder, following)
+
+    def _is_held(self, hits: Hits) -> BoolArray:
+        if not len(self.rows):
+            return np.zeros(len(hits.starts), dtype=bool)
+        at = self._at(hits)
+        held: BoolArray = (at >= 0) & (self._reach[np.maximum(at, 0)] >= hits.ends)
+        return held
+
+    def _at(self, hits: Hits) -> IntArray:
+        """The last passage, of `_sorted`, that begins no later than each hit; -1 for none."""
+        firsts = self.table.firsts[self._sorted]
+        return np.searchsorted(firsts, hits.starts, side="right") - 1
+
+    @cached_property
+    def _sorted(self) -> IntArray:
+        order = np.argsort(self.table.firsts[self.rows], kind="stable")
+        found: IntArray = self.rows[order]
+        return found
+
+    @cached_property
+    def _reach(self) -> IntArray:
+        """How far passages reach, up to each: a document's never reach into the next."""
+        return np.maximum.accumulate(self.table.lasts[self._sorted])
+
+    @cached_property
+    def _holder(self) -> IntArray:
+        """Which of the passages up to each reaches so far."""
+        own = self.table.lasts[self._sorted] == self._reach
+        return np.maximum.accumulate(np.where(own, np.arange(len(own)), 0))
+
+
+def reach_of_corpora(store: Store, corpora: Sequence[str]) -> Reach:
+    """All of some corpora."""
+    table, document_of = store.words, store.tokens.document_of
+    documents = store.documents_of(corpora)
+    is_in = np.zeros(table.documents, dtype=bool)
+    is_in[documents] = True
+    return Reach(table, document_of, documents, np.flatnonzero(is_in[document_of]), True)
+
+
+def reach_of(
+    store: Store, request: Where, by_language: Mapping[str, Sequence[int]], stop: Stop
+) -> Reach:
+    """What a request leaves of the corpora, whose numbers are given by their language."""
+    table, document_of = store.words, store.tokens.document_of
+    numbers = [number for of_language in by_language.values() for number in of_language]
+    if not (request.filters or request.require or request.exclude):
+        return reach_of_corpora(store, request.corpora)
+    found = []
+    for language, own in by_language.items():
+        stop.check()
+        required, excluded = (
+            [phrase.stems for phrase in phrases(texts, language)]
+            for texts in (request.require, request.exclude)
+        )
+        rows = store.scope(request.filters, required, excluded).rows
+        found.append(rows[np.isin(store.corpus_of(rows), own)])
+    rows = np.sort(np.concatenate(found)) if numbers else np.empty(0, dtype=np.int64)
+    by_passage = bool(request.require or request.exclude)
+    whole = not by_passage and not request.filters.keys() & set(PASSAGE_FIELDS)
+    return Reach(table, document_of, sorted_unique(document_of[rows]), rows, whole)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from atlas_search.server.schemas.requests import (
     Telemetry,
     plain_filters,
 )
-from atlas_search.words.query import MAX_QUERY
+from atlas_search.words.query import MAX_QUERY, Form
 from atlas_search.words.request import (
     ALL,
     YEAR,
@@ -30,7 +30,6 @@ from atlas_search.words.request import (
     Sort,
     Strength,
 )
-from atlas_search.words.slots import Form
 
 MAX_NAME = 1000  # characters of a field, or of its value
 

@@ -1,0 +1,439 @@
+"""Words that set some texts apart from others."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atlas_search.core.errors import InvalidQuery, RequestError
+from atlas_search.core.notebook import frame
+from atlas_search.core.stop import Stop
+from atlas_search.language.text import is_function_word
+from atlas_search.stores.arrays import IntArray
+from atlas_search.stores.words import WordTable
+from atlas_search.words.hits import BoolArray, near_places
+from atlas_search.words.query import parse
+from atlas_search.words.request import CollocatesRequest, KeywordsRequest, Where
+from atlas_search.words.run import ReachRun, WordsRun, reach_of_corpora
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+FloatArray = NDArray[np.floating[Any]]
+
+ZERO = 0.5
+"""The frequency of what does not occur, where a ratio is wanted."""
+
+
+def log_likelihood(joint: IntArray, near: int, frequency: IntArray, words: int) -> FloatArray:
+    """G² of the four cells: a word near hits and elsewhere, other words near hits and elsewhere.
+
+    `joint` of its `frequency` stand in the `near` places, of all `words`. Dunning, "Accurate
+    methods for the statistics of surprise and coincidence", 1993; the windows of all hits are one
+    sample, as in Evert, "Corpora and collocations", 2008, section 4.1.
+    """
+    share, others = near / max(words, 1), words - frequency
+    total = (
+        _deviation(joint, frequency * share)
+        + _deviation(frequency - joint, frequency * (1 - share))
+        + _deviation(near - joint, others * share)
+        + _deviation(others - near + joint, others * (1 - share))
+    )
+    return np.maximum(2 * total, 0.0)
+
+
+def log_dice(joint: IntArray, hits: int, frequency: IntArray) -> FloatArray:
+    """14 + log2 of Dice's coefficient; does not depend on the size of the corpus.
+
+    14 for words that stand near each other and nowhere else; 1 more is twice as often. Rychlý, "A
+    lexicographer-friendly association score", 2008.
+    """
+    with np.errstate(divide="ignore"):
+        found: FloatArray = 14 + np.log2(2 * joint / (hits + frequency))
+    return found
+
+
+def keyness(own: IntArray, words: int, other: IntArray, other_words: int) -> FloatArray:
+    """G² of a word's frequencies in two corpora of so many words.
+
+    Of the two cells of the word alone, as in Rayson and Garside, "Comparing corpora using
+    frequency profiling", 2000.
+    """
+    share = (own + other) / (words + other_words)
+    total = _deviation(own, words * share) + _deviation(other, other_words * share)
+    return np.maximum(2 * total, 0.0)
+
+
+def log_ratio(own: IntArray, words: int, other: IntArray, other_words: int) -> FloatArray:
+    """How many times a word's share of one corpus is that of another, as its binary logarithm.
+
+    1 is twice as frequent, -2 a quarter. A frequency of 0 counts as ZERO. Hardie, "Log Ratio: an
+    informal introduction", 2014.
+    """
+    share = np.where(own == 0, ZERO, own) / words
+    found: FloatArray = np.log2(share / (np.where(other == 0, ZERO, other) / other_words))
+    return found
+
+
+def _deviation(seen: IntArray, expected: FloatArray) -> FloatArray:
+    """O ln(O/E), which is 0 where nothing is seen."""
+    ratio = np.ones(seen.shape)
+    np.divide(seen, expected, out=ratio, where=seen > 0)
+    return seen.astype(np.float64) * np.log(ratio)
+
+
+AT_ONCE = 1_000_000
+"""Places that are looked at together: some tens of megabytes."""
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The words of a table: form `f` is the word `labels[word_of[f]]`; `labels` ascend."""
+
+    table: WordTable
+    labels: Sequence[str]
+    word_of: IntArray
+
+    def sums(self, counts: IntArray) -> IntArray:
+        """Counts of forms, by word."""
+        # sums of integers below 2 ** 53 are exact
+        found = np.bincount(self.word_of, weights=counts, minlength=len(self.labels))
+        return found.astype(np.int64)
+
+    def written(self, words: IntArray, counts: IntArray) -> list[str]:
+        """How each word is written most often, by the counts of forms."""
+        order = np.lexsort((-np.arange(len(counts)), counts, self.word_of))
+        last = np.searchsorted(self.word_of[order], words, side="right") - 1
+        return [self.table.forms[form] for form in order[last].tolist()]
+
+    def documents_with(self, words: IntArray, counted: BoolArray, stop: Stop) -> IntArray:
+        """In how many documents each word stands at a place that is counted."""
+        if not len(words):
+            return np.empty(0, dtype=np.int64)
+        table = self.table
+        document_of = np.repeat(np.arange(table.documents, dtype=np.int32), table.words_of)
+        order = np.argsort(self.word_of, kind="stable")
+        numbers = self.word_of[order]
+        costs = self.sums(table.places.sizes)[words]
+        found = []
+        for part in np.split(words, np.flatnonzero(np.diff(np.cumsum(costs) // AT_ONCE)) + 1):
+            stop.check()
+            low, high = (np.searchsorted(numbers, part, side=side) for side in ("left", "right"))
+            forms = np.concatenate([order[a:b] for a, b in zip(low, high, strict=True)])
+            taken = table.places.take(forms)
+            kept = counted[taken.value]
+            row = np.repeat(np.arange(len(part)), high - low)[taken.row[kept]]
+            pairs = row * table.documents + document_of[taken.value[kept]]
+            pairs.sort(kind="stable")  # those of each form ascend, which it makes use of
+            distinct = pairs[np.diff(pairs, prepend=-1) > 0]
+            found.append(np.bincount(distinct // table.documents, minlength=len(part)))
+        return np.concatenate(found)
+
+
+def vocabulary(table: WordTable, where: Where) -> Vocabulary:
+    """Words as a request compares them: by stem, as they are written, or folded."""
+    if where.form == "stem":
+        return Vocabulary(table, table.terms, np.asarray(table.term_of))
+    if not where.exactly:
+        return Vocabulary(table, table.folded, np.asarray(table.folded_of))
+    # of two languages a form may stand twice, one directly after the other
+    forms = table.forms
+    is_new = [at > 0 and word != forms[at - 1] for at, word in enumerate(forms)]
+    return Vocabulary(table, list(dict.fromkeys(forms)), np.cumsum(is_new, dtype=np.int64))
+
+
+def informative(written: Iterable[str], languages: Iterable[str]) -> BoolArray:
+    """Which words are function words in none of the languages."""
+    asked = list(languages)
+    return np.array(
+        [not any(is_function_word(word, code) for code in asked) for word in written], dtype=bool
+    )
+
+
+@dataclass(frozen=True)
+class Collocate:
+    """A word that stands near hits more often than elsewhere.
+
+    `near` of its `frequency` places are near a hit. `query` finds these places, with everything
+    else as it was asked; None where it would be too long.
+    """
+
+    word: str
+    near: int
+    frequency: int
+    log_likelihood: float
+    log_dice: float
+    query: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Collocates:
+    """The collocates of a query, the strongest first.
+
+    `hits` is how many there are, `words` how many were looked through, and `words_near` how many
+    of them are near a hit. `left_out` are collocates beyond the limit.
+    """
+
+    text: str
+    hits: int
+    words: int
+    words_near: int
+    collocates: tuple[Collocate, ...]
+    left_out: int
+    trace_id: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as POST /api/collocates sends them."""
+        return {
+            "query": self.text,
+            "trace_id": self.trace_id,
+            "hits": self.hits,
+            "words": self.words,
+            "words_near": self.words_near,
+            "collocates": self.rows(),
+            "left_out": self.left_out,
+        }
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A flat row for each."""
+        return [asdict(collocate) for collocate in self.collocates]
+
+    def to_frame(self) -> "DataFrame":
+        """A pandas table: a row for each. Raises ConfigurationError without pandas."""
+        return frame(self.rows())
+
+
+@dataclass(frozen=True)
+class Keyword:
+    """A word in what is looked through, and in the reference it is set against.
+
+    `documents` hold it. `log_ratio` is above 0 where it is more frequent than in the reference.
+    `query` finds its places in what is looked through.
+    """
+
+    word: str
+    frequency: int
+    per_million: float
+    documents: int
+    reference_frequency: int
+    reference_per_million: float
+    reference_documents: int
+    log_likelihood: float
+    log_ratio: float
+    query: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Keywords:
+    """Words that set what is looked through apart, those that differ most first.
+
+    `left_out` are keywords beyond the limit.
+    """
+
+    words: int
+    documents: int
+    reference_words: int
+    reference_documents: int
+    keywords: tuple[Keyword, ...]
+    left_out: int
+    trace_id: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as POST /api/keywords sends them."""
+        return {
+            "trace_id": self.trace_id,
+            "words": self.words,
+            "documents": self.documents,
+            "reference_words": self.reference_words,
+            "reference_documents": self.reference_documents,
+            "keywords": self.rows(),
+            "left_out": self.left_out,
+        }
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A flat row for each."""
+        return [asdict(keyword) for keyword in self.keywords]
+
+    def to_frame(self) -> "DataFrame":
+        """A pandas table: a row for each. Raises ConfigurationError without pandas."""
+        return frame(self.rows())
+
+
+def collocates(run: WordsRun, asked: CollocatesRequest) -> Collocates:
+    """Count the words near the hits, each place once, and compare with all of their places."""
+    hits, near = len(run.hits.starts), _near(run, asked)
+    run.stop.check()
+    known = vocabulary(run.table, run.request)
+    counts = np.bincount(run.table.tokens[near], minlength=len(run.table.forms))
+    joint, frequency = known.sums(counts), known.sums(run.reach.counts)
+    words_near, words = int(joint.sum()), int(frequency.sum())
+    run.stop.check()
+    is_drawn = (joint >= asked.min_count) & (joint * words > frequency * words_near)
+    found = np.flatnonzero(is_drawn)
+    written = known.written(found, run.reach.counts)
+    if not asked.function_words:
+        kept = informative(written, run.languages)
+        found, written = found[kept], [written[at] for at in np.flatnonzero(kept)]
+    joint, frequency = joint[found], frequency[found]
+    likelihood = log_likelihood(joint, words_near, frequency, words)
+    dice = log_dice(joint, hits, frequency)
+    order = _order(dice if asked.sort == "log_dice" else likelihood, joint)[: asked.limit]
+    return Collocates(
+        text=run.request.text,
+        hits=hits,
+        words=words,
+        words_near=words_near,
+        collocates=tuple(
+            Collocate(
+                word=known.labels[found[at]],
+                near=int(joint[at]),
+                frequency=int(frequency[at]),
+                log_likelihood=float(likelihood[at]),
+                log_dice=float(dice[at]),
+                query=_opening(run.request.text, written[at], asked),
+            )
+            for at in order.tolist()
+        ),
+        left_out=len(found) - len(order),
+    )
+
+
+def _near(run: WordsRun, asked: CollocatesRequest) -> BoolArray:
+    """The places that are near a hit, and count."""
+    if run.reach.whole:
+        return near_places(run.table, run.hits, asked.left, asked.right)
+    # as NEAR has it, which looks over the edges of passages
+    return near_places(run.table, run.found, asked.left, asked.right) & run.reach.counted
+
+
+def _order(score: np.ndarray, joint: IntArray) -> IntArray:
+    return np.lexsort((np.arange(len(joint)), -joint, -score))
+
+
+def _opening(text: str, word: str, asked: CollocatesRequest) -> str | None:
+    """The query whose hits are the places of a word near those of another query."""
+    left, right = asked.left, asked.right
+    # what stands before a hit has the hit after it
+    distance = left if left == right else f"{right},{left}"
+    query = f'"{word}" NEAR/{distance} ({text})'
+    try:
+        parse(query)
+    except InvalidQuery:
+        return None
+    return query
+
+
+@dataclass(frozen=True)
+class _Side:
+    """One of two corpora: the places that are counted, the counts of forms, and of words."""
+
+    counted: BoolArray
+    forms: IntArray
+    counts: IntArray
+    documents: int
+
+    @property
+    def words(self) -> int:
+        return int(self.counts.sum())
+
+
+def keywords(run: ReachRun, asked: KeywordsRequest) -> Keywords:
+    """Compare how frequent each word is in what is looked through and in the reference."""
+    known = vocabulary(run.table, run.request)
+    own, other = _own(run, known), _reference(run, known, asked)
+    if not other.words:
+        raise RequestError(
+            "against: nothing is left to compare with, for all of it is looked through. Choose "
+            "some corpora, or filters, or other corpora to compare with."
+        )
+    found = _chosen(run, known, asked, own, other)
+    run.stop.check()
+    frequencies = own.counts[found], own.words, other.counts[found], other.words
+    likelihood, ratio = keyness(*frequencies), log_ratio(*frequencies)
+    score = np.abs(ratio) if asked.sort == "log_ratio" else likelihood
+    order = np.lexsort((found, -likelihood, -score))[: asked.limit]
+    return Keywords(
+        words=own.words,
+        documents=own.documents,
+        reference_words=other.words,
+        reference_documents=other.documents,
+        keywords=_listed(run, known, own, other, found[order], likelihood[order], ratio[order]),
+        left_out=len(found) - len(order),
+    )
+
+
+def _own(run: ReachRun, known: Vocabulary) -> _Side:
+    reach = run.reach
+    return _Side(reach.counted, reach.counts, known.sums(reach.counts), len(reach.documents))
+
+
+def _reference(run: ReachRun, known: Vocabulary, asked: KeywordsRequest) -> _Side:
+    """All of the corpora to compare with, but what is looked through."""
+    run.stop.check()
+    every = reach_of_corpora(run.store, asked.against)
+    own = run.reach.within(every.documents)
+    forms = every.counts - own.counts
+    documents = int(np.count_nonzero(every.words_of > own.words_of))
+    return _Side(every.counted & ~own.counted, forms, known.sums(forms), documents)
+
+
+def _chosen(
+    run: ReachRun, known: Vocabulary, asked: KeywordsRequest, own: _Side, other: _Side
+) -> IntArray:
+    """The words that are frequent enough on the side where they are more frequent."""
+    ours, theirs = own.counts * other.words, other.counts * own.words
+    parts = []
+    if asked.direction != "less":
+        parts.append(_frequent(run, known, asked, own, ours > theirs))
+    if asked.direction != "more":
+        parts.append(_frequent(run, known, asked, other, theirs > ours))
+    found = np.sort(np.concatenate(parts))
+    if asked.function_words:
+        return found
+    return found[informative(known.written(found, own.forms + other.forms), run.languages)]
+
+
+def _frequent(
+    run: ReachRun, known: Vocabulary, asked: KeywordsRequest, side: _Side, is_more: BoolArray
+) -> IntArray:
+    # no word is in more documents than places
+    least = max(asked.min_count, asked.min_documents)
+    found = np.flatnonzero(is_more & (side.counts >= least))
+    if asked.min_documents <= 1:
+        return found
+    documents = known.documents_with(found, side.counted, run.stop)
+    kept: IntArray = found[documents >= asked.min_documents]
+    return kept
+
+
+def _listed(
+    run: ReachRun,
+    known: Vocabulary,
+    own: _Side,
+    other: _Side,
+    words: IntArray,
+    likelihood: np.ndarray,
+    ratio: np.ndarray,
+) -> tuple[Keyword, ...]:
+    written = known.written(words, own.forms + other.forms)
+    documents, reference_documents = (
+        known.documents_with(words, side.counted, run.stop).tolist() for side in (own, other)
+    )
+    return tuple(
+        Keyword(
+            word=known.labels[word],
+            frequency=int(own.counts[word]),
+            per_million=int(own.counts[word]) * 1_000_000 / own.words,
+            documents=documents[at],
+            reference_frequency=int(other.counts[word]),
+            reference_per_million=int(other.counts[word]) * 1_000_000 / other.words,
+            reference_documents=reference_documents[at],
+            log_likelihood=float(likelihood[at]),
+            log_ratio=float(ratio[at]),
+            query=f'"{written[at]}"',
+        )
+        for at, word in enumerate(words.tolist())
+    )
