@@ -3,7 +3,7 @@
 import pytest
 
 from atlas_search.answer.quotes.kinds import ANYTHING, asked_for
-from atlas_search.answer.quotes.likelihood import is_turned_round
+from atlas_search.answer.quotes.scores import is_turned_round
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import typer
 
-from atlas_search.answer.quotes.likelihood import LIKELY, Signs
+from atlas_search.answer.quotes.scores import LIKELY, Signs
 from atlas_search.building.flow import BuildReport
 from atlas_search.core.errors import SourceError
 from atlas_search.providers.embedding_local import LocalEmbedder

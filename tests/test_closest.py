@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 from rich.console import Console
 
 from atlas_search.answer.answer import Answer
-from atlas_search.answer.quotes.likelihood import LIKELY, POSSIBLE
+from atlas_search.answer.quotes.scores import LIKELY, POSSIBLE
 from atlas_search.atlas import Atlas
 from atlas_search.cli.client import print_answer
 from atlas_search.core.ids import CLOSEST, CONFIDENCE

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from atlas_search.answer.prompts import prompt, rules
-from atlas_search.answer.write.context import context_of, ending_in, render, repair
-from atlas_search.answer.write.token_count import count_tokens
+from atlas_search.answer.write.prompt import context_of, count_tokens, ending_in, render, repair
 from atlas_search.core.domain import ChatTurn, Passage
 from atlas_search.core.errors import InvalidTarget
 from atlas_search.core.targets import Target

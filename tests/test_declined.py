@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from atlas_search import Atlas
-from atlas_search.answer.quotes.likelihood import LIKELY, POSSIBLE
+from atlas_search.answer.quotes.scores import LIKELY, POSSIBLE
 from atlas_search.providers.embedding_local import LocalEmbedder
 from tests.tiny import write_sources
 

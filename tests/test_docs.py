@@ -22,7 +22,7 @@ from typer.main import get_command
 
 import atlas_search
 from atlas_search.answer import decide
-from atlas_search.answer.quotes.likelihood import LIKELY
+from atlas_search.answer.quotes.scores import LIKELY
 from atlas_search.building.chunking import Splitter
 from atlas_search.cli.client import print_answer
 from atlas_search.cli.lazy import LazyGroup

@@ -4,11 +4,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from atlas_search.answer.quotes.beside import Opposed
-from atlas_search.answer.quotes.choose import Extract, QuoteChooser
-from atlas_search.answer.quotes.likelihood import Grounds
-from atlas_search.answer.quotes.read_by_model import read_by_model
-from atlas_search.answer.quotes.vectors import SentenceVectors
+from atlas_search.answer.quotes.choose import Extract, Opposed, QuoteChooser, read_by_model
+from atlas_search.answer.quotes.scores import Grounds, SentenceVectors
 from atlas_search.core.domain import CheckedPassage, MetadataValue, Passage, RankedPassage
 from atlas_search.providers.reading import AnswerSpan
 from tests.hash_embedder import HashEmbedder

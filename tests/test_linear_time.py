@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from atlas_search.answer.conflicts.statements import read
-from atlas_search.answer.quotes.likelihood import names_missing
+from atlas_search.answer.conflicts import read
+from atlas_search.answer.quotes.scores import names_missing
 from atlas_search.building.chunking import chunking, line_starts, passage_spans
 from atlas_search.core.domain import Document, Segment
 from atlas_search.language.english import quantities

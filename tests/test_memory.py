@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from atlas_search.answer.follow_up import CHARACTERS_READ, TURNS_READ
-from atlas_search.answer.write.memory import CHARACTERS_OF_TOKEN, Memory, keep, remember
+from atlas_search.answer.write.prompt import CHARACTERS_OF_TOKEN, Memory, keep, remember
 from atlas_search.core.domain import ChatTurn
 
 FIRST = ChatTurn("user", "one two three")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from atlas_search.answer.quotes.likelihood import names_missing
+from atlas_search.answer.quotes.scores import names_missing
 from atlas_search.language.numerals import numerals
 from atlas_search.language.text import places_of, terms_and_parts, words
 from atlas_search.search.query import parse_query

@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from atlas_search.answer.write.token_count import count_tokens
+from atlas_search.answer.write.prompt import count_tokens
 from atlas_search.stores.manifest import Manifest
 from tests.chat_server import KEY, Hang, Request, Says, sentence
 from tests.openai_server import openai_server

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.answer.agreement import agreements_and_differences
+from atlas_search.answer.compare import agreements_and_differences
 from atlas_search.core.domain import CheckedSentence, Citation, Passage
 from tests.contradictions import passage
 

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from atlas_search.answer.quotes.quotable import Quote, quotes_of
-from atlas_search.answer.quotes.scores import EMBEDDED, Asked, score_quotes
-from atlas_search.answer.quotes.vectors import SentenceVectors
+from atlas_search.answer.quotes.scores import EMBEDDED, Asked, SentenceVectors, score_quotes
 from atlas_search.core.domain import CheckedPassage, RankedPassage
 from tests.hash_embedder import HashEmbedder
 from tests.test_extractive import passage

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from atlas_search.answer.check.citations import verify
 from atlas_search.answer.check.markers import read_marked
-from atlas_search.answer.check.refusals import is_caveat, is_refusal
+from atlas_search.answer.check.phrases import is_caveat, is_refusal
 from tests.citing import passage
 
 REFUSALS = """

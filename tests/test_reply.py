@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from atlas_search.answer.check.markers import MarkedSentence
-from atlas_search.answer.write.reply import Reply, schema_of
+from atlas_search.answer.write.prompt import Reply, schema_of
 from tests.citing import passage
 
 GIVEN = [passage("Grass is green.", 0, 15), passage("Snow.", 0, 5, document="uk.other", page=2)]

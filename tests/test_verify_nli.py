@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.answer.answer import Answer, Restart
-from atlas_search.answer.support import Claim, Judgement
-from atlas_search.answer.support.by_nli import EntailmentJudge
+from atlas_search.answer.answer import Answer, Claim, Judgement, Restart
+from atlas_search.answer.judge import EntailmentJudge
 from atlas_search.core.domain import Citation, Passage
 from atlas_search.core.errors import InvalidTarget, MissingModel
 from atlas_search.core.settings import Settings

@@ -4,8 +4,7 @@ import textwrap
 
 import pytest
 
-from atlas_search.answer.check.checks import best_place
-from atlas_search.answer.check.read_passage import ReadPassage
+from atlas_search.answer.check.support import ReadPassage, best_place
 from atlas_search.building.chunking import chunking, passage_spans
 from atlas_search.language.lines import fill, unwrap
 from atlas_search.language.text import sentences

@@ -6,8 +6,7 @@ from datetime import date
 from typing import TypedDict, Unpack
 
 from atlas_search.answer.request import AskRequest, Mode
-from atlas_search.answer.write.memory import keep
-from atlas_search.answer.write.token_count import count_tokens
+from atlas_search.answer.write.prompt import count_tokens, keep
 from atlas_search.core.domain import ChatTurn
 from atlas_search.core.errors import InvalidQuestion, RequestError, shown
 from atlas_search.core.targets import MAX_DAYS

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Self, Unpack
 
 from atlas_search.answer.answer import Answer, Emit, Event
-from atlas_search.answer.count import answer_and_count
+from atlas_search.answer.flow import answer_and_count
 from atlas_search.answer.request import AskRequest, Mode
 from atlas_search.answer.run import AnswerRun, emit_nothing
 from atlas_search.asking import (

@@ -9,10 +9,10 @@ from typing import get_args
 
 from pydantic import ValidationError
 
-from atlas_search.answer.answerer import Answerer
 from atlas_search.answer.cache import AnswerCache
 from atlas_search.answer.prompts import rules, version_of
 from atlas_search.answer.quotes.choose import QuoteChooser
+from atlas_search.answer.run import Answerer
 from atlas_search.building.write import field_statistics
 from atlas_search.core.domain import Corpus
 from atlas_search.core.errors import (

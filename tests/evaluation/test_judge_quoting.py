@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.answer.write.quotation import opening_of
+from atlas_search.answer.write.prompt import opening_of
 from atlas_search.evaluation.judge.quoting import Tag, quote, quote_each, quote_passages
 from tests.evaluation.judging import (
     ALL_RULES,

@@ -6,10 +6,8 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from atlas_search.answer.check.checks import best_place
 from atlas_search.answer.check.citations import verify
-from atlas_search.answer.check.effort import Effort
-from atlas_search.answer.check.read_passage import ReadPassage
+from atlas_search.answer.check.support import Effort, ReadPassage, best_place
 from atlas_search.core.domain import Passage
 from atlas_search.core.errors import Cancelled, RequestError
 from atlas_search.core.stop import Stop

@@ -9,7 +9,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from atlas_search.answer.write.read_spans import PassageSpans, read_spans
+from atlas_search.answer.write.quotes import PassageSpans, read_spans
 from atlas_search.core.targets import Target
 from atlas_search.core.telemetry.span import digest
 from atlas_search.core.telemetry.tracer import Tracer

@@ -6,8 +6,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from atlas_search.answer.quotes.beside import Opposed
-from atlas_search.answer.quotes.choose import Chosen, Extract, QuoteChooser
+from atlas_search.answer.quotes.choose import Chosen, Extract, Opposed, QuoteChooser
 from atlas_search.answer.quotes.quotable import Quote, quotes_of
 from atlas_search.core.domain import CheckedPassage, Passage, RankedPassage
 from atlas_search.language.lines import unwrap

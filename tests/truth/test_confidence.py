@@ -7,7 +7,7 @@ import pytest
 
 from atlas_search import Atlas
 from atlas_search.answer.quotes.choose import Chosen, Part
-from atlas_search.answer.quotes.likelihood import LIKELY, POSSIBLE, Grounds, Signs, likelihood
+from atlas_search.answer.quotes.scores import LIKELY, POSSIBLE, Grounds, Signs, likelihood
 from atlas_search.providers.embedding import Embedder
 from tests.truth.collection import closest, collection, said, warnings
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from atlas_search.answer.quotes.likelihood import missing_words
+from atlas_search.answer.quotes.scores import missing_words
 from atlas_search.providers.embedding import Embedder
 from tests.truth.collection import closest, collection, warnings
 from tests.truth.passages import passage

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from atlas_search.answer.check.citations import Verification
 from atlas_search.answer.conflicts import Contradiction
 from atlas_search.answer.quotes.choose import Chosen
-from atlas_search.answer.quotes.likelihood import told_by_metadata
+from atlas_search.answer.quotes.scores import told_by_metadata
 from atlas_search.core.domain import Decision
 from atlas_search.search.result import SearchResult
 from atlas_search.search.scope import Dates, Extent

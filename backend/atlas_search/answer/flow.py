@@ -1,5 +1,7 @@
 """Answering a question, stage by stage."""
 
+import time
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -25,20 +27,23 @@ from atlas_search.answer.decide import (
     leans_on,
 )
 from atlas_search.answer.readings import Reading, clarify, must_choose, readings
+from atlas_search.answer.request import AskRequest
 from atlas_search.answer.run import AnswerRun, Evidence
-from atlas_search.answer.spent import tell_spent
-from atlas_search.answer.traced import describe_answer, describe_request, ids_of
+from atlas_search.answer.trace import describe_answer, describe_request, ids_of, tell_spent
 from atlas_search.answer.write.condense import Standalone, condense
-from atlas_search.answer.write.extract import closest_quotes
-from atlas_search.answer.write.write import write
-from atlas_search.answer.written import Written, not_written
+from atlas_search.answer.write.model import write
+from atlas_search.answer.write.quotes import closest_quotes
+from atlas_search.answer.write.relay import Written, not_written
 from atlas_search.core.domain import Citation
+from atlas_search.core.errors import Cancelled
 from atlas_search.core.logs import note_in_log
+from atlas_search.core.telemetry.metrics import Metrics
 from atlas_search.core.telemetry.span import Span
 from atlas_search.providers.chat import Usage
 from atlas_search.search.evidence import freshness
 from atlas_search.search.flow import search
 from atlas_search.search.result import SearchResult, WholeResult
+from atlas_search.search.trace import count_corpora, count_stages
 
 
 @dataclass(frozen=True)
@@ -237,3 +242,68 @@ def _say_again(run: AnswerRun, kept: Answer | CorpusAnswer) -> None:
     for number, sentence in enumerate(said, start=1):
         run.tell(Token(f"{sentence.line}\n"))
         run.tell(Checked(number, sentence))
+
+
+def answer_and_count(run: AnswerRun) -> Answer:
+    """The answer, counted; so is a question that comes to none, and what its models cost.
+
+    Raises what `answer_question` raises.
+    """
+    begun = time.perf_counter()
+    try:
+        answer = answer_question(run)
+    except Exception as error:
+        decision = "CANCELLED" if isinstance(error, Cancelled) else "ERROR"
+        seconds = time.perf_counter() - begun
+        _count_answer(
+            run.metrics, run.request, decision, type(error).__name__, seconds, cached=False
+        )
+        raise
+    finally:
+        _count_cost(run)
+    count_answer(run.metrics, answer)
+    return answer
+
+
+def count_answer(metrics: Metrics, answer: Answer) -> None:
+    """Count an answer, or that the question was declined."""
+    request, outcome = answer.request, answer.outcome
+    seconds = answer.timings_ms["total"] / 1000
+    _count_answer(
+        metrics, request, outcome.decision, outcome.code, seconds, cached=answer.cache_hit
+    )
+    if answer.cache_hit:  # what it took and found was counted the first time
+        return
+    count_stages(metrics, request.mode, answer.timings_ms)
+    count_corpora(metrics, answer.result, answer.collection)
+    if outcome.decision == "ANSWER":
+        _count_citations(metrics, answer)
+
+
+def _count_citations(metrics: Metrics, answer: Answer) -> None:
+    cited = Counter(citation.passage.corpus for citation in answer.citations)
+    for corpus in answer.result.per_corpus:
+        labels = {"collection": answer.collection, "corpus": corpus}
+        metrics.record("atlas.corpus.cited", labels, cited[corpus])
+
+
+def _count_answer(
+    metrics: Metrics,
+    request: AskRequest,
+    decision: str,
+    reason: str,
+    seconds: float,
+    *,
+    cached: bool,
+) -> None:
+    said = {"target": request.target_name, "mode": request.mode, "decision": decision}
+    how = {"reason": reason, "cached": "yes" if cached else "no"}
+    metrics.count("atlas.answers", {**said, **how})
+    metrics.record("atlas.answer.duration", said, seconds)
+
+
+def _count_cost(run: AnswerRun) -> None:
+    spent = run.writer()
+    if spent.cost:
+        labels = {"provider": spent.provider, "model": spent.model}
+        run.metrics.count("atlas.cost", {"target": run.request.target_name, **labels}, spent.cost)

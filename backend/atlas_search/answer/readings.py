@@ -5,12 +5,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from atlas_search.answer.conflicts import is_sentence
-from atlas_search.answer.conflicts.differences import difference, may_agree
-from atlas_search.answer.conflicts.statements import Statement, read, specific
+from atlas_search.answer.check.phrases import is_superseded
+from atlas_search.answer.conflicts import (
+    Statement,
+    difference,
+    is_sentence,
+    may_agree,
+    read,
+    specific,
+)
 from atlas_search.answer.decide import Outcome
 from atlas_search.answer.request import AskRequest
-from atlas_search.answer.superseded import is_superseded
 from atlas_search.core.domain import CheckedPassage, Citation, Passage
 from atlas_search.language.dates import bounds
 from atlas_search.language.english import any_of

@@ -27,7 +27,7 @@ Thresholds are read from the `dev` half of the questions, everything is reported
 with 95% bootstrap intervals. In the mean of several sets each counts the same.
 
 `python -m tests.benchmarks.truth.fit --data FOLDER` prints the weights that a logistic regression
-gives the signs of `atlas_search.answer.quotes.likelihood` today.
+gives the signs of `atlas_search.answer.quotes.scores` today.
 
     questions    which are asked, where, and what is known of them
     asking       what each question gets

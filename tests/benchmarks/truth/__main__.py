@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from atlas_search.answer.quotes.likelihood import POSSIBLE
+from atlas_search.answer.quotes.scores import POSSIBLE
 from atlas_search.core.errors import SourceError
 from atlas_search.providers.embedding import DEFAULT_MODEL
 from tests.benchmarks.quality.collection import Collection, build_collection, open_collection

@@ -6,8 +6,8 @@ from datetime import date
 
 from atlas_search.answer.decide import ANSWERED, before_quoting, before_writing, evidence_of
 from atlas_search.answer.quotes.choose import Chosen
-from atlas_search.answer.quotes.likelihood import Signs
-from atlas_search.answer.write.extract import prompt_of
+from atlas_search.answer.quotes.scores import Signs
+from atlas_search.answer.write.quotes import prompt_of
 from atlas_search.atlas import Atlas
 from atlas_search.core.domain import Passage
 from atlas_search.search.result import SearchResult

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from atlas_search.answer.quotes.likelihood import LIKELY
+from atlas_search.answer.quotes.scores import LIKELY
 from atlas_search.stores.terms import FloatArray
 from tests.benchmarks.quality.statistics import Estimate
 from tests.benchmarks.truth.asking import Reply

@@ -19,7 +19,7 @@ from rich.progress import track
 from rich.table import Table
 from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
 
-from atlas_search.answer.quotes.likelihood import INTERCEPT, WEIGHTS, Signs
+from atlas_search.answer.quotes.scores import INTERCEPT, WEIGHTS, Signs
 from atlas_search.atlas import Atlas
 from atlas_search.core.files import bundled_folder
 from atlas_search.evaluation.labels.label import Label, Split

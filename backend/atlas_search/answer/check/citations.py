@@ -4,18 +4,22 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from atlas_search.answer.check.checks import (
+from atlas_search.answer.check.markers import MarkedSentence, read_marked
+from atlas_search.answer.check.phrases import (
+    SourceWords,
+    is_empty_caveat,
+    is_heading,
+    lookalikes,
+    successors_of,
+)
+from atlas_search.answer.check.support import (
+    Effort,
+    ReadPassage,
     ReadSentence,
     missing_support,
     place_of,
     shorten_token,
 )
-from atlas_search.answer.check.effort import Effort
-from atlas_search.answer.check.lookalikes import lookalikes
-from atlas_search.answer.check.markers import MarkedSentence, read_marked
-from atlas_search.answer.check.read_passage import ReadPassage
-from atlas_search.answer.check.uncited import SourceWords, is_empty_caveat, is_heading
-from atlas_search.answer.superseded import successors_of
 from atlas_search.core.domain import CheckedSentence, Citation, Passage
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 

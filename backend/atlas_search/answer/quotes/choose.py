@@ -10,23 +10,79 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.answer.quotes.beside import Opposed, with_other_sides, with_what_is_before
-from atlas_search.answer.quotes.likelihood import (
+from atlas_search.answer.check.phrases import is_superseded
+from atlas_search.answer.quotes.quotable import Quote, quote_at, quotes_of
+from atlas_search.answer.quotes.scores import (
+    PASSAGE,
+    Asked,
     Confidence,
     Grounds,
+    SentenceVectors,
     grounds,
+    score_quotes,
+    strength,
     told_by_metadata,
 )
-from atlas_search.answer.quotes.quotable import Quote, quotes_of
-from atlas_search.answer.quotes.scores import PASSAGE, Asked, score_quotes, strength
-from atlas_search.answer.quotes.vectors import SentenceVectors
-from atlas_search.answer.superseded import is_superseded
-from atlas_search.core.domain import CheckedPassage
+from atlas_search.core.domain import MARKER_LIKE, CheckedPassage, Citation
 from atlas_search.language.english import AUXILIARIES, any_of, stems
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.language.numerals import NUMBERS, SCALES
-from atlas_search.language.text import all_terms, words
+from atlas_search.language.text import TextSpan, all_terms, words
 from atlas_search.providers.embedding import Embedder
+from atlas_search.providers.reading import AnswerSpan
+
+Opposed = tuple[Citation, Citation]
+"""Two places that contradict each other."""
+
+
+def with_other_sides(
+    chosen: Sequence[Quote],
+    passages: Sequence[CheckedPassage],
+    opposed: Sequence[Opposed],
+    limit: int,
+) -> list[Quote]:
+    """The chosen ones within the limit, each followed by what contradicts it in the passages.
+
+    One whose other side finds no room is left out, unless it is the first.
+    """
+    said: list[Quote] = []
+    for quote in chosen:
+        if any(quote.overlaps(other) for other in said):
+            continue
+        against = _against(quote, passages, opposed)
+        told = [q for q in against if not any(q.place == o.place for o in said)]
+        if not said or len(said) + 1 + len(told) <= limit:
+            said += [quote, *told]
+    return said[:limit]
+
+
+def with_what_is_before(chosen: Sequence[Quote], most: int) -> list[Quote]:
+    """Each quote that cannot be understood alone follows the one it leans on, if all that is
+    chosen has room beside it."""
+    said: list[Quote] = []
+    for number, quote in enumerate(chosen):
+        before, room = quote.before, most - len(said) - len(chosen[number:])
+        told = before and any(before.overlaps(other) for other in (*said, *chosen))
+        if before and not told and room > 0:
+            said.append(before)
+        said.append(quote)
+    return said[:most]
+
+
+def _against(
+    quote: Quote, passages: Sequence[CheckedPassage], opposed: Sequence[Opposed]
+) -> list[Quote]:
+    """What other sources say against a quote, in the order of `opposed`."""
+    ranks = {item.passage.id: rank for rank, item in enumerate(passages)}
+    found = []
+    for pair in opposed:
+        for one, other in (pair, pair[::-1]):
+            passage = other.passage
+            if quote.overlaps(one) and passage.id in ranks:
+                span = TextSpan(other.start - passage.start, other.end - passage.start)
+                found.append(quote_at(passage, span, ranks[passage.id]))
+    return [other for other in found if not MARKER_LIKE.search(other.text)]
+
 
 COMPARED = 8  # quotes; comparing 12 or all moved no figure by more than 0.005
 SHARE_OF_BEST = 0.75
@@ -262,3 +318,39 @@ def _are_alike(a: frozenset[str], b: frozenset[str]) -> bool:
 
 def _has_figure(terms: frozenset[str]) -> bool:
     return any(term in _SPELLED or term[:1].isdigit() for term in terms)
+
+
+def read_by_model(
+    chosen: Chosen,
+    prompt: Extract,
+    spans: Mapping[str, AnswerSpan],
+    threshold: float,
+    needed: float,
+) -> Chosen:
+    """The statements that hold the words a model read as the answer, best first.
+
+    `spans` are by passage id, in characters of its text. A span counts from its score `threshold`
+    on, and answers then whatever the likelihood of the quotes is, which `needed` is compared with.
+    If none counts, the quotes stay the closest, and the best score is how likely they are.
+    """
+    found = [
+        (spans[item.passage.id].score, quote)
+        for rank, item in enumerate(passages_to_quote(prompt))
+        if item.passage.id in spans
+        for quote in _around(item, rank, spans[item.passage.id])
+    ]
+    found.sort(key=lambda each: (-each[0], each[1].rank, each[1].start))
+    best = found[0][0] if found else 0.0
+    if best < threshold:
+        unlikely = replace(chosen.whole.grounds, likelihood=min(best, needed * threshold))
+        return Chosen(replace(chosen.whole, grounds=unlikely, read=False))
+    quotes = tuple(quote for score, quote in found if score >= threshold)
+    seen = replace(grounds_of(prompt, quotes), likelihood=max(best, needed))
+    return Chosen(Part(prompt.question, quotes, seen))
+
+
+def _around(item: CheckedPassage, rank: int, span: AnswerSpan) -> list[Quote]:
+    """The statement of a passage that holds the beginning of a span."""
+    passage = item.passage
+    start = passage.start + span.start
+    return [q for q in quotes_of(passage, rank) if q.start <= start < q.end][:1]

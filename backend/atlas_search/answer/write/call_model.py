@@ -1,17 +1,20 @@
 """One call of the target's language model: its span, what it took, and its text as it comes."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from atlas_search.answer.prompts import Filled, version_of
+from atlas_search.answer.request import Mode
 from atlas_search.answer.run import AnswerRun
-from atlas_search.answer.spent import Estimate
-from atlas_search.answer.write.count_call import model_call
-from atlas_search.answer.write.token_count import count_tokens
+from atlas_search.answer.trace import Estimate
+from atlas_search.answer.write.prompt import count_tokens
 from atlas_search.core.errors import ModelUnavailable
+from atlas_search.core.telemetry import names as gen_ai
+from atlas_search.core.telemetry.metrics import Metrics
 from atlas_search.core.telemetry.span import (
     Asked,
     Given,
@@ -21,6 +24,39 @@ from atlas_search.core.telemetry.span import (
     describe_prompt,
 )
 from atlas_search.providers.chat import ChatModel, ChatOptions, Ended, Message, Usage
+
+
+@contextmanager
+def model_call(metrics: Metrics, provider: str, model: str, mode: Mode) -> Iterator[list[Usage]]:
+    """Count a call of a language model; the block adds what it took to the list."""
+    said = {
+        gen_ai.OPERATION: "chat",
+        gen_ai.PROVIDER: gen_ai.provider(provider),
+        gen_ai.REQUEST_MODEL: model,
+    }
+    took: list[Usage] = []
+    failed = {}
+    begun = time.perf_counter()
+    try:
+        yield took
+    except Exception as error:
+        failed = {"error.type": type(error).__name__}
+        raise
+    finally:
+        seconds = time.perf_counter() - begun
+        metrics.record("gen_ai.client.operation.duration", {**said, **failed}, seconds)
+        stage = {"operation": mode, "stage": "generate"}
+        metrics.record("atlas.stage.duration", stage, seconds)
+        for usage in took:
+            _count_tokens(metrics, said, usage)
+
+
+def _count_tokens(metrics: Metrics, said: dict[str, str], usage: Usage) -> None:
+    for kind, tokens in (("input", usage.prompt_tokens), ("output", usage.completion_tokens)):
+        if tokens:
+            labels = {**said, "gen_ai.token.type": kind}
+            metrics.record("gen_ai.client.token.usage", labels, tokens)
+
 
 _YES_OR_NO = re.compile(r"\W*(yes|no)\b", re.IGNORECASE)
 CHARACTERS_PER_TOKEN = 8  # of a text with more, the server does not heed MAX_TOKENS

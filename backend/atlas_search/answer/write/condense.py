@@ -5,14 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from atlas_search.answer.check.markers import MarkedSentence
-from atlas_search.answer.check.numbers import KnownNumbers, numbers_missing, numbers_of
-from atlas_search.answer.check.refusals import is_refusal
+from atlas_search.answer.check.phrases import is_refusal
+from atlas_search.answer.check.support import KnownNumbers, numbers_missing, numbers_of
 from atlas_search.answer.follow_up import FollowUp, read_follow_up
 from atlas_search.answer.prompts import Filled, prompt
 from atlas_search.answer.run import AnswerRun
 from atlas_search.answer.write.call_model import call_model
-from atlas_search.answer.write.memory import remember
-from atlas_search.answer.write.token_count import count_tokens
+from atlas_search.answer.write.prompt import count_tokens, remember
 from atlas_search.core.domain import MARKER_LIKE, ChatTurn
 from atlas_search.core.errors import ModelRefused, ModelUnavailable
 from atlas_search.language.languages import fold

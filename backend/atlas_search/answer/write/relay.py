@@ -1,12 +1,18 @@
 """Passing an answer on sentence by sentence, each once it is checked."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
-from atlas_search.answer.answer import Checked, Emit, Token
+from atlas_search.answer.answer import Checked, Context, Emit, Judge, Support, Token, Writer
 from atlas_search.answer.check.citations import Checker, Verification, sum_up
 from atlas_search.answer.check.markers import MarkedSentence
-from atlas_search.answer.check.refusals import is_refusal
-from atlas_search.core.domain import CheckedSentence, Passage
+from atlas_search.answer.check.phrases import is_refusal
+from atlas_search.answer.conflicts import find_concealed
+from atlas_search.answer.decide import ANSWERED, Outcome, TextFault, after_writing
+from atlas_search.answer.judge import describe_judge, judge_sentences
+from atlas_search.answer.quotes.scores import Confidence
+from atlas_search.answer.run import AnswerRun, Evidence
+from atlas_search.core.domain import CheckedSentence, Citation, Passage
 
 
 class Relay:
@@ -48,3 +54,65 @@ class Relay:
     def verification(self) -> Verification:
         """The verification of all that was passed on."""
         return sum_up(self._checked)
+
+
+NOTHING = Verification((), (), ())
+
+
+@dataclass(frozen=True)
+class Written:
+    """A text and the decision about it. `text` is empty unless the decision is ANSWER.
+
+    `closest` are quotes that come closest where it is not. `confidence` says how surely quotes
+    answer, and `notes` what they leave open; a model's text has neither.
+    """
+
+    text: str
+    verification: Verification
+    outcome: Outcome
+    writer: Writer
+    context: Context = field(default_factory=Context)
+    closest: tuple[Citation, ...] = ()
+    confidence: Confidence | None = None
+    notes: tuple[str, ...] = ()
+    support: Support = field(default_factory=Support)
+
+
+def not_written(run: AnswerRun, outcome: Outcome) -> Written:
+    """Nothing was written, and nobody asked to."""
+    return Written("", NOTHING, outcome, run.writer())
+
+
+def judge_text(
+    run: AnswerRun,
+    evidence: Evidence,
+    relay: Relay,
+    writer: Writer,
+    fault: TextFault | None = None,
+    judge: Judge | None = None,
+) -> Written:
+    """What was passed on, verified as a whole, with the decision about it.
+
+    A `fault` makes a text unusable though it cannot be seen from it. A text that could be sent is
+    put before the `judge`, whose doubts are left to the caller. Raises what `Judge.judge` does.
+    """
+    text = relay.text
+    if not text.strip():
+        return Written("", NOTHING, after_writing(text, NOTHING, (), None), writer)
+    support = Support()
+    with run.clock.measure("verify"), run.tracer.span("verify", "GUARDRAIL") as span:
+        span.input(text)
+        checked = relay.verification
+        outcome = after_writing(text, checked, find_concealed(evidence.conflicts, checked), fault)
+        if judge and outcome is ANSWERED:
+            checked, support = judge_sentences(judge, checked, relay.given)
+            describe_judge(span, judge, checked, support)
+        span.output({"errors": list(checked.errors), "warnings": list(checked.warnings)})
+        span.set(
+            citation_valid=checked.valid,
+            sentence_groundedness=checked.sentence_groundedness,
+            citations=len(checked.citations),
+            verifier=support.verified_by,
+        )
+    said = text.strip() if outcome is ANSWERED else ""
+    return Written(said, checked, outcome, writer, support=support)

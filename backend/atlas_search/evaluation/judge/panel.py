@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from atlas_search.answer.write.token_count import count_tokens
+from atlas_search.answer.write.prompt import count_tokens
 from atlas_search.core.errors import RequestError
 from atlas_search.evaluation.judge.ask import JudgeModel, Task
 from atlas_search.evaluation.judge.forms import Mark, Verdicts

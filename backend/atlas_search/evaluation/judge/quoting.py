@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Literal, get_args
 
-from atlas_search.answer.write.quotation import attribute, opening_of
+from atlas_search.answer.write.prompt import attribute, opening_of
 from atlas_search.output.search_document import RankedPassageOut
 
 Tag = Literal["question", "answer", "reference", "statement", "sentence", "passage", "step"]

@@ -6,9 +6,9 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from atlas_search.answer.check.citations import Verification, verify
-from atlas_search.answer.check.effort import MOST_COMPARED, Effort
 from atlas_search.answer.check.markers import read_marked
-from atlas_search.answer.check.refusals import is_refusal
+from atlas_search.answer.check.phrases import is_refusal
+from atlas_search.answer.check.support import MOST_COMPARED, Effort
 from atlas_search.core.domain import MARKER, CheckedSentence, Citation, Located, Passage
 from atlas_search.core.errors import NotFound, RequestError, shown
 from atlas_search.core.locator import is_locator

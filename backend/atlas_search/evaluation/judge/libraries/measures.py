@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pydantic import TypeAdapter
 
-from atlas_search.answer.write.quotation import without_chat_tokens
+from atlas_search.answer.write.prompt import without_chat_tokens
 from atlas_search.evaluation.judge.ask import MALFORMED, JudgeModel
 from atlas_search.evaluation.judge.libraries.process import Libraries
 from atlas_search.evaluation.judge.verdict import Decision, Judged, NotJudged

@@ -1,28 +1,88 @@
 """Answering with a language model: its text verified, repaired once, refusals recognised."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Literal
 
-from atlas_search.answer.answer import Context, Fallback, Restart, Writer
+from atlas_search.answer.answer import Checked, Context, Doubt, Fallback, Restart, Token, Writer
+from atlas_search.answer.check.citations import Verification, sum_up
 from atlas_search.answer.conflicts import find_concealed
-from atlas_search.answer.decide import ANSWERED, TextFault, refuse
+from atlas_search.answer.decide import ANSWERED, Outcome, TextFault, after_writing, refuse
+from atlas_search.answer.judge import judge_of
 from atlas_search.answer.prompts import Filled, prompt
-from atlas_search.answer.quotes.likelihood import LIKELY, names_missing
+from atlas_search.answer.quotes.scores import LIKELY, names_missing
 from atlas_search.answer.run import AnswerRun, Evidence
-from atlas_search.answer.support.open import judge_of
-from atlas_search.answer.support.strike import strike_doubtful
-from atlas_search.answer.write.absent import asserts_of_absent
 from atlas_search.answer.write.call_model import ask_yes_or_no, call_model
-from atlas_search.answer.write.context import context_of, ending_in, repair
-from atlas_search.answer.write.extract import extract
-from atlas_search.answer.write.relay import Relay
-from atlas_search.answer.write.reply import Reply, schema_of
-from atlas_search.answer.written import NOTHING, Written, judge_text
+from atlas_search.answer.write.prompt import Reply, context_of, ending_in, repair, schema_of
+from atlas_search.answer.write.quotes import extract
+from atlas_search.answer.write.relay import NOTHING, Relay, Written, judge_text
 from atlas_search.core.domain import Passage
+from atlas_search.core.errors import ModelRefused, ModelUnavailable
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.language.text import all_terms, content_terms
 from atlas_search.providers.chat import ChatModel, Message
+
+
+def strike_doubtful(run: AnswerRun, evidence: Evidence, written: Written) -> Written:
+    """What was written without the sentences that a judge doubts; what is left is passed on again.
+
+    It is declined if no other sentence cites anything. Where there is no doubt all stays as it is.
+    """
+    doubts = written.support.doubts
+    if not doubts:
+        return written
+    run.tell(Restart("struck"))
+    support = replace(written.support, doubts=(), struck=doubts)
+    numbers = {doubt.number for doubt in doubts}
+    sentences = enumerate(written.verification.sentences, start=1)
+    kept = [sentence for number, sentence in sentences if number not in numbers]
+    if not any(sentence.grounded for sentence in kept):
+        return replace(written, text="", outcome=_decline(doubts), support=support)
+    for number, sentence in enumerate(kept, start=1):
+        run.tell(Token(f"{sentence.line}\n"))
+        run.tell(Checked(number, sentence))
+    text, checked = "\n".join(sentence.line for sentence in kept), sum_up(kept)
+    outcome = after_writing(text, checked, find_concealed(evidence.conflicts, checked), None)
+    said = text if outcome is ANSWERED else ""
+    return replace(written, text=said, verification=checked, outcome=outcome, support=support)
+
+
+def _decline(doubts: Sequence[Doubt]) -> Outcome:
+    """The outcome of a text of which nothing is supported."""
+    contradicted = sum(doubt.verdict == "contradicted" for doubt in doubts)
+    reasons = " ".join(dict.fromkeys(doubt.reason for doubt in doubts))
+    return Outcome(
+        "ABSTAIN",
+        "unsupported",
+        f"The sources do not support what was written. {reasons}",
+        {"struck": len(doubts), "contradicted": contradicted},
+    )
+
+
+_ADMITS = re.compile(
+    r"\b(?:no|none of the|neither) (?:\w+ )?(?:passage|source|document|text|record|extract)s?\b|"
+    r"(?:\bnot|n['’]t|\bnever|\bnowhere) (?:\w+ )?(?:name|mention|speak|say|refer|contain|hold|"
+    r"give|include|cover)\w*|\b(?:is|are|was|were) (?:not|nowhere) (?:named|mentioned|found)\b",
+    re.IGNORECASE,
+)
+
+
+def asserts_of_absent(absent: Sequence[str], checked: Verification) -> TextFault | None:
+    """What is wrong with a text that states something of a name or figure no passage holds.
+
+    A sentence that says so itself is left alone.
+    """
+    for name in absent:
+        wanted = all_terms(name)
+        for sentence in checked.sentences:
+            if wanted <= all_terms(sentence.text) and not _ADMITS.search(sentence.text):
+                return TextFault(
+                    "unknown_name",
+                    f"The answer states something of {name}, which no passage speaks of.",
+                )
+    return None
+
 
 ATTEMPTS = 2  # the answer, and one repair
 CITATIONS_ONLY = (
@@ -192,3 +252,27 @@ def _problems(evidence: Evidence, written: Written) -> list[str]:
             for doubt in written.support.doubts
         ),
     ]
+
+
+def write(run: AnswerRun, evidence: Evidence) -> Written:
+    """Write, verify, decide.
+
+    Raises ModelRefused or ModelUnavailable if a model is to write that cannot be used, unless the
+    target has a fallback.
+    """
+    if run.model is None:
+        return extract(run, evidence)
+    try:
+        return generate(run, evidence, run.model)
+    except (ModelRefused, ModelUnavailable) as error:
+        if run.target.llm_fallback != "extractive":
+            raise
+        run.tell(Restart("fallback"))
+        return extract(run, evidence, fallback_for(error))
+
+
+def fallback_for(error: ModelRefused | ModelUnavailable) -> Fallback:
+    """Why the sources' own sentences stand in for a model that cannot be used."""
+    if isinstance(error, ModelUnavailable):
+        return Fallback("model_unavailable", str(error))
+    return Fallback("model_unusable", str(error))
