@@ -11,7 +11,7 @@ import rispy
 from bibtexparser.middlewares import LatexDecodingMiddleware
 from hypothesis import strategies as st
 
-from atlas_search.output.formats import Format, export
+from atlas_search.documents.export import Format, export
 
 BASE = "http://atlas.test:8000"
 LINK = f"{BASE}/?passage=legal_uk.r-v-r-1991%3A10-42"

@@ -21,8 +21,8 @@ from atlas_search.core.errors import (
     UnknownFilterField,
     UnknownTarget,
 )
-from atlas_search.output.answer_document import AnswerDocument
-from atlas_search.output.search_document import SearchOut
+from atlas_search.documents.answer import AnswerDocument
+from atlas_search.documents.search import SearchOut
 from atlas_search.services import Services
 from tests.hash_embedder import HashEmbedder
 

@@ -21,8 +21,14 @@ from atlas_search.core.errors import SourceError
 from atlas_search.core.ids import __version__
 from atlas_search.core.targets import Target
 from atlas_search.core.telemetry.tracer import Tracer
-from atlas_search.output.bundle import RunBundle, bundle_of, read_bundle
-from atlas_search.output.replay import Replay, print_replay, replay
+from atlas_search.documents.bundle import (
+    Replay,
+    RunBundle,
+    bundle_of,
+    print_replay,
+    read_bundle,
+    replay,
+)
 from atlas_search.providers.chat import Message, Usage
 from atlas_search.search.flow import search
 from atlas_search.search.request import SearchRequest

@@ -12,9 +12,9 @@ import pytest
 from flask.testing import FlaskClient
 from hypothesis import given
 
-from atlas_search.output.answer_document import CitationOut
-from atlas_search.output.references import one_line
-from atlas_search.output.styles.cite import STYLES, Styled, StyleName, cite
+from atlas_search.documents.answer import CitationOut
+from atlas_search.documents.references import one_line
+from atlas_search.documents.styles import STYLES, Styled, StyleName, cite
 from tests.exporting import NASTY, TEXTS, citation
 
 TODAY = date(2026, 7, 3)

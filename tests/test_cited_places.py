@@ -9,7 +9,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from atlas_search.atlas import Atlas
-from atlas_search.output.formats import FORMATS, Format
+from atlas_search.documents.export import FORMATS, Format
 from atlas_search.providers.embedding_local import LocalEmbedder
 from atlas_search.server.app import create_app
 from atlas_search.services import Services

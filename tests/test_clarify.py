@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from atlas_search import Atlas
-from atlas_search.output.answer_document import AnswerDocument
+from atlas_search.documents.answer import AnswerDocument
 from atlas_search.providers.embedding_local import LocalEmbedder
 from atlas_search.server.app import create_app
 from tests.harbours import FEE, NORTH, SOUTH, harbours

@@ -14,10 +14,9 @@ from atlas_search.answer.quotes.scores import LIKELY, POSSIBLE
 from atlas_search.atlas import Atlas
 from atlas_search.cli.client import print_answer
 from atlas_search.core.ids import CLOSEST, CONFIDENCE
-from atlas_search.output.answer_document import read_answer
-from atlas_search.output.bundle import RunBundle, bundle_of
-from atlas_search.output.formats import FORMATS, Format
-from atlas_search.output.replay import replay
+from atlas_search.documents.answer import read_answer
+from atlas_search.documents.bundle import RunBundle, bundle_of, replay
+from atlas_search.documents.export import FORMATS, Format
 from atlas_search.providers.embedding_local import LocalEmbedder
 from atlas_search.services import Services
 from tests.answering import answered_by, asked

@@ -12,10 +12,16 @@ from markdown_it import MarkdownIt
 
 from atlas_search.core.addresses import is_link
 from atlas_search.core.errors import RequestError
-from atlas_search.output.formats import FORMATS, Format, export, known_format
-from atlas_search.output.markdown import escape_line
-from atlas_search.output.references import one_line
-from atlas_search.output.table import COLUMNS, inert
+from atlas_search.documents.export import (
+    COLUMNS,
+    FORMATS,
+    Format,
+    escape_line,
+    export,
+    inert,
+    known_format,
+)
+from atlas_search.documents.references import one_line
 from tests.exporting import (
     BASE,
     LINK,

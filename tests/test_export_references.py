@@ -5,9 +5,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from atlas_search.output.answer_document import CitationOut
-from atlas_search.output.dating import dating
-from atlas_search.output.references import kind_of, one_line
+from atlas_search.documents.answer import CitationOut
+from atlas_search.documents.references import dating, kind_of, one_line
 from tests.exporting import (
     BASE,
     LINK,

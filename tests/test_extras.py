@@ -174,9 +174,9 @@ def test_types_whose_library_is_missing_are_still_listed(tmp_path: Path) -> None
         ),
         (
             "export",
-            "from atlas_search.output.formats import _LISTS\n_LISTS['bibtex']([])",
+            "from atlas_search.documents.export import _LISTS\n_LISTS['bibtex']([])",
         ),
-        ("export", "from atlas_search.output.formats import _LISTS\n_LISTS['ris']([])"),
+        ("export", "from atlas_search.documents.export import _LISTS\n_LISTS['ris']([])"),
         ("eval", "from atlas_search.cli.main import main\nmain(['eval'])"),
         (
             "eval",

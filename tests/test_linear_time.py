@@ -10,9 +10,9 @@ from atlas_search.answer.conflicts import read
 from atlas_search.answer.quotes.scores import names_missing
 from atlas_search.building.chunking import chunking, line_starts, passage_spans
 from atlas_search.core.domain import Document, Segment
+from atlas_search.documents.export import export
 from atlas_search.language.english import quantities
 from atlas_search.language.text import TextSpan, sentences, words
-from atlas_search.output.formats import export
 from atlas_search.readers import Draft
 from atlas_search.readers.docx import Body, Paragraph, Text
 from atlas_search.readers.docx_styles import W, styles_of

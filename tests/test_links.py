@@ -15,7 +15,7 @@ from atlas_search.cli.build_report import print_report
 from atlas_search.cli.client import print_answer, print_passages
 from atlas_search.cli.printable import printable_json
 from atlas_search.core.addresses import address_fault, is_link, unlink, with_link
-from atlas_search.output.formats import FORMATS, Format
+from atlas_search.documents.export import FORMATS, Format
 from atlas_search.server.app import create_app
 from tests.exporting import answer, citation, text
 from tests.hostile_documents import (

@@ -7,9 +7,8 @@ import pytest
 from flask.testing import FlaskClient
 
 from atlas_search.atlas import Atlas
-from atlas_search.output.bundle import RunBundle, bundle_of
-from atlas_search.output.formats import FORMATS, export
-from atlas_search.output.replay import replay
+from atlas_search.documents.bundle import RunBundle, bundle_of, replay
+from atlas_search.documents.export import FORMATS, export
 from atlas_search.services import Services
 from tests.exporting import BASE, answer, citation, text
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from atlas_search.answer.compare import search_each, together
-from atlas_search.output.search_document import ScopeOut
+from atlas_search.documents.search import ScopeOut
 from atlas_search.search.request import conditions
 from atlas_search.search.result import WholeResult
 from atlas_search.search.run import Searcher

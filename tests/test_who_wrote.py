@@ -15,10 +15,9 @@ from atlas_search.answer.answer import Answer
 from atlas_search.cli.client import print_answer
 from atlas_search.core.errors import ModelUnavailable
 from atlas_search.core.telemetry.tracer import Tracer
-from atlas_search.output.answer_document import read_answer
-from atlas_search.output.links import Base
-from atlas_search.output.markdown import markdown
-from atlas_search.output.table import table
+from atlas_search.documents.answer import read_answer
+from atlas_search.documents.export import markdown, table
+from atlas_search.documents.references import Base
 from atlas_search.services import Services
 from tests.answering import answered_by, asked
 from tests.chat_server import ChatServer, Reply, Request, Says

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from atlas_search import Atlas
-from atlas_search.output.formats import FORMATS
+from atlas_search.documents.export import FORMATS
 from atlas_search.server.access.keys import add_key
 from atlas_search.server.access.rules import RULES
 from atlas_search.server.app import create_app

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from atlas_search.documents.search import SearchOut
 from atlas_search.evaluation.folder import RunFolder
 from atlas_search.evaluation.labels.label import Label
 from atlas_search.evaluation.metrics.metric import Tools
 from atlas_search.evaluation.reply import Reply
 from atlas_search.evaluation.run import LabelsUsed, RunSpec
 from atlas_search.evaluation.scored import score
-from atlas_search.output.search_document import SearchOut
 from tests.hash_embedder import HashEmbedder
 from tests.replies import passage, reply
 

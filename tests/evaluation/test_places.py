@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from atlas_search.documents.search import RankedPassageOut
 from atlas_search.evaluation.labels.label import Label, Span
 from atlas_search.evaluation.metrics import passages, spans
 from atlas_search.evaluation.metrics.metric import Case, Tools
 from atlas_search.evaluation.metrics.places import Extent, holds, shared_size, size, union
-from atlas_search.output.search_document import RankedPassageOut
 from tests.hash_embedder import HashEmbedder
 from tests.replies import citation, passage, reply
 

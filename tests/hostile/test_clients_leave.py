@@ -13,7 +13,7 @@ from atlas_search import Atlas
 from atlas_search.core.errors import Cancelled
 from atlas_search.core.stop import Stop
 from atlas_search.core.targets import Target
-from atlas_search.output.formats import Format, export
+from atlas_search.documents.export import Format, export
 from atlas_search.search.rerankers import Relevance
 from atlas_search.server.app import create_app
 from atlas_search.server.waiting import LOOK_SECONDS, ClientStop

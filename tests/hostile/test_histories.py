@@ -11,8 +11,7 @@ from atlas_search import Atlas
 from atlas_search.answer.answer import Answer
 from atlas_search.answer.follow_up import CHARACTERS_READ, TURNS_READ
 from atlas_search.answer.write.prompt import CHARACTERS_OF_TOKEN, count_tokens
-from atlas_search.output.bundle import RunBundle
-from atlas_search.output.replay import replay
+from atlas_search.documents.bundle import RunBundle, replay
 from atlas_search.server.app import create_app
 from atlas_search.server.runs import Runs
 from tests.slow_model import SlowModel

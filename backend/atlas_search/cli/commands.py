@@ -13,9 +13,8 @@ from atlas_search.atlas import Atlas
 from atlas_search.cli.doctor import examine
 from atlas_search.core.errors import SourceError
 from atlas_search.core.settings import load_settings
-from atlas_search.output.bundle import read_bundle
-from atlas_search.output.formats import FORMATS, export, known_format
-from atlas_search.output.replay import print_replay, replay
+from atlas_search.documents.bundle import print_replay, read_bundle, replay
+from atlas_search.documents.export import FORMATS, export, known_format
 
 _STYLES = {"ok": "green", "note": "yellow", "fault": "red"}
 

@@ -10,11 +10,11 @@ from rich.table import Table
 
 from atlas_search.cli.printable import printable
 from atlas_search.core.telemetry.span import digest
+from atlas_search.documents.export import csv_text
 from atlas_search.evaluation.traces.comparison import Side
 from atlas_search.evaluation.traces.depth import CorpusDepth, DepthCheck, Unequal
 from atlas_search.evaluation.traces.pairs import LeftOut, Pair
 from atlas_search.evaluation.traces.trace import Marks, Spent, Told, Trace
-from atlas_search.output.table import csv_text
 
 _HEADS = (
     "Time (UTC)",

@@ -28,7 +28,7 @@ from atlas_search.cli.words import (
     figure,
 )
 from atlas_search.counting import COLLOCATES_FROM, KEYWORDS_FROM
-from atlas_search.output.words_document import CollocateOut, KeywordOut
+from atlas_search.documents.words import CollocateOut, KeywordOut
 from atlas_search.words.request import Direction, Keyness, Strength
 
 FunctionWords = Annotated[bool, typer.Option(help="Whether `the`, `of` and the like are listed")]

@@ -21,8 +21,8 @@ from atlas_search.cli.client import Document, filters_of, of_collection, post
 from atlas_search.cli.printable import printable, printable_json
 from atlas_search.cli.tables import print_whole
 from atlas_search.core.errors import RequestError
-from atlas_search.output.table import csv_text
-from atlas_search.output.words_document import CellOut, LineOut
+from atlas_search.documents.export import csv_text
+from atlas_search.documents.words import CellOut, LineOut
 from atlas_search.words.query import Form
 from atlas_search.words.request import ALL, CORPUS, YEAR, Sort
 

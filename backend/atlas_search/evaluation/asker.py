@@ -10,10 +10,10 @@ from atlas_search.answer.cache import AnswerCache
 from atlas_search.asking import Where
 from atlas_search.atlas import Atlas
 from atlas_search.core.errors import AtlasError
+from atlas_search.documents.answer import AnswerDocument
+from atlas_search.documents.search import SearchOut
 from atlas_search.evaluation.labels.label import Label
 from atlas_search.evaluation.reply import Reply
-from atlas_search.output.answer_document import AnswerDocument
-from atlas_search.output.search_document import SearchOut
 
 _log = logging.getLogger(__name__)
 

@@ -6,8 +6,8 @@ from pydantic import BaseModel, ConfigDict
 
 from atlas_search.answer.decide import mean_evidence
 from atlas_search.core.domain import MARKER
-from atlas_search.output.answer_document import AnswerDocument
-from atlas_search.output.search_document import RankedPassageOut, RetrievalOut, SearchOut
+from atlas_search.documents.answer import AnswerDocument
+from atlas_search.documents.search import RankedPassageOut, RetrievalOut, SearchOut
 
 
 class Reply(BaseModel):

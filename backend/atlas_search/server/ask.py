@@ -15,7 +15,7 @@ from atlas_search.answer.answer import Answer
 from atlas_search.answer.request import AskRequest
 from atlas_search.atlas import Atlas
 from atlas_search.core.errors import Cancelled, NotFound
-from atlas_search.output.answer_document import AnswerDocument
+from atlas_search.documents.answer import AnswerDocument
 from atlas_search.providers.chat import Usage
 from atlas_search.server.access.caller import present_caller
 from atlas_search.server.access.limits import spender

@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 
 from atlas_search.core.domain import LEGS
 from atlas_search.core.ids import __version__
-from atlas_search.output.search_document import DocumentOut, PassageOut
+from atlas_search.documents.search import DocumentOut, PassageOut
 from atlas_search.search.ranking import FUSED_WEIGHTS
 from atlas_search.server.access.caller import present_caller
 from atlas_search.server.serving import Serve

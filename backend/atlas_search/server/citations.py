@@ -10,10 +10,8 @@ from flask_openapi3.models.tag import Tag
 
 from atlas_search.core.errors import NotAllowed
 from atlas_search.core.settings import Settings
-from atlas_search.output.links import Base
-from atlas_search.output.references import references_of
-from atlas_search.output.styles.cite import cite
-from atlas_search.output.zotero import zotero_items
+from atlas_search.documents.references import Base, references_of, zotero_items
+from atlas_search.documents.styles import cite
 from atlas_search.providers.zotero import LOCAL, is_running, save_items
 from atlas_search.server.access.listening import is_loopback
 from atlas_search.server.collections import chosen_collection

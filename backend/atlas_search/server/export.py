@@ -10,8 +10,8 @@ from flask_openapi3.types import ResponseDict
 from pydantic import BaseModel, ConfigDict, Field
 
 from atlas_search.core.errors import NotFound, RequestError
-from atlas_search.output.bundle import bundle_of
-from atlas_search.output.formats import (
+from atlas_search.documents.bundle import bundle_of
+from atlas_search.documents.export import (
     FORMATS,
     LIST_FORMATS,
     Exported,
@@ -20,7 +20,7 @@ from atlas_search.output.formats import (
     export_citations,
     known_format,
 )
-from atlas_search.output.links import Base
+from atlas_search.documents.references import Base
 from atlas_search.server.access.caller import present_caller
 from atlas_search.server.ask import ByAnswer, finished_run, own_run
 from atlas_search.server.collections import Collections, chosen_collection

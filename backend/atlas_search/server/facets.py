@@ -4,7 +4,7 @@ from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
 from pydantic import BaseModel, Field
 
-from atlas_search.output.search_document import ValueOut
+from atlas_search.documents.search import ValueOut
 from atlas_search.server.schemas.requests import FacetsBody, plain_filters
 from atlas_search.server.serving import Serve
 from atlas_search.server.waiting import waiting

@@ -6,7 +6,7 @@ from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
 
 from atlas_search.core.telemetry.names import Ids, identify
-from atlas_search.output.search_document import SearchOut
+from atlas_search.documents.search import SearchOut
 from atlas_search.server.access.caller import present_caller
 from atlas_search.server.schemas.requests import FindBody, where
 from atlas_search.server.serving import Serve

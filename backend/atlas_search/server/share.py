@@ -10,9 +10,9 @@ from markdown_it import MarkdownIt
 from pydantic import BaseModel, Field
 
 from atlas_search.core.settings import Settings
-from atlas_search.output.answer_document import AnswerDocument
-from atlas_search.output.formats import Format, export
-from atlas_search.output.links import Base
+from atlas_search.documents.answer import AnswerDocument
+from atlas_search.documents.export import Format, export
+from atlas_search.documents.references import Base
 from atlas_search.server.access.caller import present_caller
 from atlas_search.server.access.shared import SharedAnswers
 from atlas_search.server.ask import ByAnswer, finished_run, own_run

@@ -6,7 +6,7 @@ from flask_openapi3.models.tag import Tag
 from pydantic import BaseModel, Field
 
 from atlas_search.core.ids import moment
-from atlas_search.output.search_document import DatesOut
+from atlas_search.documents.search import DatesOut
 from atlas_search.search.scope import CorpusExtent, joint_dates
 from atlas_search.server.access.caller import present_caller
 from atlas_search.server.runs import Runs

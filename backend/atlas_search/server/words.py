@@ -6,12 +6,7 @@ from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
 
 from atlas_search.core.telemetry.names import Ids, identify
-from atlas_search.output.words_document import (
-    CollocatesOut,
-    ConcordanceOut,
-    KeywordsOut,
-    WordCountsOut,
-)
+from atlas_search.documents.words import CollocatesOut, ConcordanceOut, KeywordsOut, WordCountsOut
 from atlas_search.server.access.caller import Caller, present_caller
 from atlas_search.server.schemas.words import (
     CollocatesBody,

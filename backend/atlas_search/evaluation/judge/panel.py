@@ -10,13 +10,13 @@ from pydantic import BaseModel
 
 from atlas_search.answer.write.prompt import count_tokens
 from atlas_search.core.errors import RequestError
+from atlas_search.documents.search import RankedPassageOut
 from atlas_search.evaluation.judge.ask import JudgeModel, Task
 from atlas_search.evaluation.judge.forms import Mark, Verdicts
 from atlas_search.evaluation.judge.libraries.process import Libraries
 from atlas_search.evaluation.judge.prompts import Rules
 from atlas_search.evaluation.judge.quoting import join, quote_passages
 from atlas_search.evaluation.judge.verdict import DRAW, Decision, NotJudged, Refused
-from atlas_search.output.search_document import RankedPassageOut
 
 VOTES = 3
 PASSAGE_TOKENS = 16_000

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal, get_args
 
 from atlas_search.answer.write.prompt import attribute, opening_of
-from atlas_search.output.search_document import RankedPassageOut
+from atlas_search.documents.search import RankedPassageOut
 
 Tag = Literal["question", "answer", "reference", "statement", "sentence", "passage", "step"]
 

@@ -8,11 +8,11 @@ from itertools import chain
 from pathlib import Path
 
 from atlas_search.core.errors import SourceError
+from atlas_search.documents.export import original
 from atlas_search.evaluation.labels.names import columns_of, understood_names
 from atlas_search.evaluation.labels.rows import Row, Rows, not_a_label, nothing_understood
 from atlas_search.evaluation.labels.values import Cell
 from atlas_search.evaluation.labels.write import ALWAYS
-from atlas_search.output.table import original
 from atlas_search.readers.tables import delimiter_of, rows_of
 
 OWN = ALWAYS

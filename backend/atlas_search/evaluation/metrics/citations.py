@@ -1,8 +1,8 @@
 """What an answer cites."""
 
+from atlas_search.documents.answer import AnswerDocument
 from atlas_search.evaluation.metrics.metric import Case, Metric
 from atlas_search.evaluation.metrics.places import gold_of, held_gold
-from atlas_search.output.answer_document import AnswerDocument
 
 _ANSWERED = "questions that were answered"
 

@@ -1,8 +1,8 @@
 """Whether sources are out of date, or contradict each other and the answer says so."""
 
+from atlas_search.documents.answer import AnswerDocument
 from atlas_search.evaluation.labels.label import Label
 from atlas_search.evaluation.metrics.metric import Case, Metric
-from atlas_search.output.answer_document import AnswerDocument
 
 _DATED = "questions asked with FRESHNESS_DAYS that brought valid passages"
 _ANSWERED = "questions that were answered"

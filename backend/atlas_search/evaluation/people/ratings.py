@@ -14,10 +14,10 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from atlas_search.core.errors import RequestError, SourceError
+from atlas_search.documents.answer import AnswerDocument
 from atlas_search.evaluation.people.lines import alone, read_lines, replace_lines
 from atlas_search.evaluation.people.scales import USUAL, Scale
 from atlas_search.evaluation.reply import Reply
-from atlas_search.output.answer_document import AnswerDocument
 
 RATINGS, SCALES = "ratings.jsonl", "scales.json"
 LONGEST_NAME = 60

@@ -4,13 +4,13 @@ import time
 from dataclasses import dataclass
 
 from atlas_search.core.errors import AtlasError
+from atlas_search.documents.answer import AnswerDocument
+from atlas_search.documents.search import SearchOut
 from atlas_search.evaluation.asker import failure
 from atlas_search.evaluation.labels.label import Label
 from atlas_search.evaluation.remote.server import RemoteServer
 from atlas_search.evaluation.reply import Reply
 from atlas_search.evaluation.run import RunSpec
-from atlas_search.output.answer_document import AnswerDocument
-from atlas_search.output.search_document import SearchOut
 
 
 @dataclass(frozen=True)

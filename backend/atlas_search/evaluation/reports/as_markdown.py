@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from atlas_search.documents.export import escape_line
 from atlas_search.evaluation.reports.blocks import (
     Block,
     Listing,
@@ -12,7 +13,6 @@ from atlas_search.evaluation.reports.blocks import (
     Words,
 )
 from atlas_search.evaluation.reports.wording import visible
-from atlas_search.output.markdown import escape_line
 
 
 def as_markdown(report: Report) -> str:

@@ -4,12 +4,12 @@ import csv
 import io
 from collections.abc import Sequence
 
+from atlas_search.documents.export import inert
 from atlas_search.evaluation.reports.analysis import Analysis
 from atlas_search.evaluation.reports.outcomes import cited_documents, gold_of
 from atlas_search.evaluation.reports.sections.summary import in_order
 from atlas_search.evaluation.reports.wording import visible
 from atlas_search.evaluation.scored import Scored
-from atlas_search.output.table import inert
 
 _BETWEEN = "; "
 

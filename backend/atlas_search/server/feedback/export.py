@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, get_args
 
+from atlas_search.documents.export import csv_text
 from atlas_search.evaluation.labels.write import ALWAYS, label_fields, labels_text
-from atlas_search.output.table import csv_text
 from atlas_search.server.feedback.labels import Labels, labels_of
 from atlas_search.server.feedback.store import Rating
 from atlas_search.server.feedback.votes import SCALES

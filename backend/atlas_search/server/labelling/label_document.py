@@ -9,8 +9,8 @@ from atlas_search.asking import MAX_QUESTION
 from atlas_search.atlas import Atlas
 from atlas_search.core.domain import Passage
 from atlas_search.core.errors import NotFound, RequestError
+from atlas_search.documents.search import PassageOut
 from atlas_search.evaluation.labels.label import Decision, Label, Span
-from atlas_search.output.search_document import PassageOut
 
 MAX_GRADE = 3
 USUAL = ("answerable", "unanswerable")

@@ -8,11 +8,11 @@ from flask_openapi3.blueprint import APIBlueprint
 from pydantic import BaseModel, ConfigDict, Field
 
 from atlas_search.core.errors import NotFound, RequestError
+from atlas_search.documents.answer import AnswerDocument, place_of
 from atlas_search.evaluation.labels.label import Label
 from atlas_search.evaluation.people.lines import digest_of
 from atlas_search.evaluation.people.raters import own_order, rater_name
 from atlas_search.evaluation.people.ratings import Rating, Ratings, answer_digest
-from atlas_search.output.answer_document import AnswerDocument, place_of
 
 RATING_ROUTES = frozenset({"GET /api/rating", "GET /api/ratings", "PUT /api/rating"})
 MAX_COMMENT = 10_000

@@ -4,9 +4,9 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from atlas_search.output.answer_document import CitationOut
-from atlas_search.output.sent import Facts
-from atlas_search.output.styles.cite import StyleName
+from atlas_search.documents.answer import CitationOut
+from atlas_search.documents.search import Facts
+from atlas_search.documents.styles import StyleName
 from atlas_search.server.schemas.requests import StrictBody
 
 MAX_CITATIONS = 1000

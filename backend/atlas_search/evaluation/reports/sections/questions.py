@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from atlas_search.core.locator import page_unit, place_in_words
+from atlas_search.documents.search import RankedPassageOut
 from atlas_search.evaluation.reports.analysis import Analysis
 from atlas_search.evaluation.reports.blocks import Block, Section, Table, Words, of_runs
 from atlas_search.evaluation.reports.outcomes import (
@@ -16,7 +17,6 @@ from atlas_search.evaluation.reports.outcomes import (
 )
 from atlas_search.evaluation.reports.wording import ids, number, share, shortened
 from atlas_search.evaluation.scored import Scored
-from atlas_search.output.search_document import RankedPassageOut
 
 _WORST = 10
 _PASSAGES = 5

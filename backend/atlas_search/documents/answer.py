@@ -9,8 +9,14 @@ from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 
 from atlas_search.core.errors import RequestError
 from atlas_search.core.locator import page_unit, place_in_words
-from atlas_search.output.search_document import RankedPassageOut, RetrievalOut, ScopeOut
-from atlas_search.output.sent import Facts, Link, Sent
+from atlas_search.documents.search import (
+    Facts,
+    Link,
+    RankedPassageOut,
+    RetrievalOut,
+    ScopeOut,
+    Sent,
+)
 
 
 class CitationOut(Sent):

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from atlas_search.output.sent import Link, Sent
+from atlas_search.documents.search import Link, Sent
 
 
 class LineOut(Sent):

@@ -1,0 +1,421 @@
+"""The cited documents, each once, as bibliographies list them.
+
+CSL-JSON, as citation processors and reference managers read it.
+
+https://github.com/citation-style-language/schema, `schemas/input/csl-data.json`.
+
+RIS, which nearly every reference manager imports.
+
+A value is one line. https://en.wikipedia.org/wiki/RIS_(file_format) lists the tags by program.
+
+References as items of Zotero.
+
+Item types and their fields: https://api.zotero.org/schema.
+"""
+
+import hashlib
+import json
+import re
+import unicodedata
+from calendar import monthrange
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from html import escape
+from typing import Literal, NamedTuple, get_args
+from urllib.parse import quote
+
+import rispy
+from bibtexparser.entrypoint import write_string
+from bibtexparser.library import Library
+from bibtexparser.model import Entry, Field
+
+from atlas_search.core.domain import MetadataValue
+from atlas_search.documents.answer import AnswerDocument, CitationOut, place_of
+from atlas_search.language.dates import OPEN_END, OPEN_START, bounds
+from atlas_search.language.lines import unwrap
+
+_ABOUT = re.compile(
+    r"^(?:circa |ca\.? ?|c\.? ?|about |around |approximately |approx\.? |~)|[~%]$", re.IGNORECASE
+)
+
+Parts = tuple[int, ...]
+"""A year, a year and a month, or a day."""
+
+
+@dataclass(frozen=True)
+class Dating:
+    """A date as the source writes it, and what it says.
+
+    `parts` are one, or the first and last of a span; none if it is open at one end or no date.
+    """
+
+    written: str
+    parts: tuple[Parts, ...] = ()
+    circa: bool = False
+
+
+def dating(written: str) -> Dating:
+    """What the date `written` says."""
+    written = written.strip()
+    plain = _ABOUT.sub("", written)
+    days = bounds(plain) if bounds(written) else None
+    if days is None:
+        days, plain = bounds(written), written
+    if days is None or days[0] == OPEN_START or days[1] == OPEN_END:
+        return Dating(written)
+    return Dating(written, _parts(*map(date.fromisoformat, days)), circa=plain != written)
+
+
+def _parts(first: date, last: date) -> tuple[Parts, ...]:
+    """The shortest parts that mean the days from `first` to `last`."""
+    months = first.day == 1 and last.day == monthrange(last.year, last.month)[1]
+    years = months and first.month == 1 and last.month == 12
+    count = 1 if years else 2 if months else 3
+    start, end = (tuple(day.timetuple()[:count]) for day in (first, last))
+    return (start,) if start == end else (start, end)
+
+
+class Base(NamedTuple):
+    """The address of a server, and the collection that it shows unasked; empty if nobody knows."""
+
+    url: str
+    default: str = ""
+
+    def of(self, collection: str) -> str:
+        """What permalinks into a collection begin with."""
+        if not self.default or collection in ("", self.default):
+            return self.url
+        return f"{self.url}/?collection={quote(collection, safe='')}"
+
+
+def permalink(base: str, passage_id: str) -> str:
+    """Where a passage is shown; `base` is what `Base.of` gives."""
+    return f"{base}{'&' if '?' in base else '/?'}passage={quote(passage_id, safe='')}"
+
+
+Kind = Literal["case", "statute", "debate", "book", "document"]
+
+_VERSUS = re.compile(r"\w[^\w\s]* vs?\.? [^\W\d_]")
+_ACT = re.compile(r"\b(?:Act|Code|Ordinance|Regulations|Rules|Order|Statute)\b[^,:;]*\b\d{4}\W*$")
+_DEBATES = re.compile(r"\b(?:debates|hansard|written (?:answers|\w+ ?statements))\b", re.IGNORECASE)
+_BOOK = ("publisher", "body")
+_OTHER = ("court", "house", "body", "publisher")
+_LONGEST_TITLE = 1_000
+_KEY = re.compile(r"[a-z0-9._-]+")
+
+
+@dataclass(frozen=True)
+class Stated:
+    """Who wrote a document, who issued it, and the citation it states for itself."""
+
+    authors: tuple[str, ...]
+    body: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A cited document.
+
+    `key` is ASCII, depends on nothing but the document's id, and differs from others in more than
+    capitals. `body` is the court, house or publisher, `source` the citation the source states for
+    itself. `quotes` are one line each: place (section or page), headings,
+    speaker, quoted text and permalink.
+    """
+
+    key: str
+    kind: Kind
+    title: str
+    authors: tuple[str, ...]
+    dating: Dating
+    body: str
+    source: str
+    url: str
+    quotes: tuple[str, ...]
+
+
+def references(answers: Sequence[AnswerDocument], base: Base) -> list[Reference]:
+    """One for every document cited in `answers`, in order of its first citation."""
+    cited = [(each, answer.collection) for answer in answers for each in answer.citations]
+    return references_of(cited, base)
+
+
+def references_of(citations: Iterable[tuple[CitationOut, str]], base: Base) -> list[Reference]:
+    """One for every document of `citations`, each with its collection.
+
+    The collection is part of its key where two collections have a document of that id.
+    """
+    documents: dict[tuple[str, str], list[CitationOut]] = {}
+    for cited, collection in citations:
+        documents.setdefault((cited.document_id, collection), []).append(cited)
+    found = Counter(id_ for id_, _ in documents)
+    return [
+        _reference(cited, base.of(of), _key(id_ if found[id_] == 1 else f"{id_}-{of}"))
+        for (id_, of), cited in documents.items()
+    ]
+
+
+def stated_by(cited: CitationOut) -> Stated:
+    """What the metadata of `cited` states."""
+    metadata = cited.metadata
+    fields = _BOOK if kind_of(cited) == "book" else _OTHER
+    return Stated(
+        authors=tuple(_texts(metadata.get("author"))),
+        body=next(filter(None, (_text(metadata.get(field)) for field in fields)), ""),
+        source=_text(metadata.get("source")),
+    )
+
+
+def one_line(text: str) -> str:
+    """`text` without control characters, every run of white space one blank."""
+    kept = (" " if unicodedata.category(char) == "Cc" else char for char in unwrap(text))
+    return " ".join("".join(kept).split())
+
+
+def kind_of(cited: CitationOut) -> Kind:
+    """What `cited` is: what its metadata states as `kind`, else what metadata and title show."""
+    metadata, title = cited.metadata, cited.title
+    stated = _text(metadata.get("kind", "")).lower()
+    kinds: tuple[Kind, ...] = get_args(Kind)
+    if stated in kinds:
+        return kinds[kinds.index(stated)]
+    if metadata.keys() & {"house", "parliament"} or _DEBATES.search(_text(metadata.get("series"))):
+        return "debate"
+    if "court" in metadata or _VERSUS.search(title):
+        return "case"
+    # of a longer one only the end: whoever sends it chooses how long the search takes
+    if _ACT.search(title[-_LONGEST_TITLE:]):
+        return "statute"
+    return "book" if metadata.keys() & {"publisher", "isbn"} else "document"
+
+
+def _reference(citations: Sequence[CitationOut], base_url: str, key: str) -> Reference:
+    first = citations[0]
+    stated = stated_by(first)
+    return Reference(
+        key=key,
+        kind=kind_of(first),
+        title=one_line(first.title),
+        authors=stated.authors,
+        dating=dating(one_line(first.date or "")),
+        body=stated.body,
+        source=stated.source,
+        url=one_line(first.url or ""),
+        quotes=tuple(dict.fromkeys(_quote(cited, base_url) for cited in citations)),
+    )
+
+
+def _quote(cited: CitationOut, base_url: str) -> str:
+    place = ", ".join(filter(None, (place_of(cited), cited.section, cited.speaker)))
+    return one_line(f"{place}: “{cited.quote}” {permalink(base_url, cited.passage_id)}")
+
+
+def _key(document_id: str) -> str:
+    if _KEY.fullmatch(document_id):
+        return document_id
+    ascii_only = unicodedata.normalize("NFKD", document_id).encode("ascii", "ignore").decode()
+    slug = re.sub(r"[^a-z0-9._]+", "-", ascii_only.lower()).strip("-")
+    digest = hashlib.sha256(document_id.encode()).hexdigest()[:8]
+    return f"{slug}-{digest}" if slug else digest
+
+
+def _texts(value: MetadataValue | None) -> Iterable[str]:
+    values = value if isinstance(value, tuple) else () if value is None else (value,)
+    return filter(None, (one_line(str(each)) for each in values))
+
+
+def _text(value: MetadataValue | None) -> str:
+    return "; ".join(_texts(value))
+
+
+# BibTeX counts braces even after a backslash, so a brace in a text is never written as one
+_SPECIAL = str.maketrans(
+    {
+        "\\": r"{\textbackslash}",
+        "{": r"\ensuremath{\lbrace}",
+        "}": r"\ensuremath{\rbrace}",
+        "<": r"\ensuremath{<}",
+        ">": r"\ensuremath{>}",
+        "|": r"\ensuremath{|}",
+        "~": r"{\textasciitilde}",
+        "^": r"{\textasciicircum}",
+        "`": r"{\textasciigrave}",
+    }
+    | {character: f"\\{character}" for character in "$&%#_"}
+)
+_LIGATURE = re.compile(r"([-',])(?=\1)")  # which LaTeX would set as one dash or quotation mark
+_SAFE_IN_URL = "%/:?#[]@!$&'()*+,;=~"
+
+
+def bibtex(references: Sequence[Reference]) -> str:
+    """One entry for each cited document; its `annote` holds the quotes."""
+    library = Library([_entry_bibtex(reference) for reference in references])
+    return write_string(library)
+
+
+def _entry_bibtex(reference: Reference) -> Entry:
+    # programs discard types they do not know, such as biblatex's @jurisdiction; @misc they all read
+    is_book = reference.kind == "book"
+    fields = {
+        # the inner braces keep capitals, and names from being taken apart
+        "title": f"{{{_latex(reference.title)}}}",
+        "author": " and ".join(f"{{{_latex(name)}}}" for name in reference.authors),
+        "publisher" if is_book else "organization": _latex(reference.body),
+        "year": _year_bibtex(reference.dating),
+        "date": _edtf(reference.dating),
+        "howpublished": _latex(reference.source),
+        "url": quote(reference.url, safe=_SAFE_IN_URL),
+        "annote": _latex(" ".join(reference.quotes)),
+    }
+    return Entry(
+        "book" if is_book else "misc",
+        reference.key,
+        [Field(name, value) for name, value in fields.items() if value],
+    )
+
+
+def _latex(text: str) -> str:
+    """`text` in LaTeX, every other character kept: encoders of libraries would normalise it."""
+    return _LIGATURE.sub(r"\g<0>{}", text.translate(_SPECIAL))
+
+
+def _year_bibtex(dating: Dating) -> str:
+    return f"{dating.parts[0][0]:04}" if dating.parts else _latex(dating.written)
+
+
+def _edtf(dating: Dating) -> str:
+    """The date as biblatex reads it: `1954-05-17`, `1957~`, `1901/1903`."""
+    return "/".join(_point(parts) + "~" * dating.circa for parts in dating.parts)
+
+
+def _point(parts: Parts) -> str:
+    return "-".join((f"{parts[0]:04}", *(f"{part:02}" for part in parts[1:])))
+
+
+TYPES_CSL: Mapping[Kind, str] = {
+    "case": "legal_case",
+    "statute": "legislation",
+    "debate": "hearing",
+    "book": "book",
+    "document": "document",
+}
+
+
+def csl_json(references: Sequence[Reference]) -> str:
+    """One item for each cited document; its `note` holds the quotes, one a line."""
+    items = [_item_csl(reference) for reference in references]
+    return json.dumps(items, ensure_ascii=False, indent=2) + "\n"
+
+
+def _item_csl(reference: Reference) -> dict[str, object]:
+    # names stay as they are written: a judge's title or an institution has no family name
+    item = {
+        "id": reference.key,
+        "type": TYPES_CSL[reference.kind],
+        "title": reference.title,
+        "author": [{"literal": name} for name in reference.authors],
+        "issued": _date_csl(reference.dating),
+        "publisher" if reference.kind == "book" else "authority": reference.body,
+        "URL": reference.url,
+        "note": "\n".join(filter(None, (reference.source, *reference.quotes))),
+    }
+    return {name: value for name, value in item.items() if value}
+
+
+def _date_csl(dating: Dating) -> dict[str, object]:
+    if not dating.parts:
+        return {"literal": dating.written} if dating.written else {}
+    date: dict[str, object] = {"date-parts": dating.parts}
+    return date | {"circa": True} if dating.circa else date
+
+
+TYPES_RIS: Mapping[Kind, str] = {
+    "case": "CASE",
+    "statute": "STAT",
+    "debate": "HEAR",
+    "book": "BOOK",
+    "document": "GEN",
+}
+
+
+class _Writer(rispy.RisWriter):  # type: ignore[misc]
+    def set_header(self, count: int) -> str:  # noqa: ARG002
+        """Without rispy's number above each entry, which is not part of the format."""
+        return ""
+
+
+def ris(references: Sequence[Reference]) -> str:
+    """One entry for each cited document; its notes are the quotes."""
+    entries = [_entry_ris(reference) for reference in references]
+    return str(rispy.dumps(entries, implementation=_Writer))
+
+
+def _entry_ris(reference: Reference) -> dict[str, object]:
+    entry: dict[str, object] = {
+        "type_of_reference": TYPES_RIS[reference.kind],
+        "id": reference.key,
+        "title": reference.title,
+        "authors": list(reference.authors),
+        "publisher": reference.body,
+        "year": _year_ris(reference.dating),
+        "date": _date_ris(reference.dating),
+        "urls": [reference.url] if reference.url else [],
+        "notes": [*filter(None, [reference.source]), *reference.quotes],
+    }
+    return {label: value for label, value in entry.items() if value}
+
+
+def _year_ris(dating: Dating) -> str:
+    return f"{dating.parts[0][0]:04}" if dating.parts else ""
+
+
+def _date_ris(dating: Dating) -> str:
+    """`1954/05/17/`; what is no single date stands as written in the fourth place."""
+    if not dating.written:
+        return ""
+    if len(dating.parts) != 1 or dating.circa:
+        return f"{_year_ris(dating)}///{dating.written}"
+    numbers = [f"{number:02}" for number in dating.parts[0]]
+    return "/".join((numbers[0].zfill(4), *numbers[1:], *[""] * (4 - len(numbers))))
+
+
+_FIELDS: Mapping[Kind, tuple[str, str, str, str]] = {
+    "case": ("case", "caseName", "dateDecided", "court"),
+    "statute": ("statute", "nameOfAct", "dateEnacted", "extra"),
+    "debate": ("hearing", "title", "date", "legislativeBody"),
+    "book": ("book", "title", "date", "publisher"),
+    "document": ("document", "title", "date", "publisher"),
+}
+"""Of each kind: its item type, and the fields of its title, its date and its body."""
+
+
+def zotero_items(references: Sequence[Reference]) -> list[dict[str, object]]:
+    """One item for each document; its quotes are notes below it."""
+    return [_item_zotero(reference) for reference in references]
+
+
+def _item_zotero(reference: Reference) -> dict[str, object]:
+    kind, title, date, body = _FIELDS[reference.kind]
+    fields = {
+        body: reference.body,
+        title: reference.title,
+        date: reference.dating.written,
+        "url": reference.url,
+    }
+    extra = "\n".join(filter(None, (str(fields.pop("extra", "")), reference.source)))
+    item: dict[str, object] = {name: value for name, value in fields.items() if value}
+    # names stay as they are written: one field, not two
+    who = "contributor" if reference.kind == "debate" else "author"
+    return item | {
+        "id": reference.key,
+        "itemType": kind,
+        "creators": [
+            {"name": name, "fieldMode": 1, "creatorType": who} for name in reference.authors
+        ],
+        "extra": extra,
+        "notes": [{"note": f"<p>{escape(quote)}</p>"} for quote in reference.quotes],
+        "tags": [],
+        "attachments": [],
+    }
