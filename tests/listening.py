@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from atlas_search.server.large_bodies import LargeBodies
-from atlas_search.server.listen import Limits, Listener
-from atlas_search.server.proxies import networks
+from atlas_search.server.capacity import networks
+from atlas_search.server.sockets import LargeBodies, Limits, Listener
 
 HALF_HEADER = b"GET /api/health HTTP/1.1\r\nHost: te"
 HALF_BODY = (

@@ -12,8 +12,14 @@ from atlas_search.core.settings import load_settings
 from atlas_search.providers.chat import Health
 from atlas_search.providers.open import ProviderHealth
 from atlas_search.server import capacity as capacity_module
-from atlas_search.server.capacity import Capacity, answer_threads
-from atlas_search.server.proxies import ForwardedFor, Networks, networks, owner_of
+from atlas_search.server.capacity import (
+    Capacity,
+    ForwardedFor,
+    Networks,
+    answer_threads,
+    networks,
+    owner_of,
+)
 from tests.slow_model import SlowModel
 
 THREADS = 8

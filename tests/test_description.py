@@ -21,8 +21,8 @@ from schemathesis.engine.events import FatalError, NonFatalError, ScenarioFinish
 from atlas_search.atlas import Atlas
 from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding_local import LocalEmbedder
+from atlas_search.server.api import EVERY_ROUTE, STATUSES
 from atlas_search.server.app import create_app
-from atlas_search.server.description import EVERY_ROUTE, STATUSES
 from atlas_search.server.problems import STATUS
 from atlas_search.services import Services, open_services
 

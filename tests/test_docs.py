@@ -31,7 +31,7 @@ from atlas_search.core.files import bundled_folder
 from atlas_search.core.settings import Settings, environment_target, load_settings
 from atlas_search.core.targets import Target, target_names
 from atlas_search.documents.export import FORMATS
-from atlas_search.server.description import STATUSES
+from atlas_search.server.api import STATUSES
 from tests.conftest import sample_documents
 from tests.places import ROOT
 from tests.settings_docs import EXAMPLE, PAGE, TABLES, default, example, page

@@ -9,11 +9,11 @@ import pytest
 from pydantic import SecretStr
 
 from atlas_search.core.settings import Settings
-from atlas_search.server import large_bodies, listen
+from atlas_search.server import sockets as large_bodies
+from atlas_search.server import sockets as listen
 from atlas_search.server.access.caller import Access
 from atlas_search.server.access.keys import add_key
-from atlas_search.server.channel import Channel
-from atlas_search.server.large_bodies import LargeBodies
+from atlas_search.server.sockets import Channel, LargeBodies
 from tests.listening import connected, is_open, listening, rest
 from tests.servers import wait_for
 

@@ -11,8 +11,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from atlas_search.server.page_files import PageFiles, compress_document
-from atlas_search.server.page_version import addressed, imported, read_version
+from atlas_search.server.page import PageFiles, addressed, compress_document, imported, read_version
 
 SCRIPT = "const name = 'Derbyshire';\n" * 40
 PAGE = """<link rel="stylesheet" href="static/app.css" />

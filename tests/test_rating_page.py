@@ -5,7 +5,7 @@ from typing import get_args
 
 import pytest
 
-from atlas_search.server.feedback.votes import (
+from atlas_search.server.feedback.store import (
     LONGEST_COMMENT,
     LONGEST_TAG,
     MOST_TAGS,

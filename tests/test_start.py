@@ -8,8 +8,8 @@ from atlas_search.cli.doctor import examine
 from atlas_search.cli.run import serve
 from atlas_search.core.errors import ConfigurationError
 from atlas_search.core.settings import Settings
+from atlas_search.server.access.gate import check_start
 from atlas_search.server.access.keys import add_key
-from atlas_search.server.access.start import check_start
 
 # each: the settings (ROOT is a folder with a file `plain` and keys that are no JSON), and its mend
 FAULTS: dict[str, tuple[dict[str, str], str]] = {

@@ -20,7 +20,7 @@ from atlas_search.core.settings import Settings
 from atlas_search.server.app import create_app
 from atlas_search.server.collections import ServedCollections
 from atlas_search.server.ingest.documents import ResultOut
-from atlas_search.server.ingest.trace import JobTrace
+from atlas_search.server.ingest.jobs import JobTrace
 from tests.hash_embedder import HashEmbedder
 from tests.ingest.embedders import hashing, slowly_hashing, waiting
 from tests.ingest.handing import (

@@ -17,8 +17,8 @@ from atlas_search.server.access.keys import Limits, add_key
 from atlas_search.server.app import create_app
 from atlas_search.server.capacity import Capacity
 from atlas_search.server.collections import ServedCollections
+from atlas_search.server.metrics import MOST, SECONDS, Refusals
 from atlas_search.server.problems import problem_of
-from atlas_search.server.refusals import MOST, SECONDS, Refusals
 from tests.hash_embedder import HashEmbedder
 from tests.ingest.handing import ADMINISTRATOR, COLLECTION, settings_for
 from tests.recorded_spans import Recorded, recording, said

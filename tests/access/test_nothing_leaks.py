@@ -14,8 +14,8 @@ import pytest
 
 from atlas_search import Atlas
 from atlas_search.documents.export import FORMATS
+from atlas_search.server.access.caller import RULES
 from atlas_search.server.access.keys import add_key
-from atlas_search.server.access.rules import RULES
 from atlas_search.server.app import create_app
 from tests.access.conftest import Signed, guard
 from tests.access.two_corpora import (

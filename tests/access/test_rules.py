@@ -3,7 +3,7 @@
 import pytest
 
 from atlas_search.atlas import Atlas
-from atlas_search.server.access.rules import RULES, rule_key
+from atlas_search.server.access.caller import RULES, rule_key
 from atlas_search.server.app import create_app
 from atlas_search.services import Services
 

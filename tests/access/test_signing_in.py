@@ -10,9 +10,8 @@ from atlas_search import Atlas
 from atlas_search.cli.main import main
 from atlas_search.core.errors import ConfigurationError
 from atlas_search.core.settings import Settings
+from atlas_search.server.access.caller import RULES, check_listening
 from atlas_search.server.access.keys import add_key, revoke_key
-from atlas_search.server.access.listening import check_listening
-from atlas_search.server.access.rules import RULES
 from atlas_search.server.app import create_app
 from tests.access.conftest import TOKEN, Signed, guard
 from tests.access.two_corpora import QUESTION

@@ -15,10 +15,8 @@ from atlas_search.evaluation.people.ratings import Ratings
 from atlas_search.evaluation.reply import Reply
 from atlas_search.evaluation.runs.carry_out import carry_out
 from atlas_search.evaluation.runs.here import ProcessSubject
-from atlas_search.server.feedback.feedback import open_store
-from atlas_search.server.feedback.rated import RatedAnswer
-from atlas_search.server.feedback.store import Rating
-from atlas_search.server.feedback.votes import Vote
+from atlas_search.server.feedback.delivery import open_store
+from atlas_search.server.feedback.store import RatedAnswer, Rating, Vote
 from tests.chat_server import KEY
 from tests.evaluation.away import Away
 from tests.evaluation.commands import Command, command_runner

@@ -16,9 +16,8 @@ from atlas_search.core.domain import Passage
 from atlas_search.evaluation.labels.label import Decision, Label, Span
 from atlas_search.evaluation.labels.load import load_labels
 from atlas_search.evaluation.people.label_file import LabelFile
-from atlas_search.server.access.rules import RULES
-from atlas_search.server.labelling.label_routes import LABEL_ROUTES
-from atlas_search.server.labelling.rating_routes import RATING_ROUTES
+from atlas_search.server.access.caller import RULES
+from atlas_search.server.labelling import LABEL_ROUTES, RATING_ROUTES
 from tests.access.two_corpora import QUESTION, two_corpora
 from tests.hash_embedder import HashEmbedder
 from tests.page.labelling import KEY, label_server

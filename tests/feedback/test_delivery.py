@@ -13,10 +13,10 @@ from pydantic import SecretStr
 from atlas_search import Atlas
 from atlas_search.answer.answer import Answer
 from atlas_search.core.settings import Settings
-from atlas_search.server.feedback import delivery, outbox
-from atlas_search.server.feedback.feedback import Feedback
-from atlas_search.server.feedback.store import DAY
-from atlas_search.server.feedback.votes import Vote
+from atlas_search.server.feedback import delivery
+from atlas_search.server.feedback import delivery as outbox
+from atlas_search.server.feedback.delivery import Feedback
+from atlas_search.server.feedback.store import DAY, Vote
 from tests.access.two_corpora import QUESTION
 from tests.conftest import free_port
 from tests.feedback.phoenix_server import PhoenixServer, phoenix_server

@@ -14,11 +14,8 @@ from atlas_search.evaluation.labels.label import Label, Split
 from atlas_search.evaluation.labels.load import load_labels, read_labels
 from atlas_search.evaluation.run import evaluate
 from atlas_search.evaluation.scored import summarise
-from atlas_search.server.feedback.export import export_feedback
-from atlas_search.server.feedback.labels import labels_of
-from atlas_search.server.feedback.rated import RatedAnswer, RatedPlace, rated
-from atlas_search.server.feedback.store import Rating
-from atlas_search.server.feedback.votes import Vote
+from atlas_search.server.feedback.routes import export_feedback, labels_of
+from atlas_search.server.feedback.store import RatedAnswer, RatedPlace, Rating, Vote, rated
 from tests.access.two_corpora import QUESTION
 from tests.conftest import TODAY
 

@@ -3,10 +3,13 @@
 import pytest
 
 from atlas_search import Atlas
-from atlas_search.server.feedback.annotations import SUPPORT, document_annotations
-from atlas_search.server.feedback.outbox import DocumentMark, Standing
-from atlas_search.server.feedback.rated import RatedAnswer, rated
-from atlas_search.server.feedback.votes import Backing, Vote
+from atlas_search.server.feedback.delivery import (
+    SUPPORT,
+    DocumentMark,
+    Standing,
+    document_annotations,
+)
+from atlas_search.server.feedback.store import Backing, RatedAnswer, Vote, rated
 from tests.access.two_corpora import QUESTION
 
 SPAN = "00f067aa0ba902b7"

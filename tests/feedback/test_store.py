@@ -12,10 +12,15 @@ import pytest
 from atlas_search import Atlas
 from atlas_search.core.errors import Conflict, NotFound
 from atlas_search.server.feedback import store as store_module
-from atlas_search.server.feedback.file import FeedbackFile
-from atlas_search.server.feedback.rated import RatedAnswer, rated
-from atlas_search.server.feedback.store import DAY, TIDY_SECONDS, FeedbackStore
-from atlas_search.server.feedback.votes import Vote
+from atlas_search.server.feedback.store import (
+    DAY,
+    TIDY_SECONDS,
+    FeedbackFile,
+    FeedbackStore,
+    RatedAnswer,
+    Vote,
+    rated,
+)
 from tests.access.two_corpora import QUESTION
 from tests.feedback.conftest import ASKED, server_of
 from tests.test_full_disk import small_disk

@@ -12,7 +12,7 @@ from atlas_search.core.domain import Passage
 from atlas_search.core.errors import Cancelled, RequestError
 from atlas_search.core.stop import Stop
 from atlas_search.language.text import content_terms, sentences
-from atlas_search.server.schemas.validation import GivenPassage, _to_passage
+from atlas_search.server.validate import GivenPassage, _to_passage
 
 FACTS = [f"Ewe number{n} of flock{n % 7} gives {n % 40 + 1} pounds of wool. " for n in range(2000)]
 

@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 
 from atlas_search.core.errors import RequestError
 from atlas_search.core.settings import Settings
-from atlas_search.server.ingest.names import safe_name
+from atlas_search.server.ingest.arrival import safe_name
 from tests.ingest.handing import COLLECTION, detail, send, served_by
 
 

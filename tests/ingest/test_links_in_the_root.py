@@ -12,9 +12,10 @@ from atlas_search.server.ingest.arrival import (
     Handed,
     Limits,
     Places,
+    files_below,
+    path_below,
     take_in,
 )
-from atlas_search.server.ingest.below_root import files_below, path_below
 
 LIMITS = Limits(1_000_000, 10_000_000, frozenset({".txt"}))
 PLACES = ("farm/.jobs/20260102T030405-0a1b2c3d/documents", "farm/documents")

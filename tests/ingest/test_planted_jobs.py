@@ -10,7 +10,7 @@ import pytest
 
 from atlas_search.core.errors import Conflict
 from atlas_search.core.settings import Settings
-from atlas_search.server.ingest import job_files
+from atlas_search.server.ingest import jobs as job_files
 from atlas_search.server.ingest.jobs import Jobs
 from tests.ingest.handing import UNTRACED, settings_for
 

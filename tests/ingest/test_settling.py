@@ -10,8 +10,8 @@ from atlas_search.building import flow as build
 from atlas_search.building import maintain
 from atlas_search.core.errors import AtlasError
 from atlas_search.core.settings import Settings
+from atlas_search.server.ingest.arrival import find_clash
 from atlas_search.server.ingest.documents import ResultOut
-from atlas_search.server.ingest.names import find_clash
 from atlas_search.server.ingest.work import Task, do_task
 from tests.ingest.embedders import hashing, waiting
 from tests.ingest.handing import COLLECTION, detail, job_of, send, served_by

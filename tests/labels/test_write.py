@@ -8,10 +8,8 @@ from hypothesis import strategies as st
 from atlas_search.evaluation.labels.label import Label, Span
 from atlas_search.evaluation.labels.load import load_labels
 from atlas_search.evaluation.labels.write import labels_text, write_labels
-from atlas_search.server.feedback.export import export_feedback
-from atlas_search.server.feedback.rated import RatedAnswer
-from atlas_search.server.feedback.store import Rating
-from atlas_search.server.feedback.votes import Vote
+from atlas_search.server.feedback.routes import export_feedback
+from atlas_search.server.feedback.store import RatedAnswer, Rating, Vote
 from tests.labels.forms import QUESTION, text
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip)

@@ -15,10 +15,10 @@ import pytest
 from atlas_search.core.settings import Settings
 from atlas_search.core.telemetry.metrics import Metrics
 from atlas_search.server.app import create_app
+from atlas_search.server.capacity import networks
 from atlas_search.server.collections import ServedCollections
-from atlas_search.server.gauges import observe_listener
-from atlas_search.server.listen import Limits, Listener
-from atlas_search.server.proxies import networks
+from atlas_search.server.metrics import observe_listener
+from atlas_search.server.sockets import Limits, Listener
 from tests.hash_embedder import HashEmbedder
 from tests.ingest.handing import settings_for
 from tests.listening import WHOLE, connected, rest

@@ -11,13 +11,15 @@ from atlas_search.core.settings import load_settings
 from atlas_search.evaluation.people.label_file import LabelFile
 from atlas_search.evaluation.people.ratings import Ratings
 from atlas_search.evaluation.people.scales import Scale
-from atlas_search.server.labelling.app import page_app
-from atlas_search.server.labelling.label_routes import (
+from atlas_search.server.labelling import (
     LABEL_ROUTES,
+    RATING_ROUTES,
     SEARCH_ROUTES,
+    Rated,
     label_blueprint,
+    page_app,
+    rating_blueprint,
 )
-from atlas_search.server.labelling.rating_routes import RATING_ROUTES, Rated, rating_blueprint
 from atlas_search.server.search import search_blueprint
 from tests.servers import served
 

@@ -10,7 +10,7 @@ from atlas_search.evaluation.labels.label import Label
 from atlas_search.evaluation.people.agreement import ALPHA, COHEN, agreements
 from atlas_search.evaluation.people.ratings import Ratings
 from atlas_search.evaluation.people.scales import Scale
-from atlas_search.server.labelling.rating_routes import Rated
+from atlas_search.server.labelling import Rated
 from tests.page.labelling import open_page, rating_server
 from tests.page.watching import watched
 from tests.replies import reply

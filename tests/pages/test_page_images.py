@@ -16,7 +16,7 @@ from atlas_search import Atlas
 from atlas_search.server.access.keys import add_key
 from atlas_search.server.app import create_app
 from atlas_search.server.ingest.work import build_kept
-from atlas_search.server.pages.original import CHANGED, GONE, NO_PDF, UNKNOWN
+from atlas_search.server.page import CHANGED, GONE, NO_PDF, UNKNOWN
 from atlas_search.stores.versions import RECORDS
 from tests.access.conftest import guard
 from tests.hash_embedder import HashEmbedder

@@ -15,7 +15,7 @@ from atlas_search.cli.installation import (
 from atlas_search.core.addresses import phoenix_problem, without_login
 from atlas_search.core.errors import AtlasError
 from atlas_search.core.settings import Settings
-from atlas_search.server.access.start import CHECKS
+from atlas_search.server.access.gate import CHECKS
 from atlas_search.services import Services, open_services
 
 __all__ = ["CheckUp", "examine"]

@@ -13,8 +13,8 @@ from atlas_search.cli.printable import printable, printable_json
 from atlas_search.cli.tables import print_whole
 from atlas_search.core.errors import RequestError
 from atlas_search.core.settings import load_settings
-from atlas_search.server.feedback.export import FEEDBACK_FORMATS, export_feedback
-from atlas_search.server.feedback.feedback import open_store
+from atlas_search.server.feedback.delivery import open_store
+from atlas_search.server.feedback.routes import FEEDBACK_FORMATS, export_feedback
 from atlas_search.server.feedback.store import Rating, Wanted
 
 feedback_app = typer.Typer(help="What readers said of answers.", no_args_is_help=True)

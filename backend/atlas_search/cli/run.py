@@ -21,17 +21,15 @@ from atlas_search.core.errors import UnwritableFolder
 from atlas_search.core.files import MEGABYTE, writing
 from atlas_search.core.settings import Settings
 from atlas_search.server.access.caller import Access
-from atlas_search.server.access.start import check_start
+from atlas_search.server.access.gate import check_start
 from atlas_search.server.app import MAX_BODY, create_app
+from atlas_search.server.capacity import networks
 from atlas_search.server.collections import ServedCollections
-from atlas_search.server.feedback.feedback import Feedback
-from atlas_search.server.gauges import observe_listener
+from atlas_search.server.feedback.delivery import Feedback
 from atlas_search.server.ingest.jobs import Jobs
-from atlas_search.server.large_bodies import LargeBodies
-from atlas_search.server.listen import Limits, Listener
-from atlas_search.server.proxies import networks
-from atlas_search.server.refusals import Refusals
+from atlas_search.server.metrics import Refusals, observe_listener
 from atlas_search.server.runs import Runs
+from atlas_search.server.sockets import LargeBodies, Limits, Listener
 
 log = logging.getLogger(__name__)
 STOP_SECONDS = 4.0  # for Phoenix to end

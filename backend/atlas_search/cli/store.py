@@ -20,7 +20,7 @@ from atlas_search.cli.tables import print_whole
 from atlas_search.core.errors import DamagedStore, MissingStore, OutdatedStore, SourceError
 from atlas_search.core.settings import Settings, load_settings
 from atlas_search.providers.open import open_embedder
-from atlas_search.server.ingest.chunks import choose_chunks, ingest_origin
+from atlas_search.server.ingest.routes import choose_chunks, ingest_origin
 from atlas_search.server.ingest.work import build_kept
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.verify import Finding, verify

@@ -1,4 +1,8 @@
-"""The Flask application: blueprints, errors and the static page. Wiring only."""
+"""The Flask application: blueprints, errors and the static page. Wiring only.
+
+The page at which the API can be tried. That of the library has its script inline, and a field
+to load the description of any other site's API.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -13,21 +17,14 @@ from atlas_search.core.files import bundled_folder
 from atlas_search.core.ids import __version__
 from atlas_search.core.settings import Settings
 from atlas_search.providers.open import EmbedderFactory, open_embedder
-from atlas_search.server.access.audit import audit
 from atlas_search.server.access.caller import Access
-from atlas_search.server.access.gate import gate, release
-from atlas_search.server.access.limits import Limiter
+from atlas_search.server.access.gate import gate, release, serve_caller
+from atlas_search.server.access.limits import Limiter, SharedAnswers, Spending
 from atlas_search.server.access.origin import allow_reading, origin_gate, origins
-from atlas_search.server.access.own_atlas import serve_caller
-from atlas_search.server.access.shared import SharedAnswers
-from atlas_search.server.access.spending import Spending
-from atlas_search.server.admin import admin_blueprint
-from atlas_search.server.ask import ask_blueprint
-from atlas_search.server.bodies import StrictJSON, read_body
-from atlas_search.server.browsable import BROWSABLE
-from atlas_search.server.capacity import answer_threads
-from atlas_search.server.catalogue import catalogue_blueprint
-from atlas_search.server.citations import citations_blueprint
+from atlas_search.server.api import DescribedAPI, StrictJSON, read_body
+from atlas_search.server.ask import ask_blueprint, share_blueprint
+from atlas_search.server.audit import audit
+from atlas_search.server.capacity import ForwardedFor, answer_threads, networks
 from atlas_search.server.collection_routes import collections_blueprint
 from atlas_search.server.collections import (
     HEADER,
@@ -35,36 +32,99 @@ from atlas_search.server.collections import (
     OneCollection,
     ServedCollections,
 )
-from atlas_search.server.description import DescribedAPI
-from atlas_search.server.export import export_blueprint
-from atlas_search.server.facets import facets_blueprint
-from atlas_search.server.feedback.feedback import Feedback
+from atlas_search.server.documents import (
+    catalogue_blueprint,
+    listing_blueprint,
+    read_sources_blueprint,
+    statistics_blueprint,
+)
+from atlas_search.server.export import citations_blueprint, export_blueprint
+from atlas_search.server.feedback.delivery import Feedback
 from atlas_search.server.feedback.routes import feedback_blueprint
-from atlas_search.server.gauges import observe_server
-from atlas_search.server.headers import forbid
-from atlas_search.server.health import health_blueprint
+from atlas_search.server.guard import PresentGuard, require_whole, withhold
+from atlas_search.server.health import admin_blueprint, health_blueprint
 from atlas_search.server.ingest.jobs import Jobs
 from atlas_search.server.ingest.routes import add_removal, ingest_blueprint
-from atlas_search.server.listing import listing_blueprint
-from atlas_search.server.metrics import begin_request, count_job, metrics_blueprint, time_request
-from atlas_search.server.page_files import PageFiles, compress_document
-from atlas_search.server.pages.routes import pages_blueprint
-from atlas_search.server.present_guard import PresentGuard
+from atlas_search.server.metrics import (
+    Refusals,
+    begin_request,
+    count_job,
+    heed_privacy,
+    metrics_blueprint,
+    observe_server,
+    speak_again,
+    time_request,
+)
+from atlas_search.server.page import PageFiles, compress_document, pages_blueprint
 from atlas_search.server.problems import Problem, problem_response, validation_response
-from atlas_search.server.proxies import ForwardedFor, networks
-from atlas_search.server.read_sources import read_sources_blueprint
-from atlas_search.server.refusals import Refusals
 from atlas_search.server.runs import Runs
-from atlas_search.server.search import search_blueprint
-from atlas_search.server.serving import Serve
-from atlas_search.server.share import share_blueprint
-from atlas_search.server.statistics import statistics_blueprint
-from atlas_search.server.store_watch import UNGUARDED, Guard
-from atlas_search.server.suggestions import suggestions_blueprint
-from atlas_search.server.telemetry import heed_privacy, speak_again
+from atlas_search.server.search import (
+    facets_blueprint,
+    search_blueprint,
+    suggestions_blueprint,
+    words_blueprint,
+)
+from atlas_search.server.serving import UNGUARDED, Guard, Serve
 from atlas_search.server.validate import validate_blueprint
-from atlas_search.server.whole_store import require_whole, withhold
-from atlas_search.server.words import words_blueprint
+
+BROWSABLE = """<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <title>Atlas API</title>
+    <link rel="icon" href="../static/favicon.svg" type="image/svg+xml" />
+    <link rel="stylesheet" href="swagger/css/swagger-ui.css" />
+    <script defer src="swagger/js/swagger-ui-bundle.js"></script>
+    <script defer src="../static/swagger.js"></script>
+  </head>
+  <body>
+    <div id="swagger-ui"></div>
+  </body>
+</html>
+"""
+
+
+_NOTHING = "default-src 'none'; frame-ancestors 'none'"
+
+# the page loads nothing from elsewhere, runs no inline script and makes no markup of texts
+_PAGE = (
+    "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
+)
+
+# Swagger UI writes style elements of its own, and makes markup of texts that it has cleaned
+_API_PAGE = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
+)
+
+_ALWAYS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), display-capture=(), geolocation=(), microphone=(), "
+    "payment=(), serial=(), usb=()",
+}
+
+
+def forbid(response: Response, path: str) -> Response:
+    """Give a response to `path` its headers: a page may load its own parts, data nothing.
+
+    A policy that its route has given it stays.
+    """
+    response.headers.update(_ALWAYS)
+    if not path.startswith("/api/"):
+        policy = _PAGE
+    else:
+        policy = _API_PAGE if response.mimetype == "text/html" else _NOTHING
+    response.headers.setdefault("Content-Security-Policy", policy)
+    return response
+
 
 FRONTEND = bundled_folder("frontend")
 MAX_BODY = 2 * 1024 * 1024  # bytes; a long chat history fits, an upload does not

@@ -5,14 +5,92 @@ waited for, keep theirs for long: SPARE_THREADS are not for them, HEALTH_THREADS
 """
 
 import threading
+import time
 from collections.abc import Callable, Iterable
-from typing import Any
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Any, NamedTuple
 
+from flask import request
 from werkzeug.wsgi import ClosingIterator
 
 from atlas_search.core.errors import ServerBusy
+from atlas_search.core.stop import Stop
 from atlas_search.server.problems import Problem, problem_of, response_of
-from atlas_search.server.proxies import Wsgi
+
+Address = IPv4Address | IPv6Address
+Wsgi = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+
+SCHEMES = {"http", "https"}
+_HEADERS = ("FOR", "PROTO", "HOST", "PORT", "BY")
+
+
+class Networks(NamedTuple):
+    """Addresses, alone or by network."""
+
+    networks: tuple[Any, ...]
+
+    def hold(self, address: str) -> bool:
+        """Whether one of them holds `address`; an IPv4 address written as IPv6 is the same."""
+        found = _parse(address)
+        return found is not None and any(found in network for network in self.networks)
+
+
+def networks(text: str) -> Networks:
+    """Addresses and networks separated by commas. Raises ValueError."""
+    return Networks(tuple(ip_network(part.strip()) for part in text.split(",") if part.strip()))
+
+
+@lru_cache(maxsize=4096)
+def owner_of(address: str) -> str:
+    """What counts as one address: of IPv6 the /64 network, all of which one subscriber has."""
+    found = _parse(address)
+    if isinstance(found, IPv6Address) and not found.is_loopback:
+        return str(IPv6Network((found, 64), strict=False).network_address)
+    return str(found or address)
+
+
+class ForwardedFor:
+    """WSGI: REMOTE_ADDR and the scheme as a trusted proxy gives them; other such headers go."""
+
+    def __init__(self, app: Wsgi, trusted: Networks):
+        self._app = app
+        self._trusted = trusted
+
+    def __call__(
+        self, environ: dict[str, Any], start_response: Callable[..., Any]
+    ) -> Iterable[bytes]:
+        """See PEP 3333."""
+        sent = {name: environ.pop(f"HTTP_X_FORWARDED_{name}", "") for name in _HEADERS}
+        environ.pop("HTTP_FORWARDED", None)
+        if self._trusted.hold(environ.get("REMOTE_ADDR", "")):
+            if client := self._client(sent["FOR"]):
+                environ["REMOTE_ADDR"] = environ["REMOTE_HOST"] = client
+            if sent["PROTO"].lower() in SCHEMES:
+                environ["wsgi.url_scheme"] = sent["PROTO"].lower()
+        return self._app(environ, start_response)
+
+    def _client(self, header: str) -> str:
+        """The last address that no trusted proxy has: those before it are a client's own words."""
+        client = ""
+        for hop in reversed(header.split(",")):
+            address = _parse(hop.strip())
+            if address is None:
+                return client
+            client = str(address)
+            if not self._trusted.hold(client):
+                return client
+        return client
+
+
+def _parse(text: str) -> Address | None:
+    try:
+        address = ip_address(text.strip("[]"))
+    except ValueError:
+        return None
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return mapped or address
+
 
 ALWAYS = ("/api/health", "/api/live", "/api/ready", "/metrics")
 ANSWERS = "/api/ask"
@@ -127,3 +205,39 @@ def _is_answer(method: str, path: str) -> int:
     if path.startswith(JOBS):
         return int(path.endswith("/events"))
     return int(path.startswith(ANSWERS) and (method == "POST" or path.endswith("/stream")))
+
+
+LOOK_SECONDS = 0.05  # between two looks whether the client is still there
+
+Gone = Callable[[], bool]
+"""Whether the client of the present request has gone away."""
+
+
+def gone() -> Gone:
+    """What asks the server, from whatever thread, whether the present request's client has gone."""
+    found: Gone = request.environ.get("waitress.client_disconnected", lambda: False)
+    return found
+
+
+class ClientStop(Stop):
+    """Stops the work for a request once its client has gone; that is asked as the work checks."""
+
+    def __init__(self, gone: Gone, clock: Callable[[], float] = time.monotonic):
+        super().__init__()
+        self._gone = gone
+        self._clock = clock
+        self._look_at = clock()
+
+    def check(self) -> None:
+        """See Stop."""
+        now = self._clock()
+        if now >= self._look_at:
+            self._look_at = now + LOOK_SECONDS
+            if self._gone():
+                self.set()
+        super().check()
+
+
+def waiting() -> ClientStop:
+    """The Stop of the present request, for work that its own thread does."""
+    return ClientStop(gone())

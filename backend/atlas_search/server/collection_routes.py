@@ -1,17 +1,45 @@
 """`/api/collections`: what is served, and going back to an earlier version."""
 
+import logging
+from contextlib import closing
+
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
 from pydantic import BaseModel, Field
 
+from atlas_search.building.kept_files import INGEST, kept_sources
+from atlas_search.building.live import Live
 from atlas_search.core.errors import AtlasError, Conflict, SourceError
+from atlas_search.core.settings import Settings
+from atlas_search.readers.files import files_reader
 from atlas_search.server.access.caller import present_caller
-from atlas_search.server.bodies import OptionalBody
+from atlas_search.server.api import OptionalBody
 from atlas_search.server.collections import Collections, visible
-from atlas_search.server.ingest.kept_beside import kept_beside
 from atlas_search.server.problems import Problem
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.versions import rollback, versions
+
+log = logging.getLogger(__name__)
+
+
+def kept_beside(settings: Settings) -> list[str]:
+    """The kept files that the live version does not have, or has with another length, in order.
+
+    Empty, and logged, where that cannot be found out.
+    """
+    kept = settings.ingest_root / settings.chroma_collection_name
+    folder = settings.collection_folder
+    if not kept.is_dir():
+        return []
+    try:
+        sources = kept_sources(kept, None, files_reader().suffixes)
+        with closing(Live(folder, Manifest.read(folder))) as live:
+            held = {s.name: s.bytes for s in live.sources if s.origin == INGEST}
+        return [f.name for f in sources.files if held.get(f.name) != f.path.stat().st_size]
+    except (AtlasError, OSError):
+        log.exception("The kept files of %s cannot be compared.", settings.chroma_collection_name)
+        return []
+
 
 MOST_NAMED = 100  # files in one response
 

@@ -1,8 +1,13 @@
 """Several collections served by one server, each opened when it is first asked for."""
 
+import os
+import threading
+import time
+from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from flask import g, has_request_context, request
@@ -13,11 +18,117 @@ from atlas_search.core.ids import is_collection_name
 from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding import Embedder
 from atlas_search.server.access.caller import present_caller
-from atlas_search.server.built_collections import BuiltCollections
-from atlas_search.server.open_collections import OpenCollections
-from atlas_search.server.serving import Serve, Serving
-from atlas_search.server.store_watch import UNGUARDED, Guard
-from atlas_search.stores.manifest import Manifest
+from atlas_search.server.serving import UNGUARDED, Guard, Serve, Serving
+from atlas_search.stores.manifest import FILE_NAME, Manifest
+
+SETTLING_SECONDS = 3.0  # some disks note the time of a change in steps of two seconds
+
+
+@dataclass(frozen=True)
+class _Listing:
+    """What was there when the folder had `changed` last; the `unbuilt` may get a manifest."""
+
+    changed: int
+    built: frozenset[str]
+    unbuilt: tuple[Path, ...]
+
+
+_NONE = _Listing(-1, frozenset(), ())
+
+
+class BuiltCollections:
+    """The built collections below `root`, which is listed only when something came or went.
+
+    Safe to use from several threads.
+    """
+
+    def __init__(self, root: Path):
+        self._root = root
+        self._listing = _NONE
+
+    def names(self) -> frozenset[str]:
+        """Their names; none if there is no such folder."""
+        changed = _changed(self._root)
+        listing = self._listing
+        if listing.changed != changed or any(path.is_file() for path in listing.unbuilt):
+            listing = _list(self._root, changed)
+            # what comes within the same step of the clock changes nothing that can be seen
+            settled = time.time() - changed / 1e9 > SETTLING_SECONDS
+            self._listing = listing if settled else _NONE
+        return listing.built
+
+
+def _changed(root: Path) -> int:
+    try:
+        return os.stat(root).st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _list(root: Path, changed: int) -> _Listing:
+    found = root.iterdir() if root.is_dir() else ()
+    manifests = [path / FILE_NAME for path in found if is_collection_name(path.name)]
+    built = {path for path in manifests if path.is_file()}
+    return _Listing(
+        changed,
+        frozenset(path.parent.name for path in built),
+        tuple(path for path in manifests if path not in built),
+    )
+
+
+class OpenCollections:
+    """At most `limit` collections, each opened by `opening` when it is first asked for.
+
+    The one that was idle longest makes room once another is open. Safe to use from several threads:
+    none is opened twice, and while one is being opened only those who want it wait.
+    """
+
+    def __init__(self, opening: Callable[[str], Serving], limit: int):
+        self._opening = opening
+        self._limit = limit
+        self._open: OrderedDict[str, Serving] = OrderedDict()
+        self._doors: dict[str, threading.Lock] = {}
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def serve(self, name: str) -> Serving:
+        """A collection, open. Raises what opening it raises."""
+        with self._lock:
+            door = self._doors.setdefault(name, threading.Lock())
+        with door:
+            return self._used(name) or self._take_in(name, self._opening(name))
+
+    def get(self, name: str) -> Serving | None:
+        """A collection if it is open; it does not count as used."""
+        return self._open.get(name)
+
+    def all(self) -> list[Serving]:
+        """What is open; none counts as used."""
+        with self._lock:
+            return list(self._open.values())
+
+    def close(self) -> None:
+        """Forget all of them, and each that is still being opened."""
+        with self._lock:
+            self._closed = True
+            self._shrink(0)
+
+    def _used(self, name: str) -> Serving | None:
+        with self._lock:
+            if name in self._open:
+                self._open.move_to_end(name)
+            return self._open.get(name)
+
+    def _take_in(self, name: str, serving: Serving) -> Serving:
+        with self._lock:
+            self._open[name] = serving
+            self._shrink(0 if self._closed else self._limit)
+        return serving
+
+    def _shrink(self, limit: int) -> None:
+        while len(self._open) > limit:
+            self._open.popitem(last=False)[1].forget()
+
 
 HEADER = "Atlas-Collection"
 EVERY = "*"

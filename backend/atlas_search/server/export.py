@@ -1,15 +1,19 @@
 """Answers and sessions as files, and run bundles."""
 
+from datetime import UTC, datetime
 from typing import Annotated, Literal
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
+from uuid import uuid4
 
 from flask import Response, request
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
 from flask_openapi3.types import ResponseDict
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from atlas_search.core.errors import NotFound, RequestError
+from atlas_search.core.errors import NotAllowed, NotFound, RequestError
+from atlas_search.core.settings import Settings
+from atlas_search.documents.answer import CitationOut
 from atlas_search.documents.bundle import bundle_of
 from atlas_search.documents.export import (
     FORMATS,
@@ -20,15 +24,187 @@ from atlas_search.documents.export import (
     export_citations,
     known_format,
 )
-from atlas_search.documents.references import Base
-from atlas_search.server.access.caller import present_caller
+from atlas_search.documents.references import Base, references_of, zotero_items
+from atlas_search.documents.search import Facts
+from atlas_search.documents.styles import StyleName, cite
+from atlas_search.providers.zotero import LOCAL, is_running, save_items
+from atlas_search.server.access.caller import is_loopback, present_caller
 from atlas_search.server.ask import ByAnswer, finished_run, own_run
+from atlas_search.server.capacity import waiting
 from atlas_search.server.collections import Collections, chosen_collection
 from atlas_search.server.problems import Problem
+from atlas_search.server.requests import Identifier, StrictBody
 from atlas_search.server.runs import Runs
-from atlas_search.server.schemas.citations import MAX_CITATIONS, BoundedCitation
-from atlas_search.server.schemas.requests import Identifier
-from atlas_search.server.waiting import waiting
+
+MAX_CITATIONS = 1000
+LONGEST = 2_000  # characters of a title, a place and the like; a quotation may be longer
+
+
+def _plain(metadata: object) -> object:
+    """Refuses what is no text, number or list of texts before it is made to fit."""
+    values = metadata.values() if isinstance(metadata, dict) else ()
+    for value in values:
+        texts = value if isinstance(value, list) else [""]
+        plain = isinstance(value, str | int | float | list) and not isinstance(value, bool)
+        if not plain or not all(isinstance(text, str) for text in texts):
+            raise ValueError("a value is a text, a number or a list of texts")
+    return metadata
+
+
+class GivenCitation(CitationOut):
+    """A citation as an answer has it; what has a default may be left out."""
+
+    model_config = ConfigDict(json_schema_extra={})
+
+    metadata: Annotated[Facts, BeforeValidator(_plain)] = Field(
+        default_factory=dict, description="The document's"
+    )
+    page: int = Field(strict=True)
+    line: int | None = Field(None, strict=True)
+    start: int = Field(strict=True)
+    end: int = Field(strict=True)
+
+
+def _bounded(cited: GivenCitation) -> GivenCitation:
+    fields = (cited.title, cited.locator, cited.printed_page, cited.section, cited.date)
+    if any(len(field or "") > LONGEST for field in fields):
+        raise ValueError(f"a title, a place or a date is longer than {LONGEST} characters")
+    return cited
+
+
+BoundedCitation = Annotated[GivenCitation, AfterValidator(_bounded)]
+
+Citations = Annotated[
+    list[BoundedCitation],
+    Field(
+        min_length=1,
+        max_length=MAX_CITATIONS,
+        description="As answers have them: of a passage or a document, what they say of it",
+    ),
+]
+
+
+class CiteBody(StrictBody):
+    """Citations, and how to write them."""
+
+    style: StyleName
+    citations: Citations
+
+
+class WrittenOut(BaseModel):
+    """A citation as plain text, and as HTML whose only markup is `<i>`."""
+
+    text: str
+    html: str
+
+
+class StyledOut(BaseModel):
+    """A citation in a style."""
+
+    reference: WrittenOut = Field(
+        description="A footnote with its place; where `in_text` holds the place, the entry of the "
+        "list of works"
+    )
+    in_text: WrittenOut | None = Field(description="What stands in the text; null of footnotes")
+
+
+class CitedOut(BaseModel):
+    """The citations in the style, in the order in which they were sent."""
+
+    style: StyleName
+    citations: list[StyledOut]
+
+
+class ZoteroBody(StrictBody):
+    """What to put into Zotero."""
+
+    citations: Citations
+
+
+class ZoteroOut(BaseModel):
+    """Whether this server can reach the reader's Zotero."""
+
+    state: Literal["ready", "not_running", "elsewhere"] = Field(
+        description="`elsewhere`: the reader and the server are not on the same machine"
+    )
+
+
+class SavedOut(BaseModel):
+    """How many items Zotero has taken."""
+
+    saved: int
+
+
+_ELSEWHERE = (
+    "Zotero runs on the reader's machine, and this server on another one. Export the list as RIS "
+    "and import it in Zotero, or set ZOTERO_ADDRESS on the server."
+)
+
+
+def citations_blueprint(settings: Settings) -> APIBlueprint:
+    """Citations to paste, and to send to Zotero."""
+    blueprint = APIBlueprint(
+        "citations", __name__, url_prefix="/api", abp_tags=[Tag(name="citations")]
+    )
+
+    @blueprint.post("/citations", summary="Citations in a style", responses={200: CitedOut})
+    def post_citations(body: CiteBody) -> dict[str, object]:
+        today = datetime.now(UTC).date()
+        styled = [cite(cited, body.style, today) for cited in body.citations]
+        return CitedOut(
+            style=body.style,
+            citations=[
+                StyledOut(
+                    reference=WrittenOut(**vars(reference)),
+                    in_text=WrittenOut(**vars(in_text)) if in_text else None,
+                )
+                for reference, in_text in styled
+            ],
+        ).model_dump()
+
+    @blueprint.get("/zotero", summary="Whether Zotero can be reached", responses={200: ZoteroOut})
+    def get_zotero() -> dict[str, object]:
+        address = _address(settings)
+        if not address:
+            return ZoteroOut(state="elsewhere").model_dump()
+        return ZoteroOut(state="ready" if is_running(address) else "not_running").model_dump()
+
+    @blueprint.post("/zotero", summary="Put documents into Zotero", responses={200: SavedOut})
+    def post_zotero(body: ZoteroBody) -> dict[str, object]:
+        address = _address(settings)
+        if not address:
+            raise NotAllowed(_ELSEWHERE)
+        page = (settings.atlas_public_url or request.host_url).rstrip("/")
+        base = Base(page, settings.chroma_collection_name)
+        collection = chosen_collection()
+        items = zotero_items(references_of([(c, collection) for c in body.citations], base))
+        save_items(address, items, uuid4().hex, page)
+        return SavedOut(saved=len(items)).model_dump()
+
+    return blueprint
+
+
+def _address(settings: Settings) -> str:
+    """Where the reader's Zotero is: on this machine, if the reader is at it; else empty."""
+    if settings.zotero_address:
+        return settings.zotero_address.rstrip("/")
+    return LOCAL if _is_beside(settings) else ""
+
+
+def _is_beside(settings: Settings) -> bool:
+    """Whether server and reader are on one machine.
+
+    A proxy on this machine comes from it too: where one is set up, nobody can know.
+    """
+    proxied = (
+        settings.atlas_access == "proxy" or settings.trusted_proxies or settings.atlas_public_url
+    )
+    origin = urlsplit(request.headers.get("Origin", "")).hostname
+    named = urlsplit(f"//{request.host}").hostname
+    listening = settings.atlas_address or settings.atlas_host
+    hosts = [listening, request.remote_addr or "", named or "", *([origin] if origin else [])]
+    return not proxied and all(map(is_loopback, hosts))
+
 
 MAX_ANSWERS = 500
 

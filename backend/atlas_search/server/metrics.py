@@ -1,18 +1,150 @@
 """`GET /metrics` for Prometheus, and what is counted of requests, jobs and votes."""
 
+import json
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from http import HTTPStatus
+from typing import Any
 
-from flask import Response, g, request
+from flask import Flask, Response, g, request
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
 from flask_openapi3.types import ResponseDict
+from werkzeug.exceptions import HTTPException
+from werkzeug.wrappers import Request
 
-from atlas_search.core.errors import NotAllowed
-from atlas_search.core.telemetry.metrics import OTHER, Metrics, Value
-from atlas_search.server.access.caller import present_caller
-from atlas_search.server.access.rules import described_route
+from atlas_search.answer.cache import AnswerCache
+from atlas_search.asking import MAX_QUESTION
+from atlas_search.core.errors import AtlasError, NotAllowed
+from atlas_search.core.stop import Turns
+from atlas_search.core.telemetry.metrics import (
+    OTHER,
+    Labels,
+    Metrics,
+    Read,
+    Reading,
+    Value,
+    process_readings,
+)
+from atlas_search.core.telemetry.names import set_silent, silent
+from atlas_search.core.telemetry.span import Span
+from atlas_search.core.telemetry.tracer import Tracer
+from atlas_search.providers.chat import ModelCalls
+from atlas_search.server.access.caller import (
+    FREE,
+    NOBODY,
+    Caller,
+    described_route,
+    present_caller,
+    rule_key,
+)
+from atlas_search.server.collections import Collections
 from atlas_search.server.ingest.documents import JobOut
+from atlas_search.server.ingest.jobs import Jobs
+from atlas_search.server.problems import PROBLEM_TYPE, Problem
+from atlas_search.server.runs import Runs
+from atlas_search.server.sockets import Listener
+from atlas_search.stores.manifest import Manifest
+
+
+def observe_server(metrics: Metrics, collections: Collections, runs: Runs, jobs: Jobs) -> None:
+    """Ask from now on what is served, kept and being worked on."""
+    # only what belongs to the process: a version that is held here would never be closed
+    services = collections(collections.default).services
+    calls, turns = services.calls, services.answerer.turns
+    metrics.observe("process", process_readings())
+    metrics.observe("store", _stored(collections.held))
+    metrics.observe("cache", _kept(services.answerer.cache))
+    metrics.observe("spans", _spans(services.tracer))
+    metrics.observe("server", {"atlas.queue.size": lambda: _queues(calls, turns, runs, jobs)})
+
+
+def observe_listener(metrics: Metrics, listener: Listener) -> None:
+    """Ask from now on for connections, and requests that wait for a thread."""
+    capacity = listener.capacity
+    metrics.observe(
+        "listener",
+        {
+            "atlas.connections": lambda: [(listener.connections, {})],
+            "atlas.requests.refused": lambda: [
+                (capacity.refused, {"reason": "threads"}),
+                (listener.refused, {"reason": "connections"}),
+            ],
+            "atlas.queue.size": lambda: _queue(
+                "requests", capacity.inside - capacity.waiting, capacity.waiting
+            ),
+        },
+    )
+
+
+def _queues(calls: ModelCalls, turns: Turns, runs: Runs, jobs: Jobs) -> list[Reading]:
+    return [
+        (runs.running, {"queue": "answers", "state": "running"}),
+        *_queue("model_calls", calls.running, calls.waiting),
+        *_queue("turns", turns.running, turns.waiting),
+        *_queue("jobs", *jobs.at_work()),
+    ]
+
+
+def _queue(name: str, running: int, waiting: int) -> list[Reading]:
+    return [
+        (running, {"queue": name, "state": "running"}),
+        (waiting, {"queue": name, "state": "waiting"}),
+    ]
+
+
+def _kept(cache: AnswerCache) -> Mapping[str, Read]:
+    return {
+        "atlas.cache.lookups": lambda: [
+            (cache.hits, {"result": "hit"}),
+            (cache.misses, {"result": "miss"}),
+        ],
+        "atlas.cache.answers": lambda: [(cache.kept, {})],
+    }
+
+
+def _spans(tracer: Tracer) -> Mapping[str, Read]:
+    return {
+        "atlas.spans": lambda: [
+            (tracer.exported, {"outcome": "exported"}),
+            (tracer.dropped, {"outcome": "dropped"}),
+        ],
+        "atlas.spans.held": lambda: [
+            (tracer.open_spans, {"state": "open"}),
+            (tracer.waiting, {"state": "waiting"}),
+        ],
+    }
+
+
+def _stored(held: Callable[[], Sequence[Manifest]]) -> Mapping[str, Read]:
+    return {
+        "atlas.store.documents": lambda: [
+            (corpus.documents, _of(manifest, corpus=corpus.id))
+            for manifest in held()
+            for corpus in manifest.corpora
+        ],
+        "atlas.store.passages": lambda: [
+            (corpus.passages, _of(manifest, corpus=corpus.id))
+            for manifest in held()
+            for corpus in manifest.corpora
+        ],
+        "atlas.store.size": lambda: [
+            (size, _of(manifest, part=part))
+            for manifest in held()
+            for part, size in manifest.sizes.items()
+        ],
+        "atlas.store.version": lambda: [
+            (1, _of(manifest, version=manifest.version, embedding=manifest.embedding.name))
+            for manifest in held()
+        ],
+    }
+
+
+def _of(manifest: Manifest, **labels: str) -> Labels:
+    return {"collection": manifest.collection, **labels}
+
 
 _METHODS = frozenset("GET HEAD POST PUT DELETE OPTIONS PATCH CONNECT TRACE".split())
 _OTHER_METHOD = "_OTHER"  # so say the conventions
@@ -87,3 +219,162 @@ def count_job(metrics: Metrics, job: JobOut, seconds: float) -> None:
 def count_feedback(metrics: Metrics, name: str, value: str | int) -> None:
     """Count a vote: what it is about, such as `accuracy`, and the mark it gives."""
     metrics.count("atlas.feedback", {"name": name, "value": str(value)})
+
+
+def shares_nothing(asked: Request) -> bool:
+    """Whether its browser says that its user wants nothing shared (Global Privacy Control)."""
+    return asked.headers.get("Sec-GPC") == "1"
+
+
+def heed_privacy() -> None:
+    """Trace nothing of the present request if its browser or its body says so.
+
+    It comes before all else, so that a request that is refused leaves no trace either.
+    """
+    set_silent(wanted=shares_nothing(request) or _is_unwanted(_sent()))
+
+
+def speak_again(_: BaseException | None) -> None:
+    """The thread goes on to other requests."""
+    set_silent(wanted=False)
+
+
+def _sent() -> bytes:
+    try:
+        return request.get_data(cache=True) if request.mimetype == "application/json" else b""
+    except HTTPException:  # too long: said where bodies are read
+        return b""
+
+
+def _is_unwanted(body: bytes) -> bool:
+    """Whether it has a `telemetry` that is not true; what is wrong with it is said later."""
+    if b"telemetry" not in body and b"\\u" not in body:  # as most are: not worth reading twice
+        return False
+    try:
+        asked = json.loads(body)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(asked, dict) and asked.get("telemetry", True) is not True
+
+
+MOST = 60  # in SECONDS; the queue that they share with whole traces has 2,048 places
+SECONDS = 60.0
+READS = frozenset({"GET", "HEAD", "OPTIONS"})
+UNKNOWN = "none"  # as a route
+
+Clock = Callable[[], float]
+
+
+class Refusals:
+    """Opens a root `refused` for each request that is refused, at most MOST in SECONDS.
+
+    What is left out is counted in the next one. Safe to use from several threads.
+    """
+
+    def __init__(self, tracer: Tracer, clock: Clock = time.monotonic):
+        self._tracer = tracer
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._until = 0.0
+        self._told = 0
+        self._suppressed = 0
+
+    def tell(self, response: Response) -> Response:
+        """What to call after each request of the application.
+
+        An answer, a search or a check that has begun tells of itself.
+        """
+        error: Exception | None = g.get("error")
+        own = silent() or "run" in g or (isinstance(error, AtlasError) and error.traced)
+        route = request.url_rule.rule if request.url_rule else UNKNOWN
+        if not own and is_refusal(request, route, response.status_code) and self._may_tell():
+            problem = _problem(response)
+            self._write(request.method, route, problem, _asked, g.get("caller", NOBODY))
+        return response
+
+    def tell_outside(self, app: Flask, environ: dict[str, Any], problem: Problem) -> None:
+        """Tell of a request that is refused before the application sees it, and nothing it says.
+
+        A browser whose user wants nothing shared (Global Privacy Control) is heeded here too.
+        """
+        asked = Request(environ)
+        if shares_nothing(asked):
+            return
+        route = UNKNOWN
+        with suppress(HTTPException):
+            rule, _ = app.url_map.bind_to_environ(environ).match(return_rule=True)
+            route = rule.rule
+        if is_refusal(asked, route, problem.status) and self._may_tell():
+            self._write(asked.method, route, problem, lambda: "", NOBODY)
+
+    def _may_tell(self) -> bool:
+        with self._lock:
+            now = self._clock()
+            if now >= self._until:
+                self._until, self._told = now + SECONDS, 0
+            if self._told == MOST:
+                self._suppressed += 1
+                return False
+            self._told += 1
+            return True
+
+    def _take_suppressed(self) -> int:
+        with self._lock:
+            count, self._suppressed = self._suppressed, 0
+            return count
+
+    def _write(
+        self,
+        method: str,
+        route: str,
+        problem: Problem,
+        asked: Callable[[], str],
+        caller: Caller,
+    ) -> None:
+        with suppress(_Failed), self._tracer.root("refused", "CHAIN") as span:
+            span.set(status=problem.status, method=method, route=route, problem=problem.type)
+            if caller.name:
+                span.set(caller=caller.name)
+            if suppressed := self._take_suppressed():
+                span.set(suppressed=suppressed)
+            if problem.detail:
+                span.output(problem.detail)
+            _describe_question(span, asked())
+            if problem.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+                raise _Failed(problem.title)
+
+
+class _Failed(Exception):
+    """Marks a span of which the server is to blame."""
+
+
+def is_refusal(asked: Request, route: str, status: int) -> bool:
+    """Whether a response is one to tell of: not of the page, nor of what watches the server.
+
+    A read that the server cannot serve now is told by health and its log.
+    """
+    if status < HTTPStatus.BAD_REQUEST or not asked.path.startswith("/api/"):
+        return False
+    if rule_key(asked.method, route) in FREE:
+        return False
+    if status < HTTPStatus.INTERNAL_SERVER_ERROR:
+        return True
+    return status == HTTPStatus.SERVICE_UNAVAILABLE and asked.method not in READS
+
+
+def _problem(response: Response) -> Problem:
+    if response.content_type == PROBLEM_TYPE:
+        return Problem.model_validate_json(response.get_data())
+    return Problem(type="", title="", status=response.status_code, detail="", instance="")
+
+
+def _asked() -> str:
+    body = g.get("body")
+    sent = body if isinstance(body, dict) else {}
+    question = sent.get("question", sent.get("query"))
+    return question if isinstance(question, str) else ""
+
+
+def _describe_question(span: Span, question: str) -> None:
+    if question:
+        span.input(question[:MAX_QUESTION])

@@ -4,13 +4,81 @@ from dataclasses import replace
 
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
+from pydantic import BaseModel, ConfigDict, Field
 
+from atlas_search.atlas import MOST_SUGGESTIONS
 from atlas_search.core.telemetry.names import Ids, identify
-from atlas_search.documents.search import SearchOut
-from atlas_search.server.access.caller import present_caller
-from atlas_search.server.schemas.requests import FindBody, where
+from atlas_search.documents.search import SearchOut, ValueOut
+from atlas_search.documents.words import CollocatesOut, ConcordanceOut, KeywordsOut, WordCountsOut
+from atlas_search.server.access.caller import Caller, present_caller
+from atlas_search.server.capacity import waiting
+from atlas_search.server.requests import (
+    CollocatesBody,
+    ConcordanceBody,
+    CountsBody,
+    FacetsBody,
+    FindBody,
+    KeywordsBody,
+    TrendsBody,
+    plain_filters,
+    point_of,
+    where,
+    words_where,
+)
 from atlas_search.server.serving import Serve
-from atlas_search.server.waiting import waiting
+from atlas_search.words.concordance import Concordance
+from atlas_search.words.counts import Counts
+from atlas_search.words.lists import Collocates, Keywords
+
+
+class FieldCountsOut(BaseModel):
+    """The most frequent values of a field, under all filters but its own."""
+
+    values: list[ValueOut]
+    left_out: int = Field(description="Values that are not listed")
+
+
+class FacetYearOut(BaseModel):
+    """Documents dated within one year."""
+
+    year: int
+    documents: int
+
+
+class FacetDatesOut(BaseModel):
+    """Documents by year, under all filters but that of `date`."""
+
+    years: list[FacetYearOut] = Field(description="In order; years without a document are left out")
+    several_years: int = Field(description="Documents whose date is not within one year")
+    undated: int
+
+
+class FacetsOut(BaseModel):
+    """A scope in numbers, all of them exact."""
+
+    documents: int
+    passages: int
+    fields: dict[str, FieldCountsOut]
+    dates: FacetDatesOut
+
+
+def facets_blueprint(serve: Serve) -> APIBlueprint:
+    """The counts."""
+    blueprint = APIBlueprint("facets", __name__, url_prefix="/api", abp_tags=[Tag(name="search")])
+
+    @blueprint.post("/facets", summary="Count what a scope holds", responses={200: FacetsOut})
+    def post_facets(body: FacetsBody) -> dict[str, object]:
+        found = serve().facets(
+            body.fields,
+            corpora=body.corpus_filter,
+            filters=plain_filters(body.filters),
+            require=body.require,
+            exclude=body.exclude,
+            stop=waiting(),
+        )
+        return found.to_dict()
+
+    return blueprint
 
 
 def search_blueprint(serve: Serve) -> APIBlueprint:
@@ -32,3 +100,140 @@ def search_blueprint(serve: Serve) -> APIBlueprint:
         return (found if caller.sees_traces else replace(found, trace_id="")).to_dict()
 
     return blueprint
+
+
+class SuggestionsQuery(BaseModel):
+    """Of which corpora, and how many."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    collection: str = Field("", description="Name of a collection; the configured one if absent")
+    corpus: list[str] = Field(default_factory=list, description="Only these corpora; repeatable")
+    limit: int = Field(4, ge=1, le=MOST_SUGGESTIONS)
+
+
+class SuggestionOut(BaseModel):
+    """A question, and the document it was made from; `language` is that of the corpus."""
+
+    question: str
+    corpus: str
+    document_id: str
+    language: str
+
+
+class SuggestionsOut(BaseModel):
+    """Questions that the sources answer: from every corpus in turn, the same for a version."""
+
+    suggestions: list[SuggestionOut]
+
+
+def suggestions_blueprint(serve: Serve) -> APIBlueprint:
+    """The questions."""
+    blueprint = APIBlueprint(
+        "suggestions", __name__, url_prefix="/api", abp_tags=[Tag(name="catalogue")]
+    )
+
+    @blueprint.get("/suggestions", summary="Questions to ask", responses={200: SuggestionsOut})
+    def get_suggestions(query: SuggestionsQuery) -> dict[str, object]:
+        found = serve().suggestions(query.corpus or "all", limit=query.limit)
+        return {"suggestions": [suggestion.to_dict() for suggestion in found]}
+
+    return blueprint
+
+
+Document = dict[str, object]
+
+
+def words_blueprint(serve: Serve) -> APIBlueprint:
+    """Words in their context, and their counts."""
+    blueprint = APIBlueprint("words", __name__, url_prefix="/api", abp_tags=[Tag(name="words")])
+
+    @blueprint.post(
+        "/concordance", summary="Show words in their context", responses={200: ConcordanceOut}
+    )
+    def post_concordance(body: ConcordanceBody) -> Document:
+        caller = present_caller()
+        with identify(Ids(user_id=caller.name)):
+            found = serve().concordance(
+                body.query,
+                limit=body.limit,
+                offset=body.offset,
+                context=body.context,
+                sort=body.sort,
+                sample=body.sample,
+                seed=body.seed,
+                point=point_of(body),
+                stop=waiting(),
+                **words_where(body),
+            )
+        return _sent(found, caller)
+
+    @blueprint.post(
+        "/trends", summary="Count words over time or by a field", responses={200: WordCountsOut}
+    )
+    def post_trends(body: TrendsBody) -> Document:
+        return _sent(_count(body), present_caller())
+
+    @blueprint.post(
+        "/counts", summary="Count the documents that say something", responses={200: WordCountsOut}
+    )
+    def post_counts(body: CountsBody) -> Document:
+        return _sent(_count(body), present_caller())
+
+    @blueprint.post(
+        "/collocates",
+        summary="List words that stand near some words",
+        responses={200: CollocatesOut},
+    )
+    def post_collocates(body: CollocatesBody) -> Document:
+        caller = present_caller()
+        with identify(Ids(user_id=caller.name)):
+            found = serve().collocates(
+                body.query,
+                left=body.left,
+                right=body.right,
+                sort=body.sort,
+                min_count=body.min_count,
+                limit=body.limit,
+                function_words=body.function_words,
+                stop=waiting(),
+                **words_where(body),
+            )
+        return _sent(found, caller)
+
+    @blueprint.post(
+        "/keywords",
+        summary="List words that set some texts apart from others",
+        responses={200: KeywordsOut},
+    )
+    def post_keywords(body: KeywordsBody) -> Document:
+        caller = present_caller()
+        with identify(Ids(user_id=caller.name)):
+            found = serve().keywords(
+                against=body.against,
+                direction=body.direction,
+                sort=body.sort,
+                min_count=body.min_count,
+                min_documents=body.min_documents,
+                limit=body.limit,
+                function_words=body.function_words,
+                stop=waiting(),
+                **words_where(body),
+            )
+        return _sent(found, caller)
+
+    def _count(body: TrendsBody) -> Counts:
+        with identify(Ids(user_id=present_caller().name)):
+            return serve().trends(
+                body.query,
+                by=body.by,
+                by_corpus=body.by_corpus,
+                stop=waiting(),
+                **words_where(body),
+            )
+
+    return blueprint
+
+
+def _sent(found: Concordance | Counts | Collocates | Keywords, caller: Caller) -> Document:
+    return (found if caller.sees_traces else replace(found, trace_id="")).to_dict()

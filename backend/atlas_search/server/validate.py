@@ -1,22 +1,250 @@
 """`POST /api/validate`: check the citations of any answer."""
 
 from collections.abc import Sequence
+from typing import Annotated
 
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from atlas_search.core.domain import Passage
+from atlas_search.answer.check.citations import Verification, verify
+from atlas_search.answer.check.markers import read_marked
+from atlas_search.answer.check.phrases import is_refusal
+from atlas_search.answer.check.support import MOST_COMPARED, Effort
+from atlas_search.core.domain import MARKER, CheckedSentence, Citation, Located, Passage
+from atlas_search.core.errors import NotFound, RequestError, shown
+from atlas_search.core.locator import is_locator
+from atlas_search.core.stop import Stop
 from atlas_search.core.telemetry.span import Span
+from atlas_search.server.capacity import waiting
 from atlas_search.server.problems import Problem
-from atlas_search.server.schemas.validation import (
-    ValidateBody,
-    ValidatedAnswerOut,
-    given_passages,
-    validate_out,
-)
+from atlas_search.server.requests import Telemetry
 from atlas_search.server.serving import Serve
-from atlas_search.server.waiting import waiting
 from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.store import Store
+
+MAX_ANSWER = 50_000  # characters
+MAX_PASSAGES = 200
+MAX_PASSAGE = 50_000  # characters, as many as an answer may have
+MAX_TEXTS = 500_000  # characters of all passages; reading them takes five seconds at worst
+MAX_PAGE = 10_000_000
+MAX_NAME = 1000  # characters of an id or a title
+MAX_DOCUMENTS = 200  # that tokens name and whose passages are looked up
+MAX_LOOKED_THROUGH = 50_000_000  # characters of these documents
+
+
+def _locator(text: str) -> str:
+    if text and not is_locator(text):
+        raise ValueError("it is no locator such as `s 10(1)`, `art 5` or `sch 1 para 3`")
+    return text
+
+
+class GivenPassage(BaseModel):
+    """A passage that need not be in the collection.
+
+    Its token is `[document_id pPAGE]`, or with the locator, `s 10(1)`, `[document_id s10(1)]`.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    document_id: str = Field(min_length=1, max_length=MAX_NAME, pattern=r"^[^\[\]\s]+$")
+    page: int = Field(ge=0, le=MAX_PAGE)
+    text: str = Field(max_length=MAX_PASSAGE)
+    title: str = Field("", max_length=MAX_NAME)
+    locator: Annotated[str, AfterValidator(_locator)] = Field(
+        "",
+        max_length=MAX_NAME,
+        description="How the source cites it: `s 10(1)`, `art 5`, `sch 1 para 3`",
+    )
+
+
+PassageId = Annotated[str, Field(max_length=MAX_NAME)]
+
+
+class ValidateBody(BaseModel):
+    """An answer, and the passages it may cite."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    answer: str = Field(max_length=MAX_ANSWER)
+    collection: str | None = Field(None, description="Name of a collection that is served")
+    passages: list[PassageId | GivenPassage] | None = Field(
+        None,
+        max_length=MAX_PASSAGES,
+        description="Ids of passages of the collection, or passages; if absent, the places that "
+        "the answer's tokens name are looked up in the collection",
+    )
+    telemetry: bool = Telemetry
+    citation_limit: int | None = Field(
+        None, ge=1, le=100, description="Places that may be cited; the target's CITATION_LIMIT"
+    )
+
+
+class ValidatedCitationOut(BaseModel):
+    """A valid citation and the place that supports its sentence best.
+
+    `start` and `end` are offsets in the document, or in `text` of a passage that was sent.
+    """
+
+    marker: str
+    locator: str | None = Field(description="How the source cites the place: `s 10(1)`")
+    page: int
+    printed_page: str | None = Field(description="The number that stands on the page")
+    line: int = Field(description="Line of the document, or of the text that was sent")
+    quote: str
+    start: int
+    end: int
+    passage_id: str | None = Field(description="Null for a passage that was sent")
+
+
+class ValidatedSentenceOut(BaseModel):
+    """A sentence without its tokens; errors and warnings are predicates of it."""
+
+    text: str
+    grounded: bool = Field(description="Whether any of its citations is valid")
+    caveat: bool = Field(description="Whether it only says what the passages do not hold")
+    errors: list[str]
+    warnings: list[str]
+    citations: list[ValidatedCitationOut]
+
+
+class ValidatedAnswerOut(BaseModel):
+    """What was found; errors make an answer unusable, warnings do not."""
+
+    citation_valid: bool
+    errors: list[str]
+    warnings: list[str]
+    sentence_groundedness: float = Field(description="Share of grounded sentences")
+    answer_grounded: bool = Field(description="Whether every sentence is grounded")
+    sentences: list[ValidatedSentenceOut]
+    refusal: bool = Field(description="Whether the answer says that it cannot answer")
+
+
+def given_passages(body: ValidateBody, store: Store, stop: Stop) -> list[Passage]:
+    """The passages an answer may cite.
+
+    Raises NotFound, which names all unknown ids, and RequestError if they are too long.
+    """
+    given = body.passages
+    found = _named_in(body.answer, store, stop) if given is None else _listed(given, store)
+    length = sum(len(passage.text) for passage in found)
+    if length > MAX_TEXTS:
+        raise RequestError(
+            f"The passages have {length:,} characters; an answer is checked against at most "
+            f"{MAX_TEXTS:,}. Check it in parts, or send shorter passages."
+        )
+    return found
+
+
+def validate_out(
+    answer: str, given: Sequence[Passage], citation_limit: int, stop: Stop
+) -> ValidatedAnswerOut:
+    """Check an answer, and say what was found as it is sent. Raises RequestError, Cancelled."""
+    effort = Effort(MOST_COMPARED, stop)
+    verification: Verification = verify(answer, given, citation_limit, effort)
+    return ValidatedAnswerOut(
+        citation_valid=verification.valid,
+        errors=list(verification.errors),
+        warnings=list(verification.warnings),
+        sentence_groundedness=verification.sentence_groundedness,
+        answer_grounded=verification.answer_grounded,
+        sentences=[_sentence(sentence) for sentence in verification.sentences],
+        refusal=is_refusal(read_marked(answer, given)),
+    )
+
+
+def _listed(given: Sequence[PassageId | GivenPassage], store: Store) -> list[Passage]:
+    """The passages that are sent, and those of the collection that are named."""
+    found: list[Passage] = []
+    unknown: list[str] = []
+    for item in given:
+        if isinstance(item, GivenPassage):
+            found.append(_to_passage(item))
+            continue
+        try:
+            found.append(store.passage(item))
+        except NotFound:
+            unknown.append(item)
+    if unknown:
+        raise NotFound(
+            f"The collection holds no passage {shown(unknown)}. Give the ids that a search "
+            "returned, or send the passages themselves."
+        )
+    return found
+
+
+def _named_in(answer: str, store: Store, stop: Stop) -> list[Passage]:
+    """The passages of every place that a token of the answer names and the collection holds."""
+    markers = set(MARKER.findall(answer))
+    documents = dict.fromkeys(m[1:].rpartition(" ")[0] for m in MARKER.findall(answer))
+    if len(documents) > MAX_DOCUMENTS:
+        raise RequestError(
+            f"The answer names {len(documents)} documents; at most {MAX_DOCUMENTS} are looked up. "
+            "Check it in parts."
+        )
+    found: list[Passage] = []
+    looked_through = 0
+    for document in documents:
+        stop.check()
+        try:
+            passages = store.document_passages(document)
+        except NotFound:
+            continue  # the check will say so of the sentence that cites it
+        found += [p for p in passages if p.marker in markers]
+        looked_through += sum(len(passage.text) for passage in passages)
+        if looked_through > MAX_LOOKED_THROUGH:
+            raise RequestError(
+                f"The documents that the answer names have more than {MAX_LOOKED_THROUGH:,} "
+                "characters. Check it in parts, or give the ids of its passages."
+            )
+    return found
+
+
+def _to_passage(item: GivenPassage) -> Passage:
+    """A passage that belongs to no collection: without an id, and its text all that is known."""
+    return Passage(
+        row=0,
+        id="",
+        document_id=item.document_id,
+        corpus="",
+        title=item.title or item.document_id,
+        text=item.text,
+        start=0,
+        end=len(item.text),
+        page=item.page,
+        line=1,
+        section="",
+        speaker="",
+        date="",
+        url="",
+        metadata={},
+        locators=(Located(0, item.locator),) if item.locator else (),
+    )
+
+
+def _sentence(sentence: CheckedSentence) -> ValidatedSentenceOut:
+    return ValidatedSentenceOut(
+        text=sentence.text,
+        grounded=sentence.grounded,
+        caveat=sentence.caveat,
+        errors=list(sentence.errors),
+        warnings=list(sentence.warnings),
+        citations=[_citation(citation) for citation in sentence.citations],
+    )
+
+
+def _citation(citation: Citation) -> ValidatedCitationOut:
+    return ValidatedCitationOut(
+        marker=citation.marker,
+        locator=citation.locator or None,
+        page=citation.passage.page,
+        printed_page=citation.passage.printed_page or None,
+        line=citation.line,
+        quote=citation.quote,
+        start=citation.start,
+        end=citation.end,
+        passage_id=citation.passage.id or None,
+    )
 
 
 def validate_blueprint(serve: Serve) -> APIBlueprint:

@@ -27,7 +27,7 @@ from atlas_search.evaluation.reports.write import write_reports
 from atlas_search.evaluation.run import means
 from atlas_search.evaluation.scored import Scored, Source
 from atlas_search.providers.open import open_embedder
-from atlas_search.server.feedback.feedback import open_store
+from atlas_search.server.feedback.delivery import open_store
 from atlas_search.server.feedback.store import Rating, Wanted
 
 OF_THE_JUDGE = ("judge_target", "judge_provider", "judge_model", "judge_measures", "max_cost")

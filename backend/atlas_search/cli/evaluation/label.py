@@ -11,12 +11,7 @@ from atlas_search.cli.evaluation.local_page import Browser, Port, new_key, show_
 from atlas_search.cli.stopping import stop_on_signal
 from atlas_search.core.logs import set_up_logs
 from atlas_search.evaluation.people.label_file import LabelFile
-from atlas_search.server.labelling.app import page_app
-from atlas_search.server.labelling.label_routes import (
-    LABEL_ROUTES,
-    SEARCH_ROUTES,
-    label_blueprint,
-)
+from atlas_search.server.labelling import LABEL_ROUTES, SEARCH_ROUTES, label_blueprint, page_app
 from atlas_search.server.search import search_blueprint
 
 LABELS = Path("data/labels.jsonl")

@@ -14,9 +14,9 @@ import typer
 from flask_openapi3.openapi import OpenAPI
 
 from atlas_search.core.errors import ConfigurationError
-from atlas_search.server.labelling.app import HOST, MAX_BODY
-from atlas_search.server.listen import Limits, Listener
-from atlas_search.server.proxies import networks
+from atlas_search.server.capacity import networks
+from atlas_search.server.labelling import HOST, MAX_BODY
+from atlas_search.server.sockets import Limits, Listener
 
 THREADS = 8
 DRAIN_SECONDS = 2.0

@@ -16,8 +16,7 @@ from atlas_search.core.settings import load_settings
 from atlas_search.evaluation.folder import RunFolder
 from atlas_search.evaluation.people.ratings import Ratings
 from atlas_search.evaluation.people.scales import read_scales
-from atlas_search.server.labelling.app import page_app
-from atlas_search.server.labelling.rating_routes import RATING_ROUTES, Rated, rating_blueprint
+from atlas_search.server.labelling import RATING_ROUTES, Rated, page_app, rating_blueprint
 
 
 def rate_command(

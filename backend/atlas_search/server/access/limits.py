@@ -1,18 +1,90 @@
-"""How much each caller may take: requests in a minute, streams at once, model cost in a day."""
+"""How much each caller may take: requests in a minute, streams at once, model cost in a day.
 
+Answers that may be read by whoever has a link, until it expires or its maker is let in no more.
+
+A link holds 256 random bits of which only the hash is kept, so nobody can make one up, and the file
+gives none away.
+"""
+
+import hashlib
+import json
+import os
+import secrets
+import sqlite3
 import threading
 from collections import Counter, deque
-from collections.abc import Callable
-from datetime import UTC, datetime, time, timedelta
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from datetime import UTC, date, datetime, time, timedelta
+from pathlib import Path
 from time import monotonic
+from time import time as time_time
+from typing import NamedTuple
 
 from cachetools import LRUCache
 
-from atlas_search.core.errors import TooManyQuestions
+from atlas_search.core.errors import ConfigurationError, Conflict, NotFound, TooManyQuestions
 from atlas_search.core.settings import Settings
 from atlas_search.server.access.caller import Caller
 from atlas_search.server.access.keys import Limits
-from atlas_search.server.access.spending import Spending
+
+BUSY_SECONDS = 10.0
+
+
+def open_private(path: Path, schema: str) -> sqlite3.Connection:
+    """A file with its tables, made if there is none. Raises OSError and sqlite3.Error."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if not path.exists():
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
+    connection = sqlite3.connect(path, timeout=BUSY_SECONDS)
+    connection.executescript(schema)
+    return connection
+
+
+DAYS_KEPT = 31
+_SPENDING_TABLE = """
+CREATE TABLE IF NOT EXISTS spent (
+    day TEXT NOT NULL, who TEXT NOT NULL, cost REAL NOT NULL, PRIMARY KEY (day, who)
+) WITHOUT ROWID
+"""
+
+
+class Spending:
+    """The sums by day and caller, in the currency of the targets' prices. Safe for threads.
+
+    The file is made with the first cost. Raises ConfigurationError if it cannot be used.
+    """
+
+    def __init__(self, path: Path):
+        self._path = path
+        self._lock = threading.Lock()
+
+    def of(self, who: str, day: date) -> float:
+        """What somebody has spent on a day."""
+        if not self._path.exists():
+            return 0.0
+        with self._lock, closing(self._open()) as connection:
+            query = "SELECT cost FROM spent WHERE day = ? AND who = ?"
+            found = connection.execute(query, (day.isoformat(), who)).fetchone()
+        return float(found[0]) if found else 0.0
+
+    def add(self, who: str, day: date, cost: float) -> None:
+        """Add a cost, and forget old days."""
+        with self._lock, closing(self._open()) as connection, connection:
+            connection.execute(
+                "INSERT INTO spent VALUES (?, ?, ?) "
+                "ON CONFLICT (day, who) DO UPDATE SET cost = cost + excluded.cost",
+                (day.isoformat(), who, cost),
+            )
+            oldest = day - timedelta(days=DAYS_KEPT)
+            connection.execute("DELETE FROM spent WHERE day < ?", (oldest.isoformat(),))
+
+    def _open(self) -> sqlite3.Connection:
+        try:
+            return open_private(self._path, _SPENDING_TABLE)
+        except (OSError, sqlite3.Error) as error:
+            raise ConfigurationError(f"{self._path} cannot be used: {error}.") from error
+
 
 MINUTE = 60.0
 STREAM_SECONDS = 5.0  # after which a place may be free again
@@ -108,3 +180,71 @@ class Limiter:
 def spender(caller: Caller, address: str) -> str:
     """Whose account it is: the key's, or the address's."""
     return caller.key.id if caller.key else caller.owner or address
+
+
+MOST_OF_ONE = 1000  # open links; an answer is 0.1 MB
+_SHARED_TABLE = """
+CREATE TABLE IF NOT EXISTS shared (
+    token TEXT PRIMARY KEY, owner TEXT NOT NULL, expires REAL NOT NULL, document TEXT NOT NULL
+) WITHOUT ROWID
+"""
+
+
+class Link(NamedTuple):
+    """The secret of a link, and when it expires (seconds since 1970)."""
+
+    token: str
+    expires: float
+
+
+class SharedAnswers:
+    """The answers behind links, in a file. Safe to use from several threads.
+
+    `knows` says whether an owner is still let in. Raises ConfigurationError if the file cannot be
+    used.
+    """
+
+    def __init__(
+        self, path: Path, knows: Callable[[str], bool], clock: Callable[[], float] = time_time
+    ):
+        self._path = path
+        self._knows = knows
+        self._clock = clock
+        self._lock = threading.Lock()
+
+    def share(self, document: Mapping[str, object], owner: str, seconds: float) -> Link:
+        """Keep an answer for so long. Raises Conflict for one link too many."""
+        token, expires = secrets.token_urlsafe(32), self._clock() + seconds
+        with self._lock, closing(self._open()) as connection, connection:
+            connection.execute("DELETE FROM shared WHERE expires <= ?", (self._clock(),))
+            query = "SELECT COUNT(*) FROM shared WHERE owner = ?"
+            (count,) = connection.execute(query, (owner,)).fetchone()
+            if count >= MOST_OF_ONE:
+                raise Conflict(f"{count} links of yours are open. Wait until some expire.")
+            row = (_hash(token), owner, expires, json.dumps(document))
+            connection.execute("INSERT INTO shared VALUES (?, ?, ?, ?)", row)
+        return Link(token, expires)
+
+    def read(self, token: str) -> dict[str, object]:
+        """The answer behind a link. Raises NotFound, whatever the reason."""
+        found = self._find(_hash(token)) if self._path.exists() else None
+        if found is None or found[1] <= self._clock() or not self._knows(found[0]):
+            raise NotFound("There is no such link, or it has expired or was taken back.")
+        document: dict[str, object] = json.loads(found[2])
+        return document
+
+    def _find(self, token: str) -> tuple[str, float, str] | None:
+        with self._lock, closing(self._open()) as connection:
+            query = "SELECT owner, expires, document FROM shared WHERE token = ?"
+            found: tuple[str, float, str] | None = connection.execute(query, (token,)).fetchone()
+        return found
+
+    def _open(self) -> sqlite3.Connection:
+        try:
+            return open_private(self._path, _SHARED_TABLE)
+        except (OSError, sqlite3.Error) as error:
+            raise ConfigurationError(f"{self._path} cannot be used: {error}.") from error
+
+
+def _hash(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()

@@ -1,30 +1,395 @@
 """Sends votes to Phoenix, however late it comes. No request waits for it."""
 
+import hashlib
+import json
 import logging
+import re
 import threading
 import time
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from sqlite3 import Connection
+from statistics import fmean
+from typing import Any
+from urllib.parse import quote
 
-from atlas_search.core.errors import ConfigurationError
-from atlas_search.server.feedback.annotations import (
-    WITHDRAWN,
-    Masked,
-    document_annotation,
-    document_annotations,
-    document_places,
-    identifier,
-    results,
-    span_annotations,
+from atlas_search.answer.answer import Answer
+from atlas_search.core.addresses import Destination, phoenix_at
+from atlas_search.core.errors import ConfigurationError, NotFound, Unavailable
+from atlas_search.core.settings import Settings
+from atlas_search.core.telemetry.names import silent
+from atlas_search.core.telemetry.redaction import SpanMask, open_redactions
+from atlas_search.core.telemetry.span import digest
+from atlas_search.server.feedback.store import (
+    DAY,
+    FeedbackFile,
+    FeedbackStore,
+    Noting,
+    RatedAnswer,
+    Rating,
+    Vote,
+    Wanted,
 )
-from atlas_search.server.feedback.outbox import LONGEST_WITHOUT, DocumentMark, Outbox, Parcel
-from atlas_search.server.feedback.phoenix import (
-    Failed,
-    Phoenix,
-    PhoenixAway,
-    Refused,
-    SpanUnknown,
-)
-from atlas_search.server.feedback.votes import Vote
+
+LONGEST_PATIENCE = 3600.0  # seconds between two attempts for one answer
+LONGEST_WITHOUT = 60.0  # likewise, of an attempt without Phoenix
+SOONEST = 1.0
+
+_WAITING = "changed > sent AND span_id <> '' AND voted > ?"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What one voter says now, and the names under which Phoenix may have something of theirs."""
+
+    voter: str
+    vote: Vote
+    placed: frozenset[str]
+
+
+@dataclass(frozen=True, order=True)
+class DocumentMark:
+    """Where a document has an annotation: by name, span and position from 0."""
+
+    name: str
+    span_id: str
+    position: int
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """All votes on one answer as they are now, and what of them may be in Phoenix already."""
+
+    id: int
+    answer: RatedAnswer
+    version: int
+    tries: int
+    votes: tuple[Standing, ...]
+    marks: frozenset[DocumentMark]
+
+
+class Outbox:
+    """The answers whose votes have changed. Safe to use from several threads.
+
+    After `days` without a new vote an answer waits no more. Raises ConfigurationError if the file
+    cannot be used.
+    """
+
+    def __init__(self, file: FeedbackFile, days: int, clock: Callable[[], float] = time.time):
+        self._file = file
+        self._days = days
+        self._clock = clock
+
+    def take(self, names: Callable[[Vote], Iterable[str]]) -> Parcel | None:
+        """The answer that is due longest; None if none is.
+
+        `names` are those that a vote is sent under. They are noted with it: should the machine stop
+        on the way, what may have arrived can still be taken back.
+        """
+        now = self._clock()
+        with self._file.open() as connection:
+            row = connection.execute(
+                "SELECT id, about, changed, tries, placed FROM answers "
+                f"WHERE {_WAITING} AND due <= ? ORDER BY due, id LIMIT 1",
+                (self._oldest(now), now),
+            ).fetchone()
+            if row is None:
+                return None
+            id_, about, version, tries, marks = row
+            return Parcel(
+                id_,
+                RatedAnswer.model_validate_json(about),
+                version,
+                tries,
+                tuple(_standing(connection, id_, names)),
+                frozenset(DocumentMark(*mark) for mark in json.loads(marks)),
+            )
+
+    def seconds(self) -> float | None:
+        """Until the next one is due; None if nothing waits."""
+        if not self._file.path.exists():
+            return None
+        now = self._clock()
+        query = f"SELECT MIN(due) FROM answers WHERE {_WAITING}"
+        with self._file.open() as connection:
+            (due,) = connection.execute(query, (self._oldest(now),)).fetchone()
+        return None if due is None else max(0.0, due - now)
+
+    def mark(self, parcel: Parcel, marks: Iterable[DocumentMark]) -> None:
+        """Note, before it is sent, which documents get an annotation."""
+        with self._file.open() as connection:
+            _set_marks(connection, parcel, parcel.marks.union(marks))
+
+    def done(
+        self, parcel: Parcel, names: Callable[[Vote], Iterable[str]], marks: Iterable[DocumentMark]
+    ) -> None:
+        """Phoenix has it as it was taken; what changed meanwhile is due again."""
+        with self._file.open() as connection:
+            connection.execute(
+                "UPDATE answers SET sent = ?, tries = 0 WHERE id = ?", (parcel.version, parcel.id)
+            )
+            _set_marks(connection, parcel, marks)
+            for standing in parcel.votes:
+                _set_placed(connection, parcel.id, standing.voter, names(standing.vote))
+            connection.execute(
+                "DELETE FROM votes WHERE answer = ? AND NOT given AND version <= ?",
+                (parcel.id, parcel.version),
+            )
+
+    def later(self, parcel: Parcel, longest: float = LONGEST_PATIENCE) -> None:
+        """Try again after what else is due, each time after twice as long and at most `longest`
+        seconds, unless a new vote comes before."""
+        patience = SOONEST * 2.0**parcel.tries
+        tries = parcel.tries + (patience < longest)  # no more: another fault begins from there
+        with self._file.open() as connection:
+            connection.execute(
+                "UPDATE answers SET due = ?, tries = ? WHERE id = ? AND changed = ?",
+                (self._clock() + min(longest, patience), tries, parcel.id, parcel.version),
+            )
+
+    def _oldest(self, now: float) -> float:
+        return now - self._days * DAY
+
+
+def _standing(
+    connection: Connection, id_: int, names: Callable[[Vote], Iterable[str]]
+) -> list[Standing]:
+    query = "SELECT voter, vote, placed FROM votes WHERE answer = ? ORDER BY voter"
+    found = []
+    for voter, text, before in connection.execute(query, (id_,)).fetchall():
+        vote = Vote.model_validate_json(text)
+        placed = frozenset(json.loads(before)).union(names(vote))
+        _set_placed(connection, id_, voter, placed)
+        found.append(Standing(voter, vote, placed))
+    return found
+
+
+def _set_placed(connection: Connection, id_: int, voter: str, names: Iterable[str]) -> None:
+    connection.execute(
+        "UPDATE votes SET placed = ? WHERE answer = ? AND voter = ?",
+        (json.dumps(sorted(names)), id_, voter),
+    )
+
+
+def _set_marks(connection: Connection, parcel: Parcel, marks: Iterable[DocumentMark]) -> None:
+    kept = [[mark.name, mark.span_id, mark.position] for mark in sorted(marks)]
+    query = "UPDATE answers SET placed = ? WHERE id = ?"
+    connection.execute(query, (json.dumps(kept), parcel.id))
+
+
+Annotation = dict[str, Any]
+
+RELEVANCE = "relevance"
+SUPPORT = "citation_support"
+WITHDRAWN = "withdrawn"
+
+_SAID = {RELEVANCE: ("relevant", "irrelevant"), SUPPORT: ("supports", "does_not_support")}
+_LISTED = {"RERANKER": "reranker.output_documents", "": "retrieval.documents"}
+_DOCUMENT = re.compile(r"^(retrieval\.documents|reranker\.output_documents)\.(\d+)\.document\.id$")
+
+
+Masked = Callable[[str], str] | None
+"""How a free text is told; None if it must not be."""
+
+
+def results(vote: Vote, masked: Masked) -> dict[str, Annotation]:
+    """What a vote says of the whole answer, by name."""
+    found: dict[str, Annotation] = {}
+    if vote.thumb:
+        found["thumbs"] = {"label": vote.thumb, "score": 1.0 if vote.thumb == "up" else 0.0}
+    found |= {scale: {"score": float(mark)} for scale, mark in vote.scores.items()}
+    if vote.tags and masked:
+        found["tags"] = {"label": masked(", ".join(vote.tags))}
+    if vote.comment and masked:
+        found["comment"] = {"explanation": masked(vote.comment)}
+    return found
+
+
+def identifier(answer: RatedAnswer, voter: str) -> str:
+    """What makes a vote the voter's own, of this answer alone: Phoenix deletes by it."""
+    digest = hashlib.sha256(f"{answer.owner}\0{voter}".encode()).hexdigest()
+    return f"atlas-{answer.span_id}-{digest[:16]}"
+
+
+def span_annotations(
+    answer: RatedAnswer, votes: Iterable[Standing], masked: Masked
+) -> list[Annotation]:
+    """All that is said of the whole answer, on its root span."""
+    return [
+        {
+            "span_id": answer.span_id,
+            "name": name,
+            "annotator_kind": "HUMAN",
+            "identifier": identifier(answer, standing.voter),
+            "result": result,
+            "metadata": {"qa_id": answer.qa_id, "user_id": standing.voter},
+        }
+        for standing in votes
+        for name, result in results(standing.vote, masked).items()
+    ]
+
+
+def document_annotations(
+    answer: RatedAnswer, votes: Iterable[Standing], places: Mapping[str, tuple[str, int]]
+) -> dict[DocumentMark, Annotation]:
+    """What is said of passages and citations, on the documents of spans.
+
+    `places` are spans and positions by the ids of passages. Phoenix knows one annotation of a name
+    for each document, so all voters share it: its score is the share of those who agree.
+    """
+    found = {}
+    for (name, passage_id), said in _by_passage(answer, votes).items():
+        # without content a span has digests for ids
+        if place := places.get(passage_id) or places.get(digest(passage_id)):
+            mark = DocumentMark(name, *place)
+            found[mark] = document_annotation(mark, _shared(name, said))
+    return found
+
+
+def document_annotation(mark: DocumentMark, result: Annotation) -> Annotation:
+    """An annotation of one document."""
+    return {
+        "span_id": mark.span_id,
+        "document_position": mark.position,
+        "name": mark.name,
+        "annotator_kind": "HUMAN",
+        "result": result,
+    }
+
+
+def document_places(spans: Sequence[Mapping[str, Any]], root: str) -> dict[str, tuple[str, int]]:
+    """Where each passage stands in the spans of a trace: in the root, in what was reranked, or
+    in what was retrieved, in this order."""
+    order = sorted(spans, key=lambda span: _preference(span, root))
+    found: dict[str, tuple[str, int]] = {}
+    for span in order:
+        for passage_id, position in _documents(span):
+            found.setdefault(passage_id, (span["context"]["span_id"], position))
+    return found
+
+
+def _preference(span: Mapping[str, Any], root: str) -> tuple[bool, bool, str]:
+    span_id = span["context"]["span_id"]
+    return span_id != root, span["span_kind"] != "RERANKER", span["start_time"]
+
+
+def _documents(span: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    # of a span Phoenix annotates the documents of one list, by its kind
+    prefix = _LISTED.get(span["span_kind"], _LISTED[""])
+    for key, value in span["attributes"].items():
+        if (match := _DOCUMENT.match(key)) and match[1] == prefix:
+            yield value, int(match[2])
+
+
+def _by_passage(
+    answer: RatedAnswer, votes: Iterable[Standing]
+) -> dict[tuple[str, str], list[bool]]:
+    """What each voter says of a passage, once: yes if they say so of one of its citations."""
+    found: dict[tuple[str, str], list[bool]] = defaultdict(list)
+    for standing in votes:
+        for about, said in _by_one(answer, standing.vote).items():
+            found[about].append(any(said))
+    return found
+
+
+def _by_one(answer: RatedAnswer, vote: Vote) -> dict[tuple[str, str], list[bool]]:
+    found: dict[tuple[str, str], list[bool]] = defaultdict(list)
+    for passage_id, relevance in vote.passages.items():
+        found[RELEVANCE, passage_id].append(relevance == "relevant")
+    for number, backing in vote.citations.items():
+        passage_id = answer.citations[number - 1].passage_id
+        found[SUPPORT, passage_id].append(backing == "supports")
+    return found
+
+
+def _shared(name: str, said: Sequence[bool]) -> Annotation:
+    yes, no = _SAID[name]
+    share = fmean(said)
+    label = {1.0: yes, 0.0: no}.get(share, "mixed")
+    return {"label": label, "score": share, "explanation": f"{sum(said)} of {len(said)}: {yes}"}
+
+
+SECONDS = 10.0  # for each step of a request
+MOST_SPANS = 1000
+_BUSY = frozenset({401, 403, 408, 429, 502, 503, 504})
+_SHOWN = 200  # characters of what Phoenix says
+
+
+class PhoenixAway(Unavailable):
+    """Phoenix cannot be reached, or lets nobody in: nothing can be sent now."""
+
+
+class Failed(Unavailable):
+    """Phoenix broke on this one request; it may take others, and this one later."""
+
+
+class SpanUnknown(Unavailable):
+    """Phoenix has not got the span, or not yet."""
+
+
+class Refused(Unavailable):
+    """Phoenix will not take this one request."""
+
+
+class Phoenix:
+    """Phoenix at its destination for traces.
+
+    Every call raises PhoenixAway, Failed, SpanUnknown or Refused.
+    """
+
+    def __init__(self, destination: Destination, project: str):
+        import httpx2  # 0.15 s: only who traces pays
+
+        self._http = httpx2
+        self._address = destination.base
+        self._headers = destination.headers
+        self._project = f"/v1/projects/{quote(project, safe='')}"
+
+    def annotate_spans(self, annotations: Sequence[Annotation]) -> None:
+        """Add or replace annotations, all or none; it is done when this returns."""
+        if annotations:
+            self._call("POST", "/v1/span_annotations", {"sync": "true"}, {"data": annotations})
+
+    def annotate_documents(self, annotations: Sequence[Annotation]) -> None:
+        """Likewise for documents of spans."""
+        if annotations:
+            self._call("POST", "/v1/document_annotations", {"sync": "true"}, {"data": annotations})
+
+    def delete_annotation(self, name: str, identifier: str) -> None:
+        """Remove the annotations of spans with this name and identifier, if there are any."""
+        query = {"name": name, "identifier": identifier, "delete_all": "true"}
+        self._call("DELETE", f"{self._project}/span_annotations", query)
+
+    def spans(self, trace_id: str) -> list[dict[str, Any]]:
+        """The spans of a trace."""
+        query = {"trace_id": trace_id, "limit": str(MOST_SPANS)}
+        found: list[dict[str, Any]] = self._call("GET", f"{self._project}/spans", query)["data"]
+        return found
+
+    def _call(self, method: str, path: str, query: dict[str, str], body: object = None) -> Any:
+        try:
+            response = self._http.request(
+                method,
+                f"{self._address}{path}",
+                params=query,
+                json=body,
+                headers=self._headers,
+                timeout=SECONDS,
+            )
+            if response.is_success:
+                return response.json() if response.content else None
+        except (self._http.HTTPError, self._http.InvalidURL, ValueError) as error:
+            raise PhoenixAway(str(error) or type(error).__name__) from error
+        status, said = response.status_code, response.text[:_SHOWN]
+        if status == 404:
+            raise SpanUnknown(said)
+        if status in _BUSY or status < 400:
+            raise PhoenixAway(f"it answers {status}")
+        if status >= 500:
+            raise Failed(f"it answers {status}")
+        raise Refused(f"it answers {status}: {said}")
+
 
 SHORTEST_PAUSE = 1.0  # seconds without Phoenix; each one after it is twice as long
 LONGEST_PAUSE = 60.0
@@ -145,3 +510,88 @@ class Delivery:
 
     def _names(self, vote: Vote) -> Iterable[str]:
         return results(vote, self._masked)
+
+
+FILE = "feedback.sqlite"
+
+
+def open_store(settings: Settings) -> FeedbackStore:
+    """The votes of the configured server; its file need not be there."""
+    return _store_in(_file(settings), settings)
+
+
+class Feedback:
+    """What readers say of answers. Safe to use from several threads."""
+
+    def __init__(self, settings: Settings):
+        self.collection = settings.chroma_collection_name
+        self._content = settings.trace_content
+        file = _file(settings)
+        self._store = _store_in(file, settings)
+        self._noting = Noting(self._store)
+        self.outbox = Outbox(file, settings.feedback_days)
+        self._delivery: Delivery | None = None
+        if settings.phoenix_collector_endpoint:
+            self._delivery = Delivery(
+                self.outbox,
+                Phoenix(
+                    phoenix_at(
+                        settings.phoenix_collector_endpoint,
+                        settings.phoenix_api_key.get_secret_value().strip(),
+                    ),
+                    settings.phoenix_project_name,
+                ),
+                SpanMask(open_redactions(settings)).text if settings.trace_content else None,
+            )
+
+    def start(self) -> None:
+        """Begin to send votes to Phoenix, those of earlier runs too."""
+        if self._delivery:
+            self._delivery.start()
+
+    def note(self, answer: Answer, owner: str) -> None:
+        """Let an answer of `owner`'s be rated. Takes no time, and never fails.
+
+        Of one that must leave no trace no text is kept.
+        """
+        self._noting.note(answer, owner, content=self._content and not silent())
+
+    def rating(self, owner: str, qa_id: str, voter: str) -> Rating:
+        """What somebody says of an answer. Raises NotFound if it is nothing."""
+        self._noting.flush()
+        rating = self._store.rating(owner, qa_id, voter)
+        if rating.vote.is_empty:
+            raise NotFound(f"The answer {qa_id} has no rating of {voter}.")
+        return rating
+
+    def change(
+        self, owner: str, qa_id: str, voter: str, change: Callable[[RatedAnswer, Vote], Vote]
+    ) -> Rating:
+        """See FeedbackStore."""
+        self._noting.flush()
+        rating = self._store.change(owner, qa_id, voter, change)
+        if self._delivery:
+            self._delivery.wake()
+        return rating
+
+    def page(self, wanted: Wanted, limit: int, offset: int) -> tuple[int, list[Rating]]:
+        """See FeedbackStore."""
+        return self._store.page(wanted, limit, offset)
+
+    def every(self, wanted: Wanted) -> list[Rating]:
+        """See FeedbackStore."""
+        return self._store.every(wanted)
+
+    def close(self) -> None:
+        """Write what was noted, and stop sending."""
+        self._noting.flush()
+        if self._delivery:
+            self._delivery.close()
+
+
+def _file(settings: Settings) -> FeedbackFile:
+    return FeedbackFile(settings.atlas_state_directory / FILE)
+
+
+def _store_in(file: FeedbackFile, settings: Settings) -> FeedbackStore:
+    return FeedbackStore(file, settings.feedback_days)

@@ -1,16 +1,282 @@
 """Answers that can be rated, and what was said of them."""
 
+import logging
+import sqlite3
+import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from sqlite3 import Connection
-from typing import NamedTuple
+from typing import Annotated, Literal, NamedTuple, TypeVar, get_args
 
-from atlas_search.core.errors import Conflict, NotFound
-from atlas_search.server.feedback.file import FeedbackFile
-from atlas_search.server.feedback.rated import RatedAnswer
-from atlas_search.server.feedback.votes import Vote
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from atlas_search.answer.answer import Answer
+from atlas_search.core.errors import ConfigurationError, Conflict, NotFound
+from atlas_search.server.access.limits import open_private
+from atlas_search.server.requests import Identifier
+
+_TABLES = """
+PRAGMA journal_mode = WAL;
+CREATE TABLE IF NOT EXISTS answers (
+    id INTEGER PRIMARY KEY,
+    owner TEXT NOT NULL, qa_id TEXT NOT NULL, collection TEXT NOT NULL, target TEXT NOT NULL,
+    kept REAL NOT NULL, about TEXT NOT NULL, span_id TEXT NOT NULL,
+    changed INTEGER NOT NULL DEFAULT 0, sent INTEGER NOT NULL DEFAULT 0,
+    voted REAL NOT NULL DEFAULT 0, due REAL NOT NULL DEFAULT 0, tries INTEGER NOT NULL DEFAULT 0,
+    placed TEXT NOT NULL DEFAULT '[]'
+);
+CREATE INDEX IF NOT EXISTS by_name ON answers (owner, qa_id);
+CREATE INDEX IF NOT EXISTS to_send ON answers (due) WHERE changed > sent AND span_id <> '';
+CREATE TABLE IF NOT EXISTS votes (
+    answer INTEGER NOT NULL, voter TEXT NOT NULL, vote TEXT NOT NULL, given INTEGER NOT NULL,
+    updated TEXT NOT NULL, version INTEGER NOT NULL, placed TEXT NOT NULL DEFAULT '[]',
+    PRIMARY KEY (answer, voter)
+) WITHOUT ROWID;
+"""
+# `changed` counts the changes to an answer's votes, `sent` says up to which Phoenix has them, and
+# `placed` what stands there under their names and must be taken back if it is withdrawn
+
+
+class FeedbackFile:
+    """The file, made when it is first used. Safe to use from several threads."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def open(self) -> Iterator[sqlite3.Connection]:
+        """One transaction. Raises ConfigurationError if the file cannot be used."""
+        try:
+            with self._lock, closing(open_private(self.path, _TABLES)) as connection, connection:
+                connection.execute("BEGIN IMMEDIATE")
+                yield connection
+        except (OSError, sqlite3.Error) as error:
+            raise ConfigurationError(f"{self.path} cannot be used: {error}.") from error
+
+
+class RatedPlace(BaseModel):
+    """A passage of an answer, or what it cites; `quote` only if texts may be kept."""
+
+    model_config = ConfigDict(frozen=True)
+
+    passage_id: str
+    document_id: str
+    quote: str = ""
+
+
+class RatedAnswer(BaseModel):
+    """An answer without what is not needed to rate it.
+
+    `span_id` is empty if it was not traced. `question`, `answer` and quotes are empty if texts may
+    not be kept. `passages` and `citations` are in the order of the answer document. `standalone` is
+    what a follow-up was rewritten into; `follow_up` says that one was not, and cannot be understood
+    without what was asked before.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    qa_id: str
+    owner: str
+    session_id: str
+    created: str
+    trace_id: str
+    span_id: str
+    target: str
+    composite_target: str
+    provider: str
+    model: str
+    collection: str
+    collection_version: str
+    corpora: tuple[str, ...]
+    narrowed: bool
+    mode: str
+    decision: str
+    reason: str
+    follow_up: bool
+    question: str
+    standalone: str
+    answer: str
+    passages: tuple[RatedPlace, ...]
+    citations: tuple[RatedPlace, ...]
+
+
+def rated(answer: Answer, owner: str, *, content: bool) -> RatedAnswer:
+    """What is kept of an answer of `owner`'s; texts only with `content`."""
+    request = answer.request
+    return RatedAnswer(
+        qa_id=request.qa_id,
+        owner=owner,
+        session_id=request.session_id,
+        created=answer.created.astimezone(UTC).isoformat(timespec="seconds"),
+        trace_id=answer.trace_id if answer.span_id else "",
+        span_id=answer.span_id,
+        target=request.target_name,
+        composite_target=request.run_name,
+        provider=answer.writer.provider,
+        model=answer.writer.model,
+        collection=answer.collection,
+        collection_version=answer.collection_version,
+        corpora=request.search.corpora,
+        narrowed=not request.search.every_corpus or answer.scope.narrowed,
+        mode=request.mode,
+        decision=answer.outcome.decision,
+        reason=answer.outcome.code,
+        follow_up=not answer.standalone and bool(answer.read_as or answer.standalone_note),
+        question=request.search.question if content else "",
+        standalone=answer.standalone if content else "",
+        answer=answer.text if content else "",
+        passages=tuple(
+            RatedPlace(passage_id=item.passage.id, document_id=item.passage.document_id)
+            for item in answer.result.passages
+        ),
+        citations=tuple(
+            RatedPlace(
+                passage_id=cited.passage.id,
+                document_id=cited.passage.document_id,
+                quote=cited.quote if content else "",
+            )
+            for cited in answer.citations
+        ),
+    )
+
+
+MOST_TAGS = 20
+LONGEST_TAG = 64  # characters
+LONGEST_COMMENT = 4000
+MOST_PARTS = 1000  # passages, or citations, of one request
+
+Thumb = Literal["up", "down"]
+Relevance = Literal["relevant", "irrelevant"]
+Backing = Literal["supports", "does_not_support"]
+Scale = Literal["relevance", "accuracy", "corpus_fidelity", "clarity"]
+SCALES: tuple[Scale, ...] = get_args(Scale)
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+_KEPT_CONTROLS = "\n\t"
+
+
+def plain(text: str) -> str:
+    """Without the characters that command a terminal, and which some databases refuse."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    return "".join(c for c in lines if c in _KEPT_CONTROLS or not _is_control(c)).strip()
+
+
+def _is_control(character: str) -> bool:
+    return character < " " or "\x7f" <= character < "\xa0"
+
+
+def _tags(tags: list[str] | None) -> list[str] | None:
+    """Each tag once, on one line."""
+    if tags is None:
+        return None
+    given = (" ".join(plain(tag).split()) for tag in tags)
+    return list(dict.fromkeys(tag for tag in given if tag))
+
+
+Mark = Annotated[int, Field(ge=1, le=5)]
+Tag = Annotated[str, Field(max_length=LONGEST_TAG)]
+Tags = Annotated[list[Tag], Field(max_length=MOST_TAGS)]
+Comment = Annotated[str, Field(max_length=LONGEST_COMMENT), AfterValidator(plain)]
+
+
+class Vote(BaseModel):
+    """All that somebody says of an answer now; empty if nothing."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    thumb: Thumb | None = None
+    scores: dict[Scale, int] = Field(default_factory=dict)
+    tags: list[str] = Field(default_factory=list)
+    comment: str = ""
+    passages: dict[str, Relevance] = Field(default_factory=dict)
+    citations: dict[int, Backing] = Field(default_factory=dict)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is said, or all was withdrawn."""
+        return self == Vote()
+
+
+class ScoresBody(BaseModel):
+    """Marks from 1, the worst, to 5; null withdraws one."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    relevance: Mark | None = Field(None, description="Whether it answers what was asked")
+    accuracy: Mark | None = Field(None, description="Whether it is right")
+    corpus_fidelity: Mark | None = Field(None, description="Whether it says what the sources say")
+    clarity: Mark | None = Field(None, description="Whether it is clear")
+
+
+class FeedbackBody(BaseModel):
+    """What is said of an answer. An absent field stays as it was; null withdraws it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    qa_id: Identifier
+    user_id: Identifier | None = Field(
+        None, description="Who says it, where no keys are used; with a key it is the key's owner"
+    )
+    thumb: Thumb | None = None
+    scores: ScoresBody | None = None
+    tags: Annotated[Tags | None, AfterValidator(_tags)] = None
+    comment: Comment | None = None
+    passages: dict[str, Relevance | None] | None = Field(
+        None, max_length=MOST_PARTS, description="By the id of a passage of the answer"
+    )
+    citations: dict[str, Backing | None] | None = Field(
+        None, max_length=MOST_PARTS, description="By the number of a citation, from 1"
+    )
+
+
+def changed(vote: Vote, body: FeedbackBody) -> Vote:
+    """A vote after what a body says."""
+    given = body.model_fields_set
+    scores = body.scores.model_dump(exclude_unset=True) if body.scores else None
+    citations = (
+        {int(number): said for number, said in body.citations.items()}
+        if body.citations is not None
+        else None
+    )
+    return Vote(
+        thumb=body.thumb if "thumb" in given else vote.thumb,
+        scores=_merge(vote.scores, scores) if "scores" in given else vote.scores,
+        tags=(body.tags or []) if "tags" in given else vote.tags,
+        comment=(body.comment or "") if "comment" in given else vote.comment,
+        passages=_merge(vote.passages, body.passages) if "passages" in given else vote.passages,
+        citations=_merge(vote.citations, citations) if "citations" in given else vote.citations,
+    )
+
+
+def new_marks(before: Vote, after: Vote) -> list[tuple[str, str]]:
+    """What is said now that was not said before, as name and value; no tags and no comment."""
+    marks: list[tuple[str, str]] = []
+    if after.thumb and after.thumb != before.thumb:
+        marks.append(("thumb", after.thumb))
+    marks += [(name, str(score)) for name, score in _new(before.scores, after.scores)]
+    marks += [("passage", said) for _, said in _new(before.passages, after.passages)]
+    marks += [("citation", said) for _, said in _new(before.citations, after.citations)]
+    return marks
+
+
+def _new(before: Mapping[K, V], after: Mapping[K, V]) -> list[tuple[K, V]]:
+    return [(name, said) for name, said in after.items() if before.get(name) != said]
+
+
+def _merge(before: dict[K, V], change: Mapping[K, V | None] | None) -> dict[K, V]:
+    """What was said with the change to it; null takes one entry, or all, away."""
+    if change is None:
+        return {}
+    return {name: said for name, said in {**before, **change}.items() if said is not None}
+
 
 DAY = 86_400.0
 MOST_UNRATED = 20_000  # answers without a vote; one takes some 5 kB
@@ -184,3 +450,50 @@ def _where(wanted: Wanted) -> tuple[str, list[str]]:
     }
     used = {said: value for said, value in conditions.items() if value is not None}
     return f"WHERE {' AND '.join(['given', *used])}", list(used.values())
+
+
+MOST_WAITING = 1000  # answers; of more, while the disk hangs, the oldest cannot be rated
+
+log = logging.getLogger(__name__)
+
+
+class _Waiting(NamedTuple):
+    answer: Answer
+    owner: str
+    content: bool
+
+
+class Noting:
+    """Writes answers into the store from a thread of its own, which ends when none is left."""
+
+    def __init__(self, store: FeedbackStore):
+        self._store = store
+        self._waiting: deque[_Waiting] = deque(maxlen=MOST_WAITING)
+        self._writing = threading.Lock()
+        self._told = False
+
+    def note(self, answer: Answer, owner: str, *, content: bool) -> None:
+        """Let an answer of `owner`'s be rated; with `content` its texts are kept. Never fails."""
+        self._waiting.append(_Waiting(answer, owner, content))
+        try:
+            threading.Thread(target=self.flush, name="rateable", daemon=True).start()
+        except RuntimeError:  # no more threads; the next vote or answer writes it
+            log.warning("No thread is free to note answers; they can be rated later.")
+
+    def flush(self) -> None:
+        """Have all that was noted before in the file when it returns, or a line in the log."""
+        with self._writing:
+            taken = []
+            while self._waiting:
+                taken.append(self._waiting.popleft())
+            if not taken:
+                return
+            try:
+                self._store.add(rated(one.answer, one.owner, content=one.content) for one in taken)
+                self._told = False
+            except ConfigurationError as error:
+                if not self._told:
+                    log.warning("Answers cannot be rated until this is mended: %s", error)
+                self._told = True
+            except Exception:
+                log.exception("%d answers cannot be rated.", len(taken))

@@ -1,15 +1,62 @@
 """Taking files in: checked, and copied to where a build finds them. Nothing is overwritten yet."""
 
 import os
-from collections.abc import Callable, Collection, Sequence
+import re
+import unicodedata
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
+from pathlib import Path, PurePosixPath
 from typing import IO
 
 from atlas_search.core.errors import Conflict, RequestError, Unavailable
 from atlas_search.core.files import folder_below, open_below
 from atlas_search.server.ingest.documents import LeftOut, TakenFile
-from atlas_search.server.ingest.names import find_clash, safe_name
+
+LONGEST = 200  # bytes of one part: file systems take 255, and a temporary name needs some
+DEEPEST = 16  # folders
+
+_FORBIDDEN = re.compile(r'[\x00-\x1f\x7f<>:"|?*\ud800-\udfff]')
+
+
+def safe_name(given: str) -> str:
+    """A path below a folder for a file that is called `given`: no way out of it, nothing hidden.
+
+    Folders stay, as a browser sends them with a folder. Raises RequestError if nothing is left.
+    """
+    parts = [_part(part) for part in re.split(r"[/\\]", given)]
+    kept = [part for part in parts if part]
+    if not kept or not _part(re.split(r"[/\\]", given)[-1]):
+        raise RequestError(f"{given[:80]!r} is no name for a file.")
+    if len(kept) > DEEPEST:
+        raise RequestError(f"{given[:80]!r} lies in more than {DEEPEST} folders.")
+    return PurePosixPath(*kept).as_posix()
+
+
+def find_clash(names: Collection[str], others: Collection[str]) -> str:
+    """The first of `names` that is a folder in `others`, or has a file of theirs for a folder.
+
+    Empty if there is none.
+    """
+    folders = {folder for other in others for folder in _folders(other)}
+    taken = set(others)
+    clashing = (name for name in names if name in folders or taken & _folders(name))
+    return min(clashing, default="")
+
+
+def _folders(name: str) -> set[str]:
+    return {parent.as_posix() for parent in PurePosixPath(name).parents}
+
+
+def _part(name: str) -> str:
+    """One part of a path, without the dots that hide it or lead upward."""
+    plain = _FORBIDDEN.sub("_", unicodedata.normalize("NFC", name)).strip().lstrip(".").rstrip(". ")
+    stem, dot, suffix = plain.rpartition(".")
+    ending = f"{dot}{suffix}" if stem and len(suffix) <= 16 else ""
+    room = LONGEST - len(ending.encode())
+    whole = plain.removesuffix(ending) if ending else plain
+    return whole.encode()[:room].decode(errors="ignore") + ending
+
 
 MEGABYTE = 1_000_000
 MOST_FILES = 1000  # in one request
@@ -164,3 +211,88 @@ def _is_same(one: IO[bytes], other: IO[bytes]) -> bool:
         if other.read(len(block)) != block:
             return False
     return not other.read(1)
+
+
+SEEN = 100_000  # files and folders that are looked at: listing them holds a thread of the server
+
+
+def path_below(root: Path, path: str) -> Path:
+    """What is meant by `path` from `root`, without links.
+
+    Raises RequestError for what is not there, lies outside of `root`, or is hidden.
+    """
+    home = root.resolve()
+    try:
+        found = (home / path).resolve(strict=True)
+    except (OSError, ValueError, RuntimeError):
+        raise RequestError(_nothing(path)) from None
+    _check_inside(found, home, path)
+    return found
+
+
+def files_below(root: Path, found: Path, suffixes: frozenset[str]) -> list[Handed]:
+    """The files at or below a path that `path_below` gave, with their names from there.
+
+    Those that cannot be read are among them. Raises RequestError for a link that leads out of
+    `root`, for more than MOST_FILES that end in one of `suffixes`, and for a folder of very many
+    others.
+    """
+    home = root.resolve()
+    if found.is_file():
+        return [Handed(found.name, partial(_open, home, found))]
+    if not found.is_dir():
+        return []
+    handed, readable = [], 0
+    for seen, (name, file) in enumerate(_walk(found, home)):
+        if file is None:
+            continue
+        readable += name.lower().endswith(tuple(suffixes))
+        if readable > MOST_FILES or seen > SEEN:
+            most = f"{MOST_FILES} files" if seen <= SEEN else f"{SEEN} files and folders"
+            raise RequestError(f"More than {most} lie there. Name a part of them.")
+        handed.append(Handed(name, partial(_open, home, file)))
+    return handed
+
+
+def _walk(folder: Path, home: Path) -> Iterator[tuple[str, Path | None]]:
+    """What is below a folder of `home`, with its name from there; None for what is no file."""
+    try:
+        with folder_below(home, folder.relative_to(home)) as top:
+            for base, folders, names, _ in os.fwalk(".", dir_fd=top):
+                folders[:] = sorted(name for name in folders if not name.startswith("."))
+                for name in (*folders, *sorted(names)):
+                    if not name.startswith("."):
+                        yield _seen(folder, Path(base, name), home)
+    except OSError as error:
+        raise RequestError(f"{folder.name!r} cannot be listed: {error.strerror}.") from error
+
+
+def _seen(folder: Path, inner: Path, home: Path) -> tuple[str, Path | None]:
+    name, path = os.fsencode(inner).decode(errors="replace"), folder / inner
+    if path.is_symlink():
+        path = path.resolve()
+        _check_inside(path, home, name)
+    return name, path if path.is_file() else None
+
+
+def _check_inside(found: Path, home: Path, said: str) -> None:
+    """Raise RequestError unless `found`, a path without links, lies in `home` and is not hidden."""
+    if found == home:
+        raise RequestError("INGEST_ROOT holds what is kept already. Name a folder or file in it.")
+    if not found.is_relative_to(home):
+        raise RequestError(_nothing(said))
+    if any(part.startswith(".") for part in found.relative_to(home).parts):
+        raise RequestError(f"{said[:80]!r} is hidden: a part of its path begins with a dot.")
+
+
+def _nothing(path: str) -> str:
+    # one sentence for both: else it would tell what lies elsewhere on this machine
+    return f"There is no {path[:80]!r} in INGEST_ROOT, and nothing outside of it is read."
+
+
+def _open(home: Path, path: Path) -> IO[bytes]:
+    """Open what was a regular file in `home`. Raises RequestError if it is not any more."""
+    try:
+        return open_below(home, path.relative_to(home))
+    except OSError as error:
+        raise RequestError(f"{path.name!r} cannot be read: {error.strerror}.") from error

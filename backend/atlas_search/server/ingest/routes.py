@@ -1,7 +1,8 @@
 """`/api/ingest` and `/api/jobs`: files for a collection, and what becomes of them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import IO
 
 from flask import Response, g, request, stream_with_context
@@ -9,17 +10,190 @@ from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
 from pydantic import BaseModel, ValidationError
 
+from atlas_search.building.chunking import Chunking, chunking
+from atlas_search.building.kept_files import INGEST
+from atlas_search.core.errors import Conflict, MissingStore, RequestError, SourceError
+from atlas_search.core.ids import check_id, moment
 from atlas_search.core.settings import Settings
 from atlas_search.providers.open import EmbedderFactory
-from atlas_search.server.bodies import FORM, JSON
+from atlas_search.readers.files import files_reader
+from atlas_search.server.api import FORM, JSON
+from atlas_search.server.capacity import Gone, gone
 from atlas_search.server.collections import Collections
 from atlas_search.server.events import POLL_SECONDS, Silence
-from atlas_search.server.ingest.arrival import MOST_FILES, Handed
-from atlas_search.server.ingest.documents import OPEN, IngestBody, JobOut, JobsOut
+from atlas_search.server.ingest.arrival import (
+    MEGABYTE,
+    MOST_FILES,
+    Arrival,
+    Handed,
+    Limits,
+    Places,
+    files_below,
+    path_below,
+    take_in,
+)
+from atlas_search.server.ingest.documents import (
+    OPEN,
+    ChunksOut,
+    ClampedOut,
+    IngestBody,
+    JobOut,
+    JobsOut,
+)
 from atlas_search.server.ingest.jobs import Jobs
-from atlas_search.server.ingest.orders import order_files, order_removal
+from atlas_search.server.ingest.work import Task
 from atlas_search.server.problems import Problem, validation_response
-from atlas_search.server.waiting import Gone, gone
+from atlas_search.stores.manifest import Manifest, Origin
+
+LEAST, MOST = 100, 4000  # characters of a passage
+
+
+def ingest_origin(settings: Settings) -> Origin | None:
+    """What the collection says of its ingested documents; None if it is lost, or has had none."""
+    try:
+        return Manifest.read(settings.collection_folder).origins.get(INGEST)
+    except MissingStore:
+        return None
+
+
+def choose_chunks(
+    size: int | None, overlap: int | None, before: Origin | None
+) -> tuple[Chunking, ChunksOut]:
+    """The cut for all ingested documents of a collection, and what is said of it.
+
+    What is not asked for stays as it is `before`. A size is brought within LEAST and MOST, an
+    overlap within 0 and half the size.
+    """
+    given = [size, overlap]
+    if size is None and before:
+        size, overlap = before.size, before.overlap if overlap is None else overlap
+    clamped = []
+    if size is not None and (used := min(max(size, LEAST), MOST)) != size:
+        clamped.append(ClampedOut(setting="chunk_size", asked=size, used=used))
+        size = used
+    chosen = chunking(size=size)
+    if overlap is not None:
+        used = min(max(overlap, 0), chosen.size // 2)
+        if used != overlap:
+            clamped.append(ClampedOut(setting="chunk_overlap", asked=overlap, used=used))
+        chosen = chunking(size=chosen.size, overlap=used)
+    recut = before is not None and (chosen.size, chosen.overlap) != (before.size, before.overlap)
+    said = ChunksOut(
+        size=chosen.size,
+        overlap=chosen.overlap,
+        defaults=given == [None, None],
+        clamped=clamped,
+        recut=before.documents if before and recut else 0,
+    )
+    return chosen, said
+
+
+LONGEST_CORPUS = 128  # characters of its id, which is a folder's name too
+
+
+def order_files(
+    collections: Collections,
+    jobs: Jobs,
+    open_embedder: EmbedderFactory,
+    wish: IngestBody,
+    handed: Sequence[Handed] | None,
+) -> tuple[JobOut, Task]:
+    """A job for files that were handed over, or that lie at `wish.path` if none were.
+
+    Raises RequestError, Conflict and Unavailable; nothing is kept of the files then.
+    """
+    settings = collections.settings_of(wish.collection, new=True)
+    kept = settings.ingest_root / settings.chroma_collection_name
+    chunking, chunks = choose_chunks(wish.chunk_size, wish.chunk_overlap, ingest_origin(settings))
+    corpus = _corpus(wish.corpus)
+    files = jobs.new(settings.chroma_collection_name)
+    arrival = Arrival([], [])
+    if handed is None:
+        found = path_below(settings.ingest_root, wish.path)
+        # what is kept already is built as it is
+        handed = (
+            None
+            if found.is_relative_to(kept.resolve())
+            else files_below(settings.ingest_root, found, files_reader().suffixes)
+        )
+    if handed is not None:
+        waiting = jobs.waiting_names(settings.chroma_collection_name)
+        try:
+            arrival = take_in(
+                handed,
+                Places(files.root, files.inner / corpus, Path(files.collection, corpus)),
+                _limits(settings),
+                replace=wish.replace,
+                waiting={name.removeprefix(f"{corpus}/") for name in waiting},
+            )
+        except BaseException:
+            files.forget_brought()
+            raise
+    told = JobOut(
+        id=files.id,
+        kind="ingest",
+        collection=settings.chroma_collection_name,
+        corpus=corpus,
+        created=moment("milliseconds"),
+        files=arrival.files,
+        left_out=arrival.left_out,
+        more_left_out=arrival.more_left_out,
+        chunks=chunks,
+    )
+    return told, Task(
+        settings, kept, open_embedder, files.folder, chunking, brings=handed is not None
+    )
+
+
+def order_removal(
+    collections: Collections, jobs: Jobs, open_embedder: EmbedderFactory, document: str
+) -> tuple[JobOut, Task]:
+    """A job that removes an ingested document and its file.
+
+    Raises NotFound, and Conflict for a document of another kind of source, or whose file gave
+    others too.
+    """
+    services = collections().services
+    settings = services.settings
+    corpus, source, origin, siblings, _ = services.store.origin_of(document)
+    if origin != INGEST:
+        raise Conflict(
+            f"{document} was not ingested but built by `atlas create {origin}`. Remove it from "
+            "those sources, and build them again."
+        )
+    if siblings:
+        raise Conflict(
+            f"{source} holds {siblings} other documents. Send it again without this one, with "
+            "`replace`."
+        )
+    files = jobs.new(settings.chroma_collection_name)
+    told = JobOut(
+        id=files.id,
+        kind="remove",
+        collection=settings.chroma_collection_name,
+        corpus=corpus,
+        created=moment("milliseconds"),
+    )
+    kept = settings.ingest_root / settings.chroma_collection_name
+    return told, Task(settings, kept, open_embedder, files.folder, removed=source)
+
+
+def _corpus(id_: str) -> str:
+    if len(id_) > LONGEST_CORPUS:
+        raise RequestError(f"A corpus id has at most {LONGEST_CORPUS} characters.")
+    try:
+        return check_id(id_, "corpus")
+    except SourceError as error:
+        raise RequestError(str(error)) from error
+
+
+def _limits(settings: Settings) -> Limits:
+    return Limits(
+        settings.ingest_max_file_mb * MEGABYTE,
+        settings.ingest_max_request_mb * MEGABYTE,
+        files_reader().suffixes,
+    )
+
 
 _FIELDS = 16  # parts a form has beside its files
 _MARGIN = 1_000_000  # bytes likewise

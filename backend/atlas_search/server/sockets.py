@@ -4,29 +4,283 @@ Waitress reads and writes in one thread and lends a worker only to a whole reque
 sends slowly costs a socket and no thread; servers with a thread for each connection lose one to
 each such client. What waitress lacks is here: times for a request to arrive, a share for each
 address, and an end to clients that do not read.
+
+Which bodies may be large: the files that an administrator sends, a few at once.
+
+A body is kept until it is whole, before any route sees it. So its headers decide how much is taken,
+and who has not the right to send files is held to what every other request may carry.
 """
 
+import copy
 import errno
+import json
 import logging
 import resource
 import socket
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from waitress import wasyncore
 from waitress.adjustments import Adjustments
+from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser
 from waitress.server import TcpWSGIServer
-from waitress.task import ThreadedTaskDispatcher
+from waitress.task import ErrorTask, ThreadedTaskDispatcher
+from waitress.utilities import BadRequest
 
-from atlas_search.core.errors import ConfigurationError, ServerBusy
-from atlas_search.server.capacity import Capacity, TellRefusal, ignore
-from atlas_search.server.channel import Channel
-from atlas_search.server.large_bodies import LargeBodies
-from atlas_search.server.problems import problem_of
-from atlas_search.server.proxies import Networks, owner_of
+from atlas_search.core.errors import AtlasError, ConfigurationError, ServerBusy
+from atlas_search.server.access.caller import Access, rule_key
+from atlas_search.server.access.gate import check_caller
+from atlas_search.server.api import TAKES_FORMS
+from atlas_search.server.capacity import Capacity, Networks, TellRefusal, ignore, owner_of
+from atlas_search.server.problems import Problem, headers_of, problem_for, problem_of
+
+AT_ONCE = 4  # large bodies, until they are answered
+BODY_RETRY_SECONDS = 10.0
+LONGEST_LINE = 4096  # bytes of a line between chunks; waitress looks through all of it each time
+
+Release = Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Refused:
+    """In the place of an error of waitress's."""
+
+    problem: Problem
+
+
+class LargeBodies:
+    """Who may send a body of up to `most` bytes, and how many do. Nobody without `access`."""
+
+    def __init__(self, most: int = 0, access: Access | None = None):
+        self.most = most
+        self._access = access
+        self._places = threading.BoundedSemaphore(AT_ONCE)
+
+    def may_come(self, rule: str) -> bool:
+        """Whether a route takes any."""
+        return self._access is not None and rule in TAKES_FORMS
+
+    def open(self, rule: str, authorization: str) -> Release:
+        """Take a place; what gives it back. Raises AtlasError if they may not, or none is free."""
+        if self._access:
+            check_caller(self._access.caller(authorization), rule)
+        if not self._places.acquire(blocking=False):
+            raise ServerBusy(f"{AT_ONCE} uploads are arriving. Try again.", BODY_RETRY_SECONDS)
+        held = [self._places]
+
+        def release() -> None:
+            while held:
+                held.pop().release()
+
+        return release
+
+
+class Request(HTTPRequestParser):  # type: ignore[misc]
+    """Waitress's, bounded by who sends it."""
+
+    adj: Any
+    completed: bool
+    path = "/"
+    """Of a request that cannot be read, too: Waitress logs it if its client leaves."""
+
+    def __init__(self, adjustments: Any, large: LargeBodies):
+        super().__init__(adjustments)
+        self._large = large
+        self._refused: Refused | None = None
+        self._release: Release = lambda: None
+        self.is_large = False
+
+    def parse_header(self, header_plus: bytes) -> None:
+        """See the class it overrides."""
+        super().parse_header(header_plus)
+        rule = rule_key(self.command, self.path)
+        most = int(self.adj.max_request_body_size)
+        if not (self.chunked or self.content_length >= most) or not self._large.may_come(rule):
+            return
+        try:
+            self._release = self._large.open(rule, self.headers.get("AUTHORIZATION", ""))
+        except AtlasError as error:
+            self._refused = Refused(problem_of(error, self.path))
+            return
+        self.is_large = True
+        self.adj = copy.copy(self.adj)
+        self.adj.max_request_body_size = max(most, self._large.most)
+
+    def received(self, data: bytes) -> int:
+        """See the class it overrides."""
+        consumed = int(super().received(data))
+        if self.chunked and not self.completed and self._line() > LONGEST_LINE:
+            self.error, self.completed = BadRequest("A line between chunks is too long"), True
+        if self.error:
+            self.expect_continue = False  # or the body would be asked for, and waited for
+            if self._refused:
+                self.error = self._refused
+            self.release()
+        return consumed
+
+    def _line(self) -> int:
+        """Bytes of what is between two chunks, as far as it has come."""
+        return len(self.body_rcv.control_line) + len(self.body_rcv.trailer)
+
+    def release(self) -> None:
+        """Give its place back."""
+        self._release()
+
+    def close(self) -> None:
+        """See the class it overrides."""
+        super().close()
+        self.release()
+
+
+Phase = Literal["busy", "silent", "header", "body", "idle"]
+"""Busy with answering; nothing sent yet; half a header; half a body; between two requests."""
+
+PIPELINED = 4  # requests that may wait behind another; browsers send none
+PIECE = 1024  # bytes parsed before they are counted: of 8192, 200 small requests took 10 ms
+
+
+class Channel(HTTPChannel):  # type: ignore[misc]
+    """Waitress's, with an owner and with times. Only the thread of the sockets closes it."""
+
+    HEADER_SECONDS: ClassVar[float] = 15.0
+    BODY_SECONDS: ClassVar[float] = 30.0
+    LARGE_BYTES: ClassVar[int] = 100_000  # a second, on average, of a large body beyond that time
+    IDLE_SECONDS: ClassVar[float] = 75.0  # proxies keep theirs for 60 s, and must close first
+    SEND_SECONDS: ClassVar[float] = 30.0
+    SEND_BYTES: ClassVar[int] = 64 * 1024  # that a client takes in SEND_SECONDS, if so many wait
+
+    def __init__(self, server: Any, sock: Any, addr: tuple[Any, ...], adj: Any, map: Any = None):
+        self.owner = owner_of(addr[0])
+        self._served = False
+        self._sent = 0
+        self._waiting: tuple[float, int] | None = None  # since when, and sent until then
+        self._parsed: tuple[Phase, object, float] = ("silent", None, 0.0)
+        super().__init__(server, sock, addr, adj, map=map)
+
+    def parser_class(self, adj: Any) -> Request:
+        """See the class it overrides."""
+        return Request(adj, self.server.large)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a request is being answered, or its answer being sent."""
+        return bool(self.requests or self.total_outbufs_len)
+
+    @property
+    def has_unread(self) -> bool:
+        """Whether bytes of the client are waiting to be read."""
+        try:
+            return bool(self.socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT))
+        except OSError:
+            return False
+
+    @property
+    def phase(self) -> Phase:
+        """What the client is doing."""
+        if self.busy:
+            return "busy"
+        if self.request is not None:
+            return "body" if self.request.headers_finished else "header"
+        return "idle" if self._served else "silent"
+
+    @property
+    def since(self) -> float:
+        """When the client began with that, as `time.time()`; for a part of a request, as seen."""
+        phase = self.phase
+        if phase == "silent":
+            return float(self.creation_time)
+        if phase in ("header", "body") and self._parsed[:2] == (phase, self.request):
+            return self._parsed[2]
+        return float(self.last_activity)
+
+    def is_overdue(self, now: float) -> bool:
+        """Whether to close it. Called every second."""
+        return self._stalls(now) or now - self._see(now) > self._patience()
+
+    def _see(self, now: float) -> float:
+        """Note what the client is doing; since when."""
+        phase = self.phase
+        if self._parsed[:2] != (phase, self.request):
+            self._parsed = (phase, self.request, now)
+        return now if phase == "busy" else self.since
+
+    def _patience(self) -> float:
+        match self.phase:
+            case "body" if self.request and self.request.is_large:
+                return self.BODY_SECONDS + float(
+                    self.request.body_bytes_received / self.LARGE_BYTES
+                )
+            case "body":
+                return self.BODY_SECONDS
+            case "idle":
+                return self.IDLE_SECONDS
+            case _:
+                return self.HEADER_SECONDS
+
+    def _stalls(self, now: float) -> bool:
+        """Whether bytes have been waiting for SEND_SECONDS, of which the client took too few."""
+        if not self.total_outbufs_len:
+            self._waiting = None
+            return False
+        if self._waiting is None:
+            self._waiting = now, self._sent
+        since, sent = self._waiting
+        if now - since < self.SEND_SECONDS:
+            return False
+        self._waiting = now, self._sent
+        return self._sent - sent < self.SEND_BYTES
+
+    def send(self, data: bytes, do_close: bool = True) -> int:
+        """See the class it overrides."""
+        sent = int(super().send(data, do_close=do_close))
+        self._sent += sent
+        return sent
+
+    def received(self, data: bytes) -> bool:
+        """See the class it overrides. Who asks for too much at once is not read any more."""
+        for start in range(0, len(data), PIECE):
+            super().received(data[start : start + PIECE])
+            if len(self.requests) > 1 + PIPELINED:
+                self.will_close = True
+                return False
+        return bool(data)
+
+    def handle_close(self) -> None:
+        """See the class it overrides. Half a request gives its place back."""
+        if self.request is not None:
+            self.request.release()
+        super().handle_close()
+
+    def service(self) -> None:
+        """See the class it overrides."""
+        self._served = True
+        super().service()
+
+    class error_task_class(ErrorTask):  # type: ignore[misc]
+        """Says what is wrong with a request as every other error is said."""
+
+        def execute(self) -> None:
+            """Write it."""
+            error = self.request.error
+            if isinstance(error, Refused):
+                problem = error.problem
+            else:
+                detail = f"{error.body}."
+                problem = problem_for(error.reason, error.code, detail, self.request.path)
+            body = json.dumps(problem.model_dump(exclude_none=True)).encode()
+            self.status = f"{problem.status} {problem.title}"
+            self.response_headers.append(("Content-Type", "application/problem+json"))
+            self.response_headers += headers_of(problem)
+            self.set_close_on_finish()
+            self.content_length = len(body)
+            self.write(body)
+
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +290,7 @@ ACCEPTED_AT_ONCE = 16  # connections taken before those that are open get their 
 BACKLOG = 1024
 FILES = 512  # that are no connections: the store, models, temporary files
 LOOK_SECONDS = 1.0  # between two looks after what takes too long
-RETRY_SECONDS = 5.0
+BUSY_RETRY_SECONDS = 5.0
 
 
 class Limits(NamedTuple):
@@ -273,11 +527,12 @@ def _refuse(connection: socket.socket) -> None:
 
 
 def _refusal() -> bytes:
-    error = ServerBusy("Too many connections are open. Try again.", RETRY_SECONDS)
+    error = ServerBusy("Too many connections are open. Try again.", BUSY_RETRY_SECONDS)
     body = problem_of(error, "").model_dump_json(exclude_none=True).encode()
     head = (
         "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/problem+json\r\n"
-        f"Content-Length: {len(body)}\r\nRetry-After: {RETRY_SECONDS:.0f}\r\nConnection: close\r\n"
+        f"Content-Length: {len(body)}\r\nRetry-After: {BUSY_RETRY_SECONDS:.0f}\r\n"
+        "Connection: close\r\n"
     )
     return f"{head}\r\n".encode() + body
 

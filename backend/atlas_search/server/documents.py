@@ -1,0 +1,583 @@
+"""`GET /api/stats`: what a collection holds, what it takes, and what the server did since."""
+
+import json
+from typing import Annotated, Literal
+
+import numpy as np
+from flask_openapi3.blueprint import APIBlueprint
+from flask_openapi3.models.tag import Tag
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+
+from atlas_search.core.domain import LEGS, MetadataValue
+from atlas_search.core.ids import __version__, moment
+from atlas_search.documents.search import DatesOut, DocumentOut, PassageOut
+from atlas_search.search.ranking import FUSED_WEIGHTS
+from atlas_search.search.request import conditions
+from atlas_search.search.scope import CorpusExtent, joint_dates
+from atlas_search.server.access.caller import present_caller
+from atlas_search.server.capacity import waiting
+from atlas_search.server.requests import Filters, plain_filters
+from atlas_search.server.runs import Runs
+from atlas_search.server.serving import Serve
+from atlas_search.services import Services, known_corpora
+from atlas_search.stores.arrays import IntArray
+from atlas_search.stores.manifest import CorpusStatistics, EmbeddingModel, Index, Manifest, Origin
+from atlas_search.stores.manifest import Field as FieldStatistics
+from atlas_search.stores.record_files import ListedDocument, ReadSource
+from atlas_search.stores.store import Store
+
+
+class CorpusOut(BaseModel):
+    """A corpus that can be chosen."""
+
+    id: str
+    label: str
+    documents: int
+    passages: int
+    language: str = Field(description="ISO 639-1 code of the language its words are analysed in")
+
+
+class CorporaOut(BaseModel):
+    """The corpora of the collection, and which of them "all" means."""
+
+    collection: str
+    corpora: list[CorpusOut]
+    all: list[str]
+    filter_fields: dict[str, FieldStatistics] = Field(
+        description="Metadata fields: type, documents with them, most frequent values"
+    )
+
+
+class TargetOut(BaseModel):
+    """A named configuration."""
+
+    name: str
+    composite_target: str
+    settings: dict[str, str | int | float | None]
+    in_force: dict[str, str] = Field(
+        description="What answers depend on beside the settings: the threshold and likelihood that "
+        "they need, the model and the address of its server, the version of the system prompt"
+    )
+
+
+class TargetsOut(BaseModel):
+    """The targets that can be chosen."""
+
+    default: str
+    targets: list[TargetOut]
+
+
+class SourceOut(BaseModel):
+    """One kind of source of the collection, and how its documents were cut."""
+
+    splitter: str
+    size: int
+    overlap: int
+    unit: str
+    documents: int
+    passages: int
+
+
+class ConfigOut(BaseModel):
+    """What runs."""
+
+    version: str
+    collection: str
+    collection_version: str
+    embedding_provider: str
+    embedding_model: str
+    embedding_digest: str
+    sparse_model: str = Field(description="What weighs the terms of passages; empty: nothing")
+    pooling: str = Field(description="How the embedding model makes one vector of many")
+    sources: dict[str, SourceOut]
+    default_target: str
+    legs: list[str]
+    fused_weights: dict[str, float] = Field(description="Those of the default target, as of now")
+    providers: list[str]
+    tracing: bool
+    phoenix_url: str | None
+    phoenix_project: str
+    caller: str = Field(description="Name of the key that asks; empty where no keys are used")
+
+
+class ById(BaseModel):
+    """An id in the path."""
+
+    id: str = Field(min_length=1)
+
+
+def catalogue_blueprint(serve: Serve) -> APIBlueprint:
+    """Everything about the collection and the server that is only read."""
+    blueprint = APIBlueprint(
+        "catalogue", __name__, url_prefix="/api", abp_tags=[Tag(name="catalogue")]
+    )
+
+    @blueprint.get("/corpora", summary="Corpora to choose from", responses={200: CorporaOut})
+    def get_corpora() -> dict[str, object]:
+        services = serve().services
+        manifest = services.store.manifest
+        return CorporaOut(
+            collection=manifest.collection,
+            corpora=[
+                CorpusOut(
+                    id=corpus.id,
+                    label=corpus.label,
+                    documents=corpus.documents,
+                    passages=corpus.passages,
+                    language=corpus.language,
+                )
+                for corpus in services.store.corpora
+            ],
+            all=list(services.default_corpora),
+            filter_fields=dict(manifest.fields),
+        ).model_dump(mode="json")
+
+    @blueprint.get("/targets", summary="Targets to choose from", responses={200: TargetsOut})
+    def get_targets() -> dict[str, object]:
+        services = serve().services
+        return TargetsOut(
+            default=services.settings.test_target,
+            targets=[
+                TargetOut(
+                    name=name,
+                    composite_target=services.composite_target(name),
+                    settings={k.upper(): v for k, v in target.model_dump().items()},
+                    in_force=services.in_force(name),
+                )
+                for name, target in services.targets.items()
+            ],
+        ).model_dump(mode="json")
+
+    @blueprint.get("/config", summary="What runs", responses={200: ConfigOut})
+    def get_config() -> dict[str, object]:
+        services = serve().services
+        manifest, settings = services.store.manifest, services.settings
+        _, target = services.target(None)
+        return ConfigOut(
+            version=__version__,
+            collection=manifest.collection,
+            collection_version=manifest.version,
+            embedding_provider=manifest.embedding.provider,
+            embedding_model=manifest.embedding.name,
+            embedding_digest=manifest.embedding.digest,
+            sparse_model=settings.sparse_model,
+            pooling=manifest.embedding.pooling,
+            sources={kind: _source(origin) for kind, origin in manifest.origins.items()},
+            default_target=settings.test_target,
+            legs=[*LEGS, *(["sparse"] if services.searcher.terms else [])],
+            fused_weights={
+                name: getattr(target, f"weight_{name}")
+                for name in (*FUSED_WEIGHTS, *(["sparse"] if services.searcher.terms else []))
+            },
+            providers=["extractive", *services.answerer.models],
+            tracing=services.tracer.enabled,
+            phoenix_url=(present_caller().sees_traces and settings.phoenix_url) or None,
+            phoenix_project=settings.phoenix_project_name,
+            caller=present_caller().name,
+        ).model_dump(mode="json")
+
+    @blueprint.get("/passages/<any_id:id>", summary="One passage", responses={200: PassageOut})
+    def get_passage(path: ById) -> dict[str, object]:
+        return serve().passage(path.id).to_dict()
+
+    @blueprint.get("/documents/<any_id:id>", summary="One document", responses={200: DocumentOut})
+    def get_document(path: ById) -> dict[str, object]:
+        atlas, stop = serve(), waiting()
+        document = atlas.document(path.id)
+        stop.check()
+        passages = atlas.passages(path.id)
+        stop.check()
+        return document.to_dict(passages)
+
+    return blueprint
+
+
+def _source(origin: Origin) -> SourceOut:
+    return SourceOut.model_validate(origin, from_attributes=True)
+
+
+MOST = 200  # documents of one page
+MAX_TITLE = 200  # characters that are looked for
+
+
+def _read_filters(text: object) -> object:
+    try:
+        return json.loads(text) if isinstance(text, str) else text
+    except (ValueError, RecursionError) as error:
+        raise ValueError(
+            'give filters as JSON, such as {"year": 1957}, or leave them out'
+        ) from error
+
+
+class ListingQuery(BaseModel):
+    """Which documents, and in what order."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    collection: str = Field("", description="Name of a collection; the configured one if absent")
+    corpus: list[str] = Field(default_factory=list, description="Only these corpora; repeatable")
+    filters: Annotated[
+        Filters, BeforeValidator(_read_filters), WithJsonSchema({"type": "string"})
+    ] = Field(default_factory=dict, description="As in a search, as JSON")
+    title: str = Field("", max_length=MAX_TITLE, description="Words that the title holds, all")
+    sort: Literal["id", "title", "date", "-date"] = Field(
+        "id", description="`-date`: the newest first; undated documents come last"
+    )
+    limit: int = Field(50, ge=1, le=MOST)
+    offset: int = Field(0, ge=0, le=10**9, description="Documents to pass over")
+
+
+class ListedOut(BaseModel):
+    """A document without its text.
+
+    `first_day` and `last_day` are those its date can mean; `kind` is the kind of source it was
+    built from, and `ingest` if a server was handed its file.
+    """
+
+    document_id: str
+    corpus: str
+    title: str
+    source: str
+    kind: str
+    characters: int
+    passages: int
+    first_day: str | None
+    last_day: str | None
+    metadata: dict[str, MetadataValue]
+
+
+class ListingOut(BaseModel):
+    """A page of documents; `next_offset` is null on the last one.
+
+    Pages belong together as long as `version` stays the same.
+    """
+
+    collection: str
+    version: str
+    total: int = Field(description="Documents on all pages")
+    next_offset: int | None
+    documents: list[ListedOut]
+
+
+def listing_blueprint(serve: Serve) -> APIBlueprint:
+    """The list of documents."""
+    blueprint = APIBlueprint(
+        "listing", __name__, url_prefix="/api", abp_tags=[Tag(name="catalogue")]
+    )
+
+    @blueprint.get("/documents", summary="The documents, page by page", responses={200: ListingOut})
+    def get_documents(query: ListingQuery) -> dict[str, object]:
+        store = serve().services.store
+        found = _matching(store, query)
+        page = store.list_documents(found, query.sort, query.limit, query.offset)
+        end = query.offset + len(page)
+        return ListingOut(
+            collection=store.manifest.collection,
+            version=store.manifest.version,
+            total=len(found),
+            next_offset=end if page and end < len(found) else None,
+            documents=[_listed(document) for document in page],
+        ).model_dump(mode="json")
+
+    return blueprint
+
+
+def _matching(store: Store, query: ListingQuery) -> IntArray:
+    """Indices of the documents asked for. Raises RequestError."""
+    filters = conditions(plain_filters(query.filters), store.manifest.fields)
+    wanted = known_corpora(store, query.corpus) if query.corpus else store.corpora
+    documents = store.documents_of([corpus.id for corpus in wanted])
+    if filters:
+        within = store.scope(filters).documents
+        documents = np.intersect1d(documents, within, assume_unique=True)
+    return store.titled(documents, query.title) if query.title else documents
+
+
+def _listed(document: ListedDocument) -> ListedOut:
+    first, last = document.days
+    return ListedOut(
+        document_id=document.id,
+        corpus=document.corpus,
+        title=document.title,
+        source=document.source,
+        kind=document.origin,
+        characters=document.characters,
+        passages=document.passages,
+        first_day=first or None,
+        last_day=last or None,
+        metadata=dict(document.metadata),
+    )
+
+
+MOST_REMARKS = 50  # on one file
+
+
+class SourcesQuery(BaseModel):
+    """Which page."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    collection: str = Field("", description="Name of a collection; the configured one if absent")
+    limit: int = Field(50, ge=1, le=MOST)
+    offset: int = Field(0, ge=0, le=10**9, description="Files to pass over")
+
+
+class SourceReportOut(BaseModel):
+    """A file of which something was left out or repaired."""
+
+    source: str
+    kind: str = Field(description="The kind of source it was read as")
+    bytes: int
+    documents: int = Field(description="Those it gave")
+    refused: bool = Field(description="Whether it gave no document")
+    remarks: list[str] = Field(description=f"What was left out and why; the first {MOST_REMARKS}")
+    more_remarks: int = Field(description="How many there are beyond those")
+
+
+class SourcesOut(BaseModel):
+    """What the builds of the present version were given.
+
+    Who sees only some corpora is told of the files whose documents are all of these; one that gave
+    no document is of no corpus.
+    """
+
+    collection: str
+    version: str
+    files: int = Field(description="Files that were read")
+    refused: int = Field(description="Of them those that gave no document")
+    total: int = Field(description="Files with remarks, on all pages")
+    next_offset: int | None
+    sources: list[SourceReportOut] = Field(description="Those that were refused come first")
+
+
+def read_sources_blueprint(serve: Serve) -> APIBlueprint:
+    """The report of the builds."""
+    blueprint = APIBlueprint(
+        "sources", __name__, url_prefix="/api", abp_tags=[Tag(name="catalogue")]
+    )
+
+    @blueprint.get(
+        "/sources", summary="What was refused of the sources, and why", responses={200: SourcesOut}
+    )
+    def get_sources(query: SourcesQuery) -> dict[str, object]:
+        store = serve().services.store
+        found = store.read_sources(query.limit, query.offset)
+        end = query.offset + len(found.sources)
+        return SourcesOut(
+            collection=store.manifest.collection,
+            version=store.manifest.version,
+            files=found.files,
+            refused=found.refused,
+            total=found.listed,
+            next_offset=end if found.sources and end < found.listed else None,
+            sources=[_report(source) for source in found.sources],
+        ).model_dump(mode="json")
+
+    return blueprint
+
+
+def _report(source: ReadSource) -> SourceReportOut:
+    remarks = [f"{key}: {remark}" if key else remark for key, remark in source.remarks]
+    return SourceReportOut(
+        source=source.name,
+        kind=source.origin,
+        bytes=source.bytes,
+        documents=source.documents,
+        refused=source.documents == 0,
+        remarks=remarks[:MOST_REMARKS],
+        more_remarks=len(remarks[MOST_REMARKS:]),
+    )
+
+
+class CountsOut(BaseModel):
+    """How much there is; `tokens` are the embedding model's, `source_bytes` those of the files."""
+
+    documents: int
+    passages: int
+    characters: int
+    words: int
+    tokens: int
+    source_bytes: int
+    dates: DatesOut
+
+
+class CorpusStatsOut(CountsOut):
+    """How much there is of one corpus."""
+
+    id: str
+    label: str
+    language: str
+    digest: str = Field(description="SHA-256 of its documents")
+
+
+class YearOut(BaseModel):
+    """The documents of one year; years without any are not listed."""
+
+    year: str
+    corpus: str
+    documents: int
+
+
+class KindOut(BaseModel):
+    """One kind of source."""
+
+    documents: int
+    passages: int
+    splitter: str
+    size: int
+    overlap: int
+    unit: str
+
+
+class CacheOut(BaseModel):
+    """Kept answers, of all collections, and how often one was asked for since the server began."""
+
+    enabled: bool
+    kept: int
+    limit: int
+    hits: int
+    misses: int
+
+
+class ServerOut(BaseModel):
+    """The server since it began."""
+
+    since: str
+    answers_running: int
+    answers_begun: int
+    cache: CacheOut
+
+
+class StatsOut(BaseModel):
+    """A collection in numbers. `disk` are bytes by part, `seconds` what the build's stages took.
+
+    Who sees only some of its corpora gets the numbers of those, and none of the whole.
+    """
+
+    collection: str
+    version: str
+    created: str
+    content_digest: str = Field(description="Of all that the version holds; empty if not whole")
+    all: CountsOut
+    corpora: list[CorpusStatsOut]
+    years: list[YearOut] = Field(
+        description="Documents by year and corpus. One whose date may mean several years, or that "
+        "has none, is in no year"
+    )
+    kinds: dict[str, KindOut]
+    embedding: EmbeddingModel
+    index: Index
+    truncated_share: float = Field(description="Passages longer than the model reads, of all")
+    disk: dict[str, int]
+    seconds: dict[str, float]
+    server: ServerOut
+
+
+def statistics_blueprint(serve: Serve, runs: Runs) -> APIBlueprint:
+    """The numbers."""
+    blueprint = APIBlueprint(
+        "statistics", __name__, url_prefix="/api", abp_tags=[Tag(name="catalogue")]
+    )
+    since = moment()
+
+    @blueprint.get("/stats", summary="A collection in numbers", responses={200: StatsOut})
+    def get_stats() -> dict[str, object]:
+        services = serve().services
+        manifest = services.store.manifest
+        extents = services.searcher.whole
+        whole = present_caller().sees(manifest.collection) is None
+        return StatsOut(
+            collection=manifest.collection,
+            version=manifest.version,
+            created=manifest.created,
+            content_digest=manifest.content_digest if whole else "",
+            all=_all(manifest, list(extents.values())),
+            corpora=[_corpus(corpus, extents[corpus.id]) for corpus in manifest.corpora],
+            years=_years(services.store),
+            kinds={kind: _kind(origin) for kind, origin in manifest.origins.items()},
+            embedding=manifest.embedding,
+            index=manifest.index,
+            truncated_share=manifest.truncated_share if whole else 0.0,
+            disk=dict(manifest.sizes) if whole else {},
+            seconds=dict(manifest.durations) if whole else {},
+            server=_server(services, runs, since) if whole else _silent(services, since),
+        ).model_dump(mode="json")
+
+    return blueprint
+
+
+def _all(manifest: Manifest, extents: list[CorpusExtent]) -> CountsOut:
+    corpora = manifest.corpora
+    return CountsOut(
+        documents=manifest.documents,
+        passages=manifest.passages,
+        characters=sum(corpus.characters for corpus in corpora),
+        words=sum(corpus.words for corpus in corpora),
+        tokens=sum(corpus.tokens for corpus in corpora),
+        source_bytes=sum(corpus.bytes for corpus in corpora),
+        dates=DatesOut(**joint_dates(extent.dates for extent in extents).to_dict()),
+    )
+
+
+def _corpus(corpus: CorpusStatistics, extent: CorpusExtent) -> CorpusStatsOut:
+    return CorpusStatsOut(
+        id=corpus.id,
+        label=corpus.label,
+        language=corpus.language,
+        digest=corpus.digest,
+        documents=corpus.documents,
+        passages=corpus.passages,
+        characters=corpus.characters,
+        words=corpus.words,
+        tokens=corpus.tokens,
+        source_bytes=corpus.bytes,
+        dates=DatesOut(**extent.dates.to_dict()),
+    )
+
+
+def _years(store: Store) -> list[YearOut]:
+    """In order of years, then of corpora."""
+    days = store.days
+    first, last = (
+        side.astype("datetime64[Y]").astype(np.int64) for side in (days.first, days.last)
+    )
+    documents = np.flatnonzero(~np.isnat(days.first) & (first == last))
+    owners = store.corpus_of_documents(documents).astype(np.int64)
+    pairs = np.stack([first[documents], owners])[:, owners >= 0]
+    found, counts = np.unique(pairs, axis=1, return_counts=True)
+    return [
+        YearOut(year=f"{year + 1970:04d}", corpus=store.corpora[owner].id, documents=count)
+        for (year, owner), count in zip(found.T.tolist(), counts.tolist(), strict=True)
+    ]
+
+
+def _kind(origin: Origin) -> KindOut:
+    return KindOut.model_validate(origin, from_attributes=True)
+
+
+def _silent(services: Services, since: str) -> ServerOut:
+    """What anybody may know of a server: nothing of what others asked."""
+    cache = CacheOut(
+        enabled=services.answerer.cache.enabled,
+        kept=0,
+        limit=services.settings.query_cache_size,
+        hits=0,
+        misses=0,
+    )
+    return ServerOut(since=since, answers_running=0, answers_begun=0, cache=cache)
+
+
+def _server(services: Services, runs: Runs, since: str) -> ServerOut:
+    cache = services.answerer.cache
+    return ServerOut(
+        since=since,
+        answers_running=runs.running,
+        answers_begun=runs.started,
+        cache=CacheOut(
+            enabled=cache.enabled,
+            kept=cache.kept,
+            limit=services.settings.query_cache_size,
+            hits=cache.hits,
+            misses=cache.misses,
+        ),
+    )

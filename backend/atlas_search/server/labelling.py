@@ -1,0 +1,531 @@
+"""A label as the page sends and shows it: with passages instead of ids alone.
+
+The application of a page for one person on this machine.
+
+It answers only who has the key that is made at its start, and only the routes that the page needs:
+those of `atlas serve` that are not named here are not there.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Literal
+
+from flask import Response, g, request
+from flask_openapi3.blueprint import APIBlueprint
+from flask_openapi3.openapi import OpenAPI
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
+
+from atlas_search.asking import MAX_QUESTION
+from atlas_search.atlas import Atlas
+from atlas_search.core.domain import Passage
+from atlas_search.core.errors import NotAllowed, NotFound, RequestError, UnknownCaller
+from atlas_search.core.files import bundled_folder
+from atlas_search.core.settings import Settings
+from atlas_search.documents.answer import AnswerDocument, place_of
+from atlas_search.documents.search import PassageOut
+from atlas_search.evaluation.labels.label import Decision, Label, Span
+from atlas_search.evaluation.people.label_file import LabelFile, SavedLabel
+from atlas_search.evaluation.people.lines import digest_of
+from atlas_search.evaluation.people.raters import own_order, rater_name
+from atlas_search.evaluation.people.ratings import Rating, Ratings, answer_digest
+from atlas_search.server.access.caller import Access, rule_key
+from atlas_search.server.access.origin import origin_gate, origins
+from atlas_search.server.api import StrictJSON, read_body
+from atlas_search.server.app import forbid
+from atlas_search.server.metrics import heed_privacy, speak_again
+from atlas_search.server.page import PageFiles
+from atlas_search.server.problems import Problem, problem_response, validation_response
+
+HOST = "127.0.0.1"
+MAX_BODY = 1024 * 1024  # bytes
+
+Page = Literal["label.html", "rate.html"]
+OPEN = frozenset({"GET /", "GET /static/<path:name>"})
+"""The page itself, which tells nothing of the collection."""
+
+
+def page_app(
+    page: Page, settings: Settings, key: str, blueprints: Mapping[APIBlueprint, frozenset[str]]
+) -> OpenAPI:
+    """The application of a page, with the routes that are named for each blueprint."""
+    settings = _own_settings(settings, key)
+    app = OpenAPI(
+        "atlas",
+        doc_ui=False,
+        validation_error_status=400,
+        validation_error_model=Problem,
+        validation_error_callback=validation_response,
+        static_folder=None,
+    )
+    app.json = StrictJSON(app)
+    app.config["MAX_CONTENT_LENGTH"] = MAX_BODY
+    app.register_error_handler(Exception, problem_response)
+    app.before_request(heed_privacy)
+    app.teardown_request(speak_again)
+    app.before_request(origin_gate(origins(settings)))
+    app.before_request(_gate(Access(settings), frozenset().union(*blueprints.values())))
+    app.before_request(read_body)
+    app.after_request(lambda response: _forbid(response))
+    for blueprint in blueprints:
+        app.register_api(blueprint)
+    files = PageFiles(bundled_folder("frontend"))
+    app.add_url_rule("/", view_func=lambda: files.page(page))
+    app.add_url_rule("/static/<path:name>", "page", files.send)
+    return app
+
+
+def _own_settings(settings: Settings, key: str) -> Settings:
+    """Of all that says who may ask, only the key and this machine are left."""
+    return settings.model_copy(
+        update={
+            "api_keys_file": None,
+            "atlas_admin_token": SecretStr(key),
+            "atlas_host": HOST,
+            "atlas_address": "",
+            "atlas_public_url": "",
+            "atlas_allowed_hosts": "",
+            "atlas_allowed_origins": "",
+        }
+    )
+
+
+def _gate(access: Access, routes: frozenset[str]) -> Callable[[], None]:
+    """What to call before each request. It raises UnknownCaller and NotAllowed."""
+
+    def admit() -> None:
+        if request.url_rule is None:
+            return  # there is no such route, which is said later
+        rule = rule_key(request.method, request.url_rule.rule)
+        g.caller = access.caller(request.headers.get("Authorization", ""))
+        if rule in OPEN:
+            return
+        if rule not in routes:
+            raise NotAllowed("This route is closed.")
+        if "administrator" not in g.caller.rights:
+            raise UnknownCaller(
+                "This page needs the key that stands at the end of the address that was printed "
+                "when it was started."
+            )
+
+    return admit
+
+
+def _forbid(response: Response) -> Response:
+    if not response.cache_control.immutable:
+        response.headers["Cache-Control"] = "no-store"
+    return forbid(response, request.path)
+
+
+MAX_GRADE = 3
+USUAL = ("answerable", "unanswerable")
+"""Categories of who names none: they follow what is known of the answer."""
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SpanBody(_Strict):
+    """Words that answer: characters of a document's text, and what stands there."""
+
+    document_id: str
+    start: int = Field(ge=0)
+    end: int = Field(ge=0)
+    quote: str
+
+
+class _Fields(_Strict):
+    """What the page shows of a label. Other programs write labels too: nothing is bounded here.
+
+    `marks` say how relevant passages are, from 0 to 3; `documents` are known to be relevant
+    without a passage, or to be more relevant than their passages.
+    """
+
+    id: str
+    revision: str = ""
+    question: str
+    answers: list[str] = Field(default_factory=list)
+    marks: dict[str, int] = Field(default_factory=dict)
+    spans: list[SpanBody] = Field(default_factory=list)
+    documents: list[str] = Field(default_factory=list)
+    should_answer: bool | None = None
+    category: str = ""
+    split: str = ""
+
+
+class LabelBody(_Fields):
+    """A label as somebody saves it; `revision` is that of the label they began with."""
+
+    id: str = Field(min_length=1)
+    question: str = Field(min_length=1, max_length=MAX_QUESTION)
+
+
+class LabelOut(_Fields):
+    """A label with the passages that it marks, and the ids of those that are not there."""
+
+    passages: list[PassageOut]
+    missing: list[str]
+
+
+def label_of(body: LabelBody, atlas: Atlas, before: Label | None) -> Label:
+    """The label that a body says, with what `before` says that the page does not show.
+
+    What it names must be in the collection, or have been in the label before. Raises NotFound and
+    RequestError.
+    """
+    question = body.question.strip()
+    answers = tuple(dict.fromkeys(text.strip() for text in body.answers if text.strip()))
+    _check_grades(body.marks, before)
+    passages, missing = passages_of(atlas, body.marks)
+    _check_known(missing, before)
+    spans = tuple(sorted({_span(span, atlas, before) for span in body.spans}, key=_by_place))
+    documents = _documents(body, passages, spans, _known_besides(before, atlas))
+    grades = _kept_zeros(before, atlas) | documents | body.marks
+    label = replace(
+        before or Label(body.id, "", "", ""),
+        question=question,
+        answers=answers,
+        split=body.split.strip(),
+        should_answer=body.should_answer,
+        gold_document_ids=frozenset(documents),
+        gold_passage_ids=frozenset(id_ for id_, grade in body.marks.items() if grade),
+        gold_spans=spans,
+        grades={id_: grades[id_] for id_ in sorted(grades)},
+        expected_decision=_decision(body, before),
+    )
+    if not question:
+        raise RequestError("Write the question.")
+    unknown = label.should_answer is None and label.expected_decision is None
+    if unknown and not label.located and not label.answers:
+        raise RequestError(
+            "Mark a passage that answers, write a reference answer, or say whether the collection "
+            "answers the question."
+        )
+    category = body.category.strip()
+    if category in ("", *USUAL):
+        category = USUAL[0] if label.answerable else USUAL[1]
+    return replace(label, category=category)
+
+
+def document_of(label: Label, revision: str, atlas: Atlas) -> LabelOut:
+    """What the page shows of a label."""
+    marks = _marks(label)
+    found, missing = passages_of(atlas, marks)
+    missing = [id_ for id_ in missing if marks[id_]]
+    there = {passage.id for passage in found}
+    marks = {id_: grade for id_, grade in marks.items() if grade or id_ in there}
+    around = {p.id: p for span in label.gold_spans for p in _around(span, atlas)}
+    shown = {passage.id: passage for passage in found} | around
+    return LabelOut(
+        id=label.id,
+        revision=revision,
+        question=label.question,
+        answers=list(label.answers),
+        marks={id_: marks[id_] for id_ in sorted(marks)},
+        spans=[_span_body(span, atlas) for span in label.gold_spans],
+        documents=sorted(_known_besides(label, atlas)),
+        should_answer=label.should_answer,
+        category=label.category,
+        split=label.split,
+        passages=[PassageOut.model_validate(p.to_dict()) for _, p in sorted(shown.items())],
+        missing=missing,
+    )
+
+
+def passages_of(atlas: Atlas, ids: Iterable[str]) -> tuple[list[Passage], list[str]]:
+    """The passages of the collection, and the ids of those that are not there, in order."""
+    found, missing = [], []
+    for id_ in sorted(ids):
+        try:
+            found.append(atlas.passage(id_))
+        except NotFound:
+            missing.append(id_)
+    return found, missing
+
+
+def _documents(
+    body: LabelBody, passages: Iterable[Passage], spans: Iterable[Span], besides: Mapping[str, int]
+) -> dict[str, int]:
+    """Gold documents with their grades: a document has that of its best passage.
+
+    One that is known besides keeps the grade it had, unless a passage has a better one.
+    """
+    follow = _that_follow(passages, body.marks, spans)
+    return follow | {id_: max(besides.get(id_, 1), follow.get(id_, 1)) for id_ in body.documents}
+
+
+def _that_follow(
+    passages: Iterable[Passage], marks: Mapping[str, int], spans: Iterable[Span]
+) -> dict[str, int]:
+    """The documents that are relevant because a passage or words of theirs are, with grades."""
+    found = {span.document_id: 1 for span in spans}
+    for passage in passages:
+        if grade := marks[passage.id]:
+            found[passage.document_id] = max(found.get(passage.document_id, 1), grade)
+    return found
+
+
+def _known_besides(label: Label | None, atlas: Atlas) -> dict[str, int]:
+    """The gold documents of which a label says more than follows from their passages."""
+    if label is None:
+        return {}
+    marks = _marks(label)
+    follow = _that_follow(passages_of(atlas, marks)[0], marks, label.gold_spans)
+    grades = {id_: max(label.grades.get(id_, 1), 1) for id_ in label.gold_document_ids}
+    return {id_: grade for id_, grade in grades.items() if grade > follow.get(id_, 0)}
+
+
+def _marks(label: Label) -> dict[str, int]:
+    """The grades of passages; those of 0 may be of documents too."""
+    zeros = {id_: 0 for id_, grade in label.grades.items() if not grade}
+    return zeros | {id_: label.grades.get(id_, 1) for id_ in label.gold_passage_ids}
+
+
+def _decision(body: LabelBody, before: Label | None) -> Decision | None:
+    """What becomes of the question, as it was; unknown where the answer to `should_answer` is
+    another now, for a label that contradicts itself cannot be read."""
+    known = before.expected_decision if before else None
+    agrees = body.should_answer is None or body.should_answer == (known == "ANSWER")
+    return known if agrees else None
+
+
+def _kept_zeros(before: Label | None, atlas: Atlas) -> dict[str, int]:
+    """What another program has judged as not relevant, and is no passage: the page has no marks
+    for documents."""
+    zeros = [id_ for id_, grade in before.grades.items() if not grade] if before else []
+    return dict.fromkeys(passages_of(atlas, zeros)[1], 0)
+
+
+def _check_grades(marks: Mapping[str, int], before: Label | None) -> None:
+    known = _marks(before) if before else {}
+    for id_, grade in marks.items():
+        if not 0 <= grade <= MAX_GRADE and known.get(id_) != grade:
+            raise RequestError(
+                f"A grade goes from 0 to {MAX_GRADE}; {grade} of {id_[:200]} is none."
+            )
+
+
+def _span(body: SpanBody, atlas: Atlas, before: Label | None) -> Span:
+    span = Span(body.document_id, body.start, body.end)
+    if before and span in before.gold_spans:
+        return span
+    text = atlas.document(body.document_id).text[body.start : body.end]
+    if not text.strip() or text != body.quote:
+        raise RequestError(
+            f"The marked words {body.quote[:80]!r} do not stand at this place of "
+            f"{body.document_id}. Has the collection changed? Search again."
+        )
+    return span
+
+
+def _check_known(missing: Iterable[str], before: Label | None) -> None:
+    known = {*before.gold_passage_ids, *before.grades} if before else set()
+    strange = [id_ for id_ in missing if id_ not in known]
+    if strange:
+        raise NotFound(f"There is no passage {strange[0][:200]!r} in this collection.")
+
+
+def _span_body(span: Span, atlas: Atlas) -> SpanBody:
+    try:
+        quote = atlas.document(span.document_id).text[span.start : span.end]
+    except NotFound:
+        quote = ""
+    return SpanBody(document_id=span.document_id, start=span.start, end=span.end, quote=quote)
+
+
+def _around(span: Span, atlas: Atlas) -> list[Passage]:
+    """The passages that hold the beginning of a span."""
+    try:
+        passages: Mapping[str, Passage] = {p.id: p for p in atlas.passages(span.document_id)}
+    except NotFound:
+        return []
+    return [p for p in passages.values() if p.start <= span.start < p.end]
+
+
+def _by_place(span: Span) -> tuple[str, int, int]:
+    return span.document_id, span.start, span.end
+
+
+LABEL_ROUTES = frozenset(
+    {"GET /api/labels", "GET /api/label", "PUT /api/label", "DELETE /api/label"}
+)
+SEARCH_ROUTES = frozenset({"POST /api/search"})
+
+
+class LabelQuery(BaseModel):
+    """Which label, and as it was when it was read."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: str = Field(min_length=1)
+    revision: str = ""
+
+
+def label_blueprint(atlas: Atlas, file: LabelFile) -> APIBlueprint:
+    """The labels of one file, about one collection."""
+    blueprint = APIBlueprint("labels", __name__, url_prefix="/api")
+
+    @blueprint.get("/labels")
+    def get_labels() -> dict[str, object]:
+        return {
+            "file": str(file.path),
+            "drafts": digest_of(file.path),
+            "collection": atlas.services.store.manifest.collection,
+            "corpora": {corpus.id: corpus.label for corpus in atlas.corpora},
+            "labels": [_line(saved) for saved in file.saved()],
+        }
+
+    @blueprint.get("/label")
+    def get_label(query: LabelQuery) -> dict[str, object]:
+        return _document(file.find(query.id), atlas)
+
+    @blueprint.put("/label")
+    def put_label(body: LabelBody) -> dict[str, object]:
+        before: Label | None = None
+        with suppress(NotFound):
+            before = file.find(body.id).label
+        return _document(file.save(label_of(body, atlas, before), body.revision), atlas)
+
+    @blueprint.delete("/label")
+    def delete_label(query: LabelQuery) -> dict[str, object]:
+        file.remove(query.id, query.revision)
+        return {}
+
+    return blueprint
+
+
+def _document(saved: SavedLabel, atlas: Atlas) -> dict[str, object]:
+    return document_of(saved.label, saved.revision, atlas).model_dump(mode="json")
+
+
+def _line(saved: SavedLabel) -> dict[str, object]:
+    label = saved.label
+    return {
+        "id": label.id,
+        "revision": saved.revision,
+        "question": label.question,
+        "category": label.category,
+        "split": label.split,
+        "answerable": label.answerable,
+        "relevant": len(label.gold_passage_ids) or len(label.relevance),
+    }
+
+
+RATING_ROUTES = frozenset({"GET /api/rating", "GET /api/ratings", "PUT /api/rating"})
+MAX_COMMENT = 10_000
+
+
+@dataclass(frozen=True)
+class Rated:
+    """A question of a run with the answer that is rated."""
+
+    label: Label
+    answer: AnswerDocument
+
+
+class RaterQuery(BaseModel):
+    """Who rates."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    rater: str
+
+
+class RatingBody(BaseModel):
+    """What somebody says of an answer; scales may be left out."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    rater: str
+    label_id: str
+    scores: dict[str, int] = Field(max_length=100)
+    comment: str = Field("", max_length=MAX_COMMENT)
+
+
+def rating_blueprint(
+    ratings: Ratings,
+    rated: Sequence[Rated],
+    scales: Sequence[str],
+    raters: Sequence[str],
+    seed: int,
+) -> APIBlueprint:
+    """The ratings of a run on these of its scales; without `raters` whoever gives a name rates."""
+    blueprint = APIBlueprint("ratings", __name__, url_prefix="/api")
+    by_id = {one.label.id: one for one in rated}
+    digests = {id_: answer_digest(one.answer) for id_, one in by_id.items()}
+    run = digest_of(ratings.folder)  # its name might tell the target
+
+    def name_of(given: str) -> str:
+        known = raters or sorted({rating.rater for rating in ratings.all()})
+        return rater_name(given, known, others=not raters)
+
+    @blueprint.get("/rating")
+    def get_rating() -> dict[str, object]:
+        return {
+            "run": run,
+            "raters": list(raters),
+            "scales": [scale.model_dump() for scale in ratings.scales() if scale.name in scales],
+            "answers": len(by_id),
+        }
+
+    @blueprint.get("/ratings")
+    def get_ratings(query: RaterQuery) -> dict[str, object]:
+        rater = name_of(query.rater)
+        given = ratings.of_rater(rater, digests)
+        order = own_order(list(by_id), rater, seed)
+        return {
+            "rater": rater,
+            "items": [_item(by_id[id_]) for id_ in order],
+            "ratings": {id_: _plain(given[id_]) for id_ in order if id_ in given},
+        }
+
+    @blueprint.put("/rating")
+    def put_rating(body: RatingBody) -> dict[str, object]:
+        if body.label_id not in by_id:
+            raise NotFound("There is no such answer in this run.")
+        if not body.scores and not body.comment.strip():
+            raise RequestError("Choose a number on a scale, or write a comment.")
+        rating = Rating(
+            rater=name_of(body.rater),
+            label_id=body.label_id,
+            scores=body.scores,
+            comment=body.comment.strip(),
+            at=datetime.now(UTC),
+            answer=digests[body.label_id],
+        )
+        ratings.add(rating)
+        return _plain(ratings.of_rater(rating.rater, digests)[rating.label_id])
+
+    return blueprint
+
+
+def _plain(rating: Rating) -> dict[str, object]:
+    return {"scores": dict(rating.scores), "comment": rating.comment}
+
+
+def _item(rated: Rated) -> dict[str, object]:
+    """An answer without what tells its target: citation tokens become numbers."""
+    answer = rated.answer
+    markers = list(dict.fromkeys(citation.marker for citation in answer.citations))
+    text = answer.answer or ""
+    for number, marker in enumerate(markers, start=1):
+        text = text.replace(marker, f"[{number}]")
+    return {
+        "label_id": rated.label.id,
+        "question": rated.label.question,
+        "decision": answer.decision,
+        "answer": text,
+        "reason": answer.reason.message,
+        "references": list(rated.label.answers),
+        "quotes": [
+            {
+                "number": markers.index(citation.marker) + 1,
+                "title": citation.title,
+                "place": place_of(citation),
+                "quote": citation.quote,
+            }
+            for citation in answer.citations
+        ],
+    }

@@ -1,1 +1,0 @@
-"""The pages of `atlas eval label` and `atlas eval rate`, which `atlas serve` does not have."""

@@ -1,1 +1,0 @@
-"""Pages of the PDF files that documents were read from, as pictures."""

@@ -1,1 +1,0 @@
-"""The shapes on the wire, and their translation from and to the nouns inside."""
