@@ -6,7 +6,7 @@ from pathlib import Path
 from atlas_search.building.chunking import Chunking, chunking
 from atlas_search.building.flow import BuildOptions, BuildReport, build
 from atlas_search.building.sources import Sources, by_folder
-from atlas_search.cli.source_types import locate_chroma
+from atlas_search.cli.create import locate_chroma
 from atlas_search.core.domain import Passage
 from atlas_search.core.errors import SourceError
 from atlas_search.readers import Reader

@@ -12,7 +12,7 @@ from filelock import FileLock
 from atlas_search.building.chunking import chunking
 from atlas_search.building.flow import BuildOptions, BuildReport, build
 from atlas_search.building.sources import by_folder
-from atlas_search.cli.build_report import write_readable
+from atlas_search.cli.create import write_readable
 from atlas_search.core.errors import ConfigurationError, DamagedStore, SourceError
 from atlas_search.core.settings import load_settings
 from atlas_search.providers.embedding_local import LocalEmbedder

@@ -6,7 +6,7 @@ import pytest
 from pydantic import SecretStr
 
 from atlas_search.atlas import Atlas
-from atlas_search.cli.installation import check_targets
+from atlas_search.cli.doctor import check_targets
 from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding_local import LocalEmbedder
 from atlas_search.server.app import create_app

@@ -12,7 +12,7 @@ from rich.console import Console
 from atlas_search.answer.answer import Answer
 from atlas_search.answer.quotes.scores import LIKELY, POSSIBLE
 from atlas_search.atlas import Atlas
-from atlas_search.cli.client import print_answer
+from atlas_search.cli.ask import print_answer
 from atlas_search.core.ids import CLOSEST, CONFIDENCE
 from atlas_search.documents.answer import read_answer
 from atlas_search.documents.bundle import RunBundle, bundle_of, replay

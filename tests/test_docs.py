@@ -24,9 +24,8 @@ import atlas_search
 from atlas_search.answer import decide
 from atlas_search.answer.quotes.scores import LIKELY
 from atlas_search.building.chunking import Splitter
-from atlas_search.cli.client import print_answer
-from atlas_search.cli.lazy import LazyGroup
-from atlas_search.cli.main import app
+from atlas_search.cli.ask import print_answer
+from atlas_search.cli.main import LazyGroup, app
 from atlas_search.core.files import bundled_folder
 from atlas_search.core.settings import Settings, environment_target, load_settings
 from atlas_search.core.targets import Target, target_names

@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 from rich.console import Console
 
 from atlas_search.atlas import Atlas
-from atlas_search.cli.client import print_answer
+from atlas_search.cli.ask import print_answer
 from atlas_search.server.app import create_app
 from atlas_search.services import Services
 from tests.answering import answered_by, asked

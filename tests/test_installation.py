@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.cli.installation import CheckUp, check_folder, check_port, check_space
+from atlas_search.cli.doctor import CheckUp, check_folder, check_port, check_space
 from atlas_search.cli.main import main
 from atlas_search.core.settings import Settings
 from tests.conftest import free_port
@@ -212,7 +212,7 @@ def taken() -> Iterator[int]:
 
 
 def test_a_port_that_is_taken_is_a_fault(taken: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("atlas_search.cli.installation.PROBE_SECONDS", 0.2)
+    monkeypatch.setattr("atlas_search.cli.doctor.PROBE_SECONDS", 0.2)
     found = check_port(Settings(atlas_port=taken))
     assert found.state == "fault"
     assert f"127.0.0.1:{taken} cannot be listened on (Address already in use)" in found.detail

@@ -11,9 +11,8 @@ from flask.testing import FlaskClient
 from rich.console import Console
 
 from atlas_search.atlas import Atlas
-from atlas_search.cli.build_report import print_report
-from atlas_search.cli.client import print_answer, print_passages
-from atlas_search.cli.printable import printable_json
+from atlas_search.cli.ask import print_answer, print_passages, printable_json
+from atlas_search.cli.create import print_report
 from atlas_search.core.addresses import address_fault, is_link, unlink, with_link
 from atlas_search.documents.export import FORMATS, Format
 from atlas_search.server.app import create_app

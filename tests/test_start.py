@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from atlas_search.cli.doctor import examine
-from atlas_search.cli.run import serve
+from atlas_search.cli.serve import serve
 from atlas_search.core.errors import ConfigurationError
 from atlas_search.core.settings import Settings
 from atlas_search.server.access.gate import check_start

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
-from atlas_search.cli.tables import print_whole
+from atlas_search.cli.ask import print_whole
 
 ID = "a_collection_" + "with_a_name_that_is_far_longer_than_most_" * 3 + "end"
 

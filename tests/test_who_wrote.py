@@ -12,7 +12,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from rich.console import Console
 
 from atlas_search.answer.answer import Answer
-from atlas_search.cli.client import print_answer
+from atlas_search.cli.ask import print_answer
 from atlas_search.core.errors import ModelUnavailable
 from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.documents.answer import read_answer

@@ -13,8 +13,8 @@ import pytest
 from typer.models import OptionInfo
 from typer.testing import CliRunner
 
+from atlas_search.cli.create import COMMANDS
 from atlas_search.cli.main import app
-from atlas_search.cli.source_types import COMMANDS
 from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.manifest import Manifest
 from tests.create_command.conftest import Atlas

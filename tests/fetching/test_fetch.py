@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.cli.source_types import locate_pages as locate
+from atlas_search.cli.create import locate_pages as locate
 from atlas_search.core.errors import SourceError
 from atlas_search.readers import Draft
 from atlas_search.readers.fetch import PageOrigin, fetch_urls, origin_of

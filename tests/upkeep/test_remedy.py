@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.cli.installation import check_store
+from atlas_search.cli.doctor import check_store
 from atlas_search.core.errors import DamagedStore
 from atlas_search.core.settings import Settings
 from atlas_search.server.serving import Serving

@@ -8,7 +8,7 @@ import typer
 
 from atlas_search.atlas import Atlas
 from atlas_search.cli.asking_bar import asking_bar
-from atlas_search.cli.choices import AsJson, TargetChoice
+from atlas_search.cli.options import AsJson, TargetChoice
 from atlas_search.evaluation.calibration import LOSE, calibrate, keep
 from atlas_search.evaluation.labels.documents import OpenCollection
 from atlas_search.evaluation.labels.fit import fit_labels

@@ -2,33 +2,227 @@
 
 import inspect
 import json
+import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import typer
 from rich.console import Console
+from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Column, Table
+from typer.core import TyperGroup
 
 from atlas_search.atlas import Atlas
 from atlas_search.building.chunking import Splitter, Unit, chunking
 from atlas_search.building.flow import BuildReport
-from atlas_search.building.sources import FILE_NAME, Sources, find_sources, in_language
-from atlas_search.cli.build_report import (
-    print_refused,
-    print_report,
-    progress_bars,
-    refused,
-    write_readable,
+from atlas_search.building.sources import (
+    FILE_NAME,
+    LEADS_OUT,
+    Rule,
+    SourceFile,
+    Sources,
+    find_sources,
+    in_language,
+    leads_out,
+    real_paths,
 )
-from atlas_search.core.errors import AtlasError, MissingStore, SourceError
+from atlas_search.building.version import Progress as Told
+from atlas_search.cli.ask import print_whole, printable
+from atlas_search.core.errors import AtlasError, ConfigurationError, MissingStore, SourceError
 from atlas_search.core.files import checkout
+from atlas_search.core.ids import check_id
 from atlas_search.core.settings import load_settings
 from atlas_search.language.text import ANALYSER_VERSION
 from atlas_search.readers import Reader
+from atlas_search.readers.fetch import LIST_SUFFIXES, FetchOptions
 from atlas_search.readers.files import READERS, ReaderFactory
 from atlas_search.readers.tables import renames
 from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.versions import lock
+
+TRUNCATION_WARNING = 0.05
+
+
+@contextmanager
+def progress_bars(console: Console) -> Iterator[Told]:
+    """A bar for each stage with its rate and the time left."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TaskProgressColumn(show_speed=True),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console) as progress:
+        tasks: dict[str, object] = {}
+
+        def tell(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = progress.add_task(stage, total=total)
+            progress.update(tasks[stage], completed=done, total=total)  # type: ignore[arg-type]
+
+        yield tell
+
+
+def print_report(console: Console, report: BuildReport, *, every_file: bool) -> None:
+    """Files with remarks (or all), one line per corpus, and what changed.
+
+    Refused files have no line here: `print_refused` names them last.
+    """
+    table = Table("Source", "Documents", "Passages", "Remarks", title="Files")
+    for file in report.files if every_file else report.told:
+        if every_file or not file.refused:
+            counts = (f"{file.documents:,}", f"{file.passages:,}")
+            remarks = printable("\n".join(_few(file.remarks)))
+            table.add_row(escape(printable(file.source)), *counts, escape(remarks))
+    if table.row_count:
+        print_whole(console, table)
+    print_whole(console, _corpora(report.manifest))
+    manifest = report.manifest
+    if manifest.truncated_share > TRUNCATION_WARNING:
+        console.print(
+            f"[yellow]{manifest.truncated_share:.0%} of the passages are longer than the "
+            f"{manifest.embedding.max_tokens} tokens the model reads; choose a smaller "
+            "--chunk-size.[/yellow]"
+        )
+    console.print(f"Documents: {report.changes}.")
+    if report.unchanged:
+        console.print(f"Nothing has changed; version {manifest.version} stays live.")
+    else:
+        console.print(
+            f"Version {manifest.version} is live: {_count(report.read, 'file')} read, "
+            f"{report.embedded} passages embedded, {report.seconds:.1f} s."
+        )
+
+
+def print_refused(console: Console, report: BuildReport) -> None:
+    """In red the files and the number of records that gave no document, with the reasons."""
+    for file in report.refused:
+        reasons = "; ".join(_few(file.remarks, most=2))
+        line = printable(f"Refused: {file.source}: {reasons}")
+        console.print(line, style="red", markup=False)
+    if said := refused(report):
+        console.print(f"{said} The rest is built.", style="red", markup=False)
+
+
+def refused(report: BuildReport) -> str:
+    """How many files and records gave no document; empty if all gave one."""
+    files, records = len(report.refused), report.refused_records
+    counts = [f"{_count(files, 'file')} gave no document"] * bool(files)
+    counts += [f"{_count(records, 'record')} of other files gave none"] * bool(records)
+    return f"Refused: {', '.join(counts)}." if counts else ""
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _few(remarks: tuple[str, ...], most: int = 5) -> list[str]:
+    more = [f"... and {len(remarks) - most} more"] if len(remarks) > most else []
+    return [*remarks[:most], *more]
+
+
+def _corpora(manifest: Manifest) -> Table:
+    names = ("Documents", "Passages", "Characters", "Words", "Tokens", "Bytes", "Seconds")
+    corpus_column = Column("Corpus", overflow="fold", min_width=14)
+    table = Table(corpus_column, *names, title=manifest.collection)
+    for corpus in manifest.corpora:
+        counts = (
+            corpus.documents,
+            corpus.passages,
+            corpus.characters,
+            corpus.words,
+            corpus.tokens,
+            corpus.bytes,
+        )
+        table.add_row(corpus.id, *(f"{count:,}" for count in counts), f"{corpus.seconds:.2f}")
+    return table
+
+
+def write_readable(path: Path, report: BuildReport) -> None:
+    """The manifest as KEY=VALUE lines, with the number of refused files and records."""
+    manifest = report.manifest
+    lines = [*_collection(manifest), *_origins(manifest), *_corpus_lines(manifest)]
+    lines += [f"REFUSED_FILES={len(report.refused)}", f"REFUSED_RECORDS={report.refused_records}"]
+    for name, field in manifest.fields.items():
+        values = f"{field.values}{'+' if field.capped else ''}"
+        lines.append(f"FIELD_{name}={field.type},documents:{field.documents},values:{values}")
+    groups: dict[str, Mapping[str, object]] = {
+        "SECONDS": manifest.durations,
+        "BYTES": manifest.sizes,
+        "BUILT_WITH": manifest.built_with,
+    }
+    for prefix, group in groups.items():
+        lines += [f"{prefix}_{_key(name)}={value}" for name, value in group.items()]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _collection(manifest: Manifest) -> list[str]:
+    return [
+        f"COLLECTION={manifest.collection}",
+        f"VERSION={manifest.version}",
+        f"CREATED={manifest.created}",
+        f"CONTENT_DIGEST={manifest.content_digest}",
+        f"EMBEDDING_MODEL={manifest.embedding.name}",
+        f"EMBEDDING_PROVIDER={manifest.embedding.provider}",
+        f"EMBEDDING_DIGEST={manifest.embedding.digest}",
+        f"EMBEDDING_DIMENSION={manifest.embedding.dimension}",
+        f"EMBEDDING_MAX_TOKENS={manifest.embedding.max_tokens}",
+        f"POOLING={manifest.embedding.pooling}",
+        f"TRUNCATED_SHARE={manifest.truncated_share}",
+        *(f"INDEX_{name.upper()}={_value(value)}" for name, value in manifest.index),
+        f"EVIDENCE_THRESHOLD={manifest.calibration.threshold if manifest.calibration else ''}",
+        f"MULTI_CORPUS_METADATA={','.join(corpus.id for corpus in manifest.corpora)}",
+        f"DOCUMENTS={manifest.documents}",
+        f"PASSAGES={manifest.passages}",
+    ]
+
+
+def _origins(manifest: Manifest) -> list[str]:
+    lines = []
+    for kind, origin in manifest.origins.items():
+        prefix = f"SOURCE_{_key(kind)}"
+        lines += [
+            f"{prefix}_SPLITTER={origin.splitter}",
+            f"{prefix}_CHUNK_SIZE={origin.size}",
+            f"{prefix}_CHUNK_OVERLAP={origin.overlap}",
+            f"{prefix}_CHUNK_UNIT={origin.unit}",
+            f"{prefix}_DOCUMENTS={origin.documents}",
+            f"{prefix}_PASSAGES={origin.passages}",
+        ]
+    return lines
+
+
+def _corpus_lines(manifest: Manifest) -> list[str]:
+    return [
+        f"CORPUS_{corpus.id}_{name.upper()}={value}"
+        for corpus in manifest.corpora
+        for name, value in corpus.model_dump(exclude={"id"}).items()
+    ]
+
+
+def _value(value: object) -> str:
+    return ",".join(value) if isinstance(value, tuple) else str(value)
+
+
+def _key(name: str) -> str:
+    return re.sub(r"\W", "_", name).upper()
+
 
 REFUSED = 3
 """The status of a command with `--strict` that built a collection without all of its sources."""
@@ -174,7 +368,7 @@ def locate_files(
     source: Sequence[Path],
     reader: Reader,
     given: Mapping[str, Any],
-    folder: Path,  # noqa: ARG001
+    folder: Path,
 ) -> Sources:
     """The files of `source`, with the corpus each belongs to. Raises SourceError."""
     names = ("corpora", "corpus_field", "corpus", "encoding")
@@ -256,3 +450,126 @@ def _keywords(parameters: Any) -> list[inspect.Parameter]:
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
     hints = get_type_hints(function, include_extras=True)
     return {name: hint for name, hint in hints.items() if name != "return"}
+
+
+PAGES = "pages"
+"""The folder inside that of the collection to which pages are fetched."""
+
+CORPUS_FIELD = "corpus"
+
+
+def locate_pages(
+    source: Sequence[Path], reader: Reader, given: Mapping[str, Any], folder: Path
+) -> Sources:
+    """The pages of a list after fetching them, or files as for any other type.
+
+    Addresses that cannot be fetched are left out. Raises SourceError.
+    """
+    if not any(path.is_file() and path.suffix.lower() in LIST_SUFFIXES for path in source):
+        return locate_files(source, reader, given, folder)
+    if len(source) > 1:
+        raise SourceError("Give a list of addresses alone, without other sources.")
+    left_out = _fetch(source[0], given, folder)
+    sources = locate_files([folder / PAGES], reader, given, folder)
+    return replace(sources, left_out=tuple(sorted((*sources.left_out, *left_out))))
+
+
+def _fetch(list_file: Path, given: Mapping[str, Any], folder: Path) -> list[tuple[str, str]]:
+    from atlas_search.readers.fetch import fetch_urls
+
+    options = FetchOptions(
+        given["contact"],
+        given["delay"],
+        given["refresh"],
+        allow_private=given["allow_private"],
+    )
+    with lock(folder), progress_bars(Console(stderr=True)) as tell:
+        report = fetch_urls(
+            list_file, folder / PAGES, options, lambda *done: tell("Fetching pages", *done)
+        )
+    failures = [(failure.url, failure.reason) for failure in report.failures]
+    if not report.pages:
+        raise SourceError(f"No address of {list_file} gave a page; {': '.join(failures[0])}.")
+    return failures
+
+
+def locate_chroma(
+    source: Sequence[Path], reader: Reader, given: Mapping[str, Any], folder: Path
+) -> Sources:
+    """The folder as one source. Raises SourceError for what is not a Chroma folder."""
+    if given.get("corpora"):
+        raise SourceError("--corpora is for files; records have --corpus-field or --corpus.")
+    if len(source) > 1:
+        raise SourceError("Give one Chroma folder; ids of two could be the same.")
+    (path,) = source
+    if not (path / "chroma.sqlite3").is_file():
+        raise SourceError(f"{path} is not a Chroma folder: it has no chroma.sqlite3.")
+    strangers = (each for each in path.rglob("*") if leads_out(each, real_paths([path])))
+    if stranger := next(strangers, None):
+        raise SourceError(f"{stranger} is {LEADS_OUT}. Put the file itself there.")
+    rule = (
+        Rule(check_id(given["corpus"], "--corpus"))
+        if given["corpus"]
+        else Rule(corpus_field=given["corpus_field"] or CORPUS_FIELD)
+    )
+    name = path.resolve().name
+    return Sources((SourceFile(str(path), name, name, rule),), (), {})
+
+
+LOCATE: Mapping[str, Locate] = {"html": locate_pages, "chroma": locate_chroma}
+"""The source types whose files are not just those that are given."""
+
+Command = Callable[..., None]
+
+
+class _Commands(Mapping[str, Command]):
+    """The command of every source type, made when it is asked for: its reader may be slow to
+    import, or lack a library, and then ConfigurationError is raised."""
+
+    def __getitem__(self, kind: str) -> Command:
+        factory = READERS.load(kind, f"atlas create {kind}")
+        return store_command(kind, factory, LOCATE.get(kind))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(READERS.names())
+
+    def __len__(self) -> int:
+        return len(READERS.names())
+
+
+COMMANDS: Mapping[str, Command] = _Commands()
+
+
+class CreateGroup(TyperGroup):
+    """`atlas create`, which makes its commands when they are asked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        """The names of the source types."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
+        """The command of a source type, or one that says why there is none."""
+        if cmd_name not in list(COMMANDS):
+            return None
+        single = typer.Typer()
+        try:
+            single.command(cmd_name)(COMMANDS[cmd_name])
+        except ConfigurationError as error:
+            anything = {"allow_extra_args": True, "ignore_unknown_options": True}
+            single.command(cmd_name, context_settings=anything)(_refusal(error))
+        return typer.main.get_command(single)
+
+
+def _refusal(error: ConfigurationError) -> Command:
+    """A command that takes any arguments and raises `error`."""
+
+    def refuse(ctx: typer.Context) -> None:
+        raise error
+
+    refuse.__doc__ = str(error)
+    return refuse
+
+
+create_app = typer.Typer(
+    cls=CreateGroup, help="Build a collection from a folder of sources.", no_args_is_help=True
+)

@@ -1,15 +1,101 @@
 """The `atlas` command."""
 
+import logging
+import multiprocessing
+import os
+import signal
+import subprocess
 import sys
-from collections.abc import Sequence
-from typing import Any, ClassVar
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from types import FrameType
+from typing import Any, ClassVar, NamedTuple, NoReturn
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from atlas_search.cli.lazy import Entry, LazyGroup
-from atlas_search.cli.private_files import files_of_settings, private_files
-from atlas_search.core.errors import AtlasError
+from atlas_search.core.errors import AtlasError, ConfigurationError
 from atlas_search.core.files import writing_anywhere
+
+
+class Entry(NamedTuple):
+    """Where a command, or a group of commands, is: `module:attribute`; and the line of its help."""
+
+    place: str
+    help: str
+
+
+class LazyGroup(TyperGroup):
+    """A group of `entries`, by name in the order of its help."""
+
+    entries: ClassVar[Mapping[str, Entry]]
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        """The names, without importing anything."""
+        return list(self.entries)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
+        """The command itself if it is to be run, else what help says of it."""
+        if cmd_name not in self.entries:
+            return None
+        return self.commands.get(cmd_name) or TyperCommand(
+            cmd_name, help=self.entries[cmd_name].help
+        )
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that `args` name, imported."""
+        self.load(args[0])
+        return super().resolve_command(ctx, args)
+
+    def load(self, name: str) -> Any:
+        """Import the command `name`, if there is one. Returns it or None."""
+        if name in self.entries and name not in self.commands:
+            module, attribute = self.entries[name].place.split(":")
+            found = getattr(import_module(module), attribute)
+            self.commands[name] = _command_of(name, found)
+        return self.commands.get(name)
+
+
+def _command_of(name: str, found: Any) -> Any:
+    if isinstance(found, typer.Typer):
+        return typer.main.get_group(found)
+    single = typer.Typer()
+    single.command(name)(found)
+    return typer.main.get_command(single)
+
+
+PRIVATE = 0o077
+
+
+@contextmanager
+def private_files() -> Iterator[None]:
+    """Folders made in it have the mode 0700 and files 0600, those of processes it starts too."""
+    before = os.umask(PRIVATE)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+@contextmanager
+def files_of_settings() -> Iterator[None]:
+    """New files have the modes that ATLAS_UMASK leaves, within it; nothing is told of bad settings.
+
+    The command itself tells of them, if it needs the settings.
+    """
+    from atlas_search.core.settings import load_settings  # 0.3 s, which help can do without
+
+    umask = PRIVATE
+    with suppress(ConfigurationError):
+        umask = load_settings().umask
+    before = os.umask(umask)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
 
 _CLI = "atlas_search.cli"
 
@@ -124,3 +210,71 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 if __name__ == "__main__":
     main()
+
+
+LAST_SECONDS = 7.0  # then whatever still holds on is left behind
+
+_groups: set["subprocess.Popen[bytes]"] = set()
+"""Processes that lead a group of their own, which would outlive this one."""
+
+
+def stop_on_signal() -> None:
+    """Let SIGTERM, SIGINT and SIGHUP raise KeyboardInterrupt; the second ends everything at once.
+
+    SIGINT too: a shell starts background commands with it ignored. SIGHUP is a closed terminal,
+    which shell and system may both tell: a second one means nothing.
+    """
+    stopping = False
+
+    def interrupt(number: int, _frame: FrameType | None) -> None:
+        nonlocal stopping
+        if stopping and number == signal.SIGHUP:
+            return
+        if stopping:
+            _end_at_once(128 + number)
+        stopping = True
+        last = threading.Timer(LAST_SECONDS, _give_up)
+        last.daemon = True
+        last.start()
+        raise KeyboardInterrupt
+
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, interrupt)
+
+
+def end_process(code: int) -> NoReturn:
+    """End now that all is closed and sent.
+
+    Taking the interpreter apart writes nothing more, and takes seconds with the libraries of a
+    model on a busy machine, when no timer runs that could cut it short.
+    """
+    for child in multiprocessing.active_children():
+        child.kill()  # the interpreter would: they are daemons
+    logging.shutdown()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # whoever read it may have gone
+            stream.flush()
+    _end_at_once(code)
+
+
+def end_with_this(process: "subprocess.Popen[bytes]") -> None:
+    """See to it that a process which leads a group ends even if this one has to end at once."""
+    _groups.add(process)
+
+
+def signal_group(process: "subprocess.Popen[bytes]", number: signal.Signals) -> None:
+    """Send a signal to a process and those it started."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, number)
+
+
+def _give_up() -> None:
+    print("atlas: not everything ended in time; it is left behind.", file=sys.stderr, flush=True)
+    _end_at_once(1)
+
+
+def _end_at_once(code: int) -> NoReturn:
+    for process in list(_groups):
+        if process.poll() is None:
+            signal_group(process, signal.SIGKILL)
+    os._exit(code)

@@ -14,9 +14,8 @@ from rich.table import Table
 from atlas_search.building.backup import collection_of, export_collection, import_collection
 from atlas_search.building.live import remedy
 from atlas_search.building.maintain import NeedsSources, compact, drop, repair, write_digests
-from atlas_search.cli.build_report import print_refused, print_report, progress_bars
-from atlas_search.cli.source_types import COMMANDS
-from atlas_search.cli.tables import print_whole
+from atlas_search.cli.ask import print_whole
+from atlas_search.cli.create import COMMANDS, print_refused, print_report, progress_bars
 from atlas_search.core.errors import DamagedStore, MissingStore, OutdatedStore, SourceError
 from atlas_search.core.settings import Settings, load_settings
 from atlas_search.providers.open import open_embedder

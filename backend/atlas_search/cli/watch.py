@@ -13,9 +13,8 @@ import typer
 
 from atlas_search.atlas import Atlas, settings_for
 from atlas_search.building.flow import BuildReport
-from atlas_search.cli.build_report import refused
-from atlas_search.cli.create import require_name
-from atlas_search.cli.stopping import stop_on_signal
+from atlas_search.cli.create import refused, require_name
+from atlas_search.cli.main import stop_on_signal
 from atlas_search.core.errors import AtlasError
 from atlas_search.core.files import writing_anywhere
 from atlas_search.core.ids import check_id

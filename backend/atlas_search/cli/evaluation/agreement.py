@@ -7,11 +7,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
-from atlas_search.cli.choices import AsJson
+from atlas_search.cli.ask import print_whole, printable, printable_json
 from atlas_search.cli.evaluation.options import RunName
 from atlas_search.cli.evaluation.run_folders import run_folder
-from atlas_search.cli.printable import printable, printable_json
-from atlas_search.cli.tables import print_whole
+from atlas_search.cli.options import AsJson
 from atlas_search.core.errors import SourceError
 from atlas_search.evaluation.folder import RunFolder
 from atlas_search.evaluation.people.agreement import (

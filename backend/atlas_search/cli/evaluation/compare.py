@@ -9,11 +9,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
-from atlas_search.cli.choices import AsJson
+from atlas_search.cli.ask import print_whole, printable, printable_json
 from atlas_search.cli.evaluation.options import RUN_NAME
 from atlas_search.cli.evaluation.run_folders import load_run
-from atlas_search.cli.printable import printable, printable_json
-from atlas_search.cli.tables import print_whole
+from atlas_search.cli.options import AsJson
 from atlas_search.evaluation.comparison.compare import Comparison, compare
 from atlas_search.evaluation.comparison.differences import ALPHA
 from atlas_search.evaluation.comparison.texts import (

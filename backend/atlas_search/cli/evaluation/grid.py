@@ -11,8 +11,8 @@ import typer
 from rich.console import Console
 
 from atlas_search.atlas import Atlas, settings_for
+from atlas_search.cli.ask import print_whole
 from atlas_search.cli.asking_bar import asking_bar
-from atlas_search.cli.choices import AsJson
 from atlas_search.cli.evaluation.judge import (
     OF_THE_JUDGE,
     Judge,
@@ -45,7 +45,7 @@ from atlas_search.cli.evaluation.options import (
     read_questions,
 )
 from atlas_search.cli.evaluation.outcome import remarks_on, status_of
-from atlas_search.cli.tables import print_whole
+from atlas_search.cli.options import AsJson
 from atlas_search.core.errors import AtlasError, RequestError
 from atlas_search.core.registry import require
 from atlas_search.core.settings import listed, load_settings

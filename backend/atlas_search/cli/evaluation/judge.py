@@ -8,11 +8,11 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from atlas_search.cli.ask import printable
 from atlas_search.cli.asking_bar import asking_bar
-from atlas_search.cli.choices import AsJson
 from atlas_search.cli.evaluation.options import RunName
 from atlas_search.cli.evaluation.run_folders import run_folder
-from atlas_search.cli.printable import printable
+from atlas_search.cli.options import AsJson
 from atlas_search.core.registry import require
 from atlas_search.core.settings import Settings, load_settings
 from atlas_search.evaluation.folder import RunFolder

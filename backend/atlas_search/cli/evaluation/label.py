@@ -8,7 +8,7 @@ import typer
 
 from atlas_search.atlas import Atlas
 from atlas_search.cli.evaluation.local_page import Browser, Port, new_key, show_page
-from atlas_search.cli.stopping import stop_on_signal
+from atlas_search.cli.main import stop_on_signal
 from atlas_search.core.logs import set_up_logs
 from atlas_search.evaluation.people.label_file import LabelFile
 from atlas_search.server.labelling import LABEL_ROUTES, SEARCH_ROUTES, label_blueprint, page_app

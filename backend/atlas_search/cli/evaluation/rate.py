@@ -9,7 +9,7 @@ import typer
 from atlas_search.cli.evaluation.local_page import Browser, Port, new_key, show_page
 from atlas_search.cli.evaluation.options import RunName
 from atlas_search.cli.evaluation.run_folders import run_folder
-from atlas_search.cli.stopping import stop_on_signal
+from atlas_search.cli.main import stop_on_signal
 from atlas_search.core.errors import SourceError
 from atlas_search.core.logs import set_up_logs
 from atlas_search.core.settings import load_settings

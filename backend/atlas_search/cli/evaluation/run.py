@@ -10,7 +10,6 @@ import typer
 from rich.console import Console
 
 from atlas_search.cli.asking_bar import asking_bar
-from atlas_search.cli.choices import AsJson, TargetChoice
 from atlas_search.cli.evaluation.judge import (
     OF_THE_JUDGE,
     Judge,
@@ -46,6 +45,7 @@ from atlas_search.cli.evaluation.options import (
 )
 from atlas_search.cli.evaluation.outcome import remarks_on, status_of
 from atlas_search.cli.evaluation.phoenix import show_in_phoenix
+from atlas_search.cli.options import AsJson, TargetChoice
 from atlas_search.core.registry import require
 from atlas_search.core.settings import load_settings
 from atlas_search.evaluation.folder import AtWork, RunFolder

@@ -1,6 +1,7 @@
 """Running the server, and Phoenix beside it."""
 
 import gc
+import inspect
 import logging
 import os
 import shlex
@@ -10,15 +11,19 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
+from typing import Annotated
 
 import httpx2
+import typer
 
-from atlas_search.cli.stopping import end_with_this, signal_group
+from atlas_search.cli.create import COMMANDS
+from atlas_search.cli.main import end_process, end_with_this, signal_group, stop_on_signal
+from atlas_search.cli.options import command_settings
 from atlas_search.core.errors import UnwritableFolder
-from atlas_search.core.files import MEGABYTE, writing
+from atlas_search.core.files import MEGABYTE, bundled_folder, writing
 from atlas_search.core.settings import Settings
 from atlas_search.server.access.caller import Access
 from atlas_search.server.access.gate import check_start
@@ -30,6 +35,18 @@ from atlas_search.server.ingest.jobs import Jobs
 from atlas_search.server.metrics import Refusals, observe_listener
 from atlas_search.server.runs import Runs
 from atlas_search.server.sockets import LargeBodies, Limits, Listener
+
+DEMO = "atlas_demo"
+
+
+def build_demo() -> None:
+    """Build the demo if it is missing, as `atlas create files` would; ends the process if that
+    fails. Nothing is written but the collection."""
+    build = COMMANDS["files"]
+    defaults = {name: p.default for name, p in inspect.signature(build).parameters.items()}
+    chosen = {"source": [bundled_folder("samples")], "collection": DEMO, "if_missing": True}
+    build(**(defaults | chosen))
+
 
 log = logging.getLogger(__name__)
 STOP_SECONDS = 4.0  # for Phoenix to end
@@ -260,3 +277,75 @@ def _print_addresses(settings: Settings, port: int) -> None:
     _tell(f"Atlas is at http://{settings.atlas_host}:{port}")
     if settings.phoenix_url:
         _tell(f"Traces go to {settings.phoenix_url}")
+
+
+PHOENIX_EXECUTABLE = Path(".venv-phoenix/bin/phoenix")
+
+
+def serve_command() -> None:
+    """Serve the page and the API."""
+    settings = command_settings()
+    stop_on_signal()
+    serve(settings)
+    end_process(0)
+
+
+def demo_command(
+    serve_it: Annotated[
+        bool, typer.Option("--serve/--no-serve", help="Whether to serve it once it is built")
+    ] = True,
+) -> None:
+    """Build the bundled demo collection if it is missing, and serve it."""
+    build_demo()
+    if serve_it:
+        settings = command_settings().model_copy(update={"chroma_collection_name": DEMO})
+        stop_on_signal()
+        serve(settings)
+        end_process(0)
+    print(f"It is not served yet: `atlas demo`, or `CHROMA_COLLECTION_NAME={DEMO} atlas serve`.")
+
+
+def run_command(
+    phoenix_executable: Annotated[
+        Path, typer.Option(help="The `phoenix` command of its own virtual environment")
+    ] = PHOENIX_EXECUTABLE,
+    phoenix_install: Annotated[
+        str, typer.Option(help="Command that installs Phoenix, run beside the server")
+    ] = "",
+) -> None:
+    """Serve, with Phoenix beside it unless PHOENIX=0; Ctrl-C stops both."""
+    settings = command_settings()
+    stop_on_signal()
+    start = settings.phoenix and not settings.phoenix_collector_endpoint
+    install = shlex.split(phoenix_install)
+    if settings.phoenix and not start:
+        print("No Phoenix is started here: traces go to PHOENIX_COLLECTOR_ENDPOINT.", flush=True)
+    if start and not install and not phoenix_executable.exists():
+        print(f"No Phoenix at {phoenix_executable}: `make phoenix-venv` installs it. No tracing.")
+        start = False
+    if start:
+        address = f"http://127.0.0.1:{settings.phoenix_port}"
+        settings = settings.model_copy(update={"phoenix_collector_endpoint": address})
+    beside = phoenix_beside(settings, phoenix_executable.absolute(), install)
+    with beside if start else nullcontext():
+        serve(settings)
+    end_process(0)
+
+
+def phoenix_command(
+    phoenix_executable: Annotated[Path, typer.Option()] = PHOENIX_EXECUTABLE,
+) -> None:
+    """Run Phoenix alone until Ctrl-C."""
+    settings = command_settings()
+    stop_on_signal()
+    if not phoenix_executable.exists():
+        print(
+            f"atlas: no Phoenix at {phoenix_executable}: run `make phoenix-venv`.", file=sys.stderr
+        )
+        sys.exit(1)
+    try:
+        with phoenix(settings, phoenix_executable.absolute()) as process:
+            print(f"Phoenix is at http://127.0.0.1:{settings.phoenix_port}", flush=True)
+            process.wait()
+    except KeyboardInterrupt:
+        pass

@@ -1,13 +1,28 @@
 """Asking a running server from the terminal."""
 
+import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
 from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
 from rich.text import Text
 
-from atlas_search.cli.printable import printable
+from atlas_search.cli.options import (
+    AsJson,
+    CollectionChoice,
+    CorpusChoice,
+    Excluded,
+    Required,
+    TargetChoice,
+    WhereChoice,
+    command_settings,
+)
 from atlas_search.core.errors import AtlasError, RequestError
 from atlas_search.core.ids import CLOSEST, CONFIDENCE
 from atlas_search.core.locator import page_unit, place_in_words
@@ -15,6 +30,32 @@ from atlas_search.core.settings import Settings
 
 if TYPE_CHECKING:
     from httpx2 import Response
+
+
+# what a terminal obeys, and what turns the order of writing; a line end and a tab are harmless
+_OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def printable(value: Any) -> Any:
+    """A document of the server with `�` for each character that a terminal obeys.
+
+    No text becomes longer or shorter: spans in it still hold.
+    """
+    if isinstance(value, str):
+        return _OBEYED.sub("\N{REPLACEMENT CHARACTER}", value)
+    if isinstance(value, dict):
+        return {name: printable(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [printable(item) for item in value]
+    return value
+
+
+def printable_json(document: Any) -> str:
+    """A document as JSON that says the same, those characters written as escapes."""
+    text = json.dumps(document, indent=2, ensure_ascii=False)
+    # the only one that stands outside strings is the line end, which is kept
+    return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
 
 TIMEOUT = 120  # seconds; a language model may take its time
 
@@ -264,3 +305,89 @@ def _citation_line(of: Mapping[str, Any]) -> str:
 
 def _fields(of: Mapping[str, Any], *names: str) -> str:
     return "  ".join(of[name] for name in names if of[name])
+
+
+Question = Annotated[list[str], typer.Argument(help="In quotation marks, or word by word")]
+
+
+def ask_command(
+    question: Question,
+    corpus: CorpusChoice = None,
+    collection: CollectionChoice = None,
+    target: TargetChoice = None,
+    require: Required = None,
+    exclude: Excluded = None,
+    compare: Annotated[bool, typer.Option(help="Let every corpus answer for itself")] = False,
+    as_json: AsJson = False,
+    bundle: Annotated[
+        Path | None, typer.Option(help="File for all it takes to repeat the run: `atlas replay`")
+    ] = None,
+) -> None:
+    """Ask the running server and print the answer with its sources."""
+    body = {
+        "question": " ".join(question),
+        "corpus_filter": corpus or "all",
+        "target": target,
+        "require": require or [],
+        "exclude": exclude or [],
+        "mode": "compare" if compare else "answer",
+    }
+    settings = command_settings()
+    answer = post(settings, "/api/ask", of_collection(collection, body))
+    if bundle:
+        path = f"/api/ask/{answer['qa_id']}/export?format=bundle"
+        bundle.write_text(get_text(settings, path), encoding="utf-8")
+    if as_json:
+        print(printable_json(answer))
+    else:
+        print_answer(Console(highlight=False), answer)
+
+
+def search_command(
+    question: Question,
+    corpus: CorpusChoice = None,
+    collection: CollectionChoice = None,
+    target: TargetChoice = None,
+    limit: Annotated[int | None, typer.Option("-k", help="Passages wanted")] = None,
+    where: WhereChoice = None,
+    require: Required = None,
+    exclude: Excluded = None,
+    max_per_document: Annotated[
+        int | None, typer.Option(help="Passages of one document; any number if absent")
+    ] = None,
+    signals: Annotated[bool, typer.Option(help="Show every signal")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Search the running server and print the passages, what speaks to the question marked."""
+    body = {
+        "question": " ".join(question),
+        "corpus_filter": corpus or "all",
+        "target": target,
+        "k": limit,
+        "filters": filters_of(where or ()),
+        "require": require or [],
+        "exclude": exclude or [],
+        "max_per_document": max_per_document,
+    }
+    found = post(command_settings(), "/api/search", of_collection(collection, body))
+    if as_json:
+        print(printable_json(found))
+    else:
+        print_passages(Console(highlight=False), found, with_signals=signals)
+
+
+WIDEST = 1000  # characters of a line; a remark that is longer goes on in the next
+
+
+def print_whole(console: Console, table: Table) -> None:
+    """Print a table, folded to the width of a terminal, and as wide as it is elsewhere."""
+    for column in table.columns:
+        column.overflow = "fold"
+    narrow = console.width
+    if not console.is_terminal:
+        options = console.options.update(max_width=WIDEST)
+        console.width = max(narrow, Measurement.get(console, options, table).maximum)
+    try:
+        console.print(table)
+    finally:
+        console.width = narrow
