@@ -246,7 +246,7 @@ def is_said(char: str) -> bool:
 
 
 def _blocks(text: str) -> Iterator[TextSpan]:
-    """The text in pieces of at most _LONGEST_PIECE characters, which end at a gap if there is one."""
+    """The text in pieces of at most _LONGEST_PIECE characters, each ending at a gap if it can."""
     start = 0
     while len(text) - start > _LONGEST_PIECE:
         end = start + _LONGEST_PIECE
