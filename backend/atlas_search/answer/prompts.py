@@ -30,7 +30,9 @@ def version_of(template: Template) -> str:
 @cache
 def prompt(name: str) -> Template:
     """A bundled prompt by its file's name without `.txt`."""
-    return Template((files(__name__) / f"{name}.txt").read_text(encoding="utf-8"))
+    return Template(
+        (files("atlas_search.answer") / "prompts" / f"{name}.txt").read_text(encoding="utf-8")
+    )
 
 
 def rules(name: str, targets: Path) -> Template:
@@ -39,7 +41,7 @@ def rules(name: str, targets: Path) -> Template:
     `$citation_limit` in them becomes the target's. Raises InvalidTarget.
     """
     own = targets / f"{name}.prompt"
-    bundled = files(__name__) / f"{name}.txt"
+    bundled = files("atlas_search.answer") / "prompts" / f"{name}.txt"
     if own.is_file():
         text = Template(own.read_text(encoding="utf-8"))
     elif bundled.is_file():

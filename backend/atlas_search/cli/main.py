@@ -105,22 +105,22 @@ class Commands(LazyGroup):
 
     entries: ClassVar = {
         "demo": Entry(
-            f"{_CLI}.serving:demo_command",
+            f"{_CLI}.serve:demo_command",
             "Build the bundled demo collection if it is missing, and serve it.",
         ),
         "run": Entry(
-            f"{_CLI}.serving:run_command",
+            f"{_CLI}.serve:run_command",
             "Serve, with Phoenix beside it unless PHOENIX=0; Ctrl-C stops both.",
         ),
-        "serve": Entry(f"{_CLI}.serving:serve_command", "Serve the page and the API."),
-        "phoenix": Entry(f"{_CLI}.serving:phoenix_command", "Run Phoenix alone until Ctrl-C."),
+        "serve": Entry(f"{_CLI}.serve:serve_command", "Serve the page and the API."),
+        "phoenix": Entry(f"{_CLI}.serve:phoenix_command", "Run Phoenix alone until Ctrl-C."),
         "doctor": Entry(
-            f"{_CLI}.commands:doctor_command",
+            f"{_CLI}.doctor:doctor_command",
             "Say what is set up, what is not, and what to do; status 1 if something needed is "
             "wrong.",
         ),
         "create": Entry(
-            f"{_CLI}.source_types:create_app", "Build a collection from a folder of sources."
+            f"{_CLI}.create:create_app", "Build a collection from a folder of sources."
         ),
         "watch": Entry(
             f"{_CLI}.watch:watch_command",
@@ -128,11 +128,11 @@ class Commands(LazyGroup):
         ),
         "store": Entry(f"{_CLI}.store:store_app", "Look after built collections."),
         "ask": Entry(
-            f"{_CLI}.asking:ask_command",
+            f"{_CLI}.ask:ask_command",
             "Ask the running server and print the answer with its sources.",
         ),
         "search": Entry(
-            f"{_CLI}.asking:search_command",
+            f"{_CLI}.ask:search_command",
             "Search the running server and print the passages, what speaks to the question marked.",
         ),
         "kwic": Entry(
@@ -148,24 +148,24 @@ class Commands(LazyGroup):
             "Count the documents and passages that say something, at once or by a field.",
         ),
         "collocates": Entry(
-            f"{_CLI}.word_lists:collocates_command",
+            f"{_CLI}.words:collocates_command",
             "List the words that stand near some words more often than elsewhere.",
         ),
         "keywords": Entry(
-            f"{_CLI}.word_lists:keywords_command",
+            f"{_CLI}.words:keywords_command",
             "List the words that set some texts apart: those of a corpus, or with `--where`.",
         ),
         "export": Entry(
-            f"{_CLI}.commands:export_command",
+            f"{_CLI}.doctor:export_command",
             "Write answers, such as `atlas ask --json` prints, for a reader or a reference "
             "manager.",
         ),
         "replay": Entry(
-            f"{_CLI}.commands:replay_command",
+            f"{_CLI}.doctor:replay_command",
             "Search again as a run did, and say what changed; status 1 if anything did.",
         ),
         "keys": Entry(f"{_CLI}.keys:keys_app", "API keys: who may ask, and which corpora."),
-        "feedback": Entry(f"{_CLI}.feedback:feedback_app", "What readers said of answers."),
+        "feedback": Entry(f"{_CLI}.keys:feedback_app", "What readers said of answers."),
         "eval": Entry(f"{_CLI}.evaluation.app:eval_app", "How good a target is."),
         "calibrate": Entry(
             f"{_CLI}.calibration:calibrate_command",
