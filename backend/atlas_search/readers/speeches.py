@@ -1,10 +1,7 @@
 """Who speaks in a transcript that says so in its text alone.
 
-openings   how a speech begins: `Mr SMITH:`, `The PRESIDENT pro tempore.`, `Q.`
-labels     what stands there: a person, an office, perhaps a name
-people     one name for each, with his office
-letters    what is left where a document is letters, or holds some: salutations are no speakers
-transcript whether a document is one, and its speeches
+A document that is letters, or holds some, loses its salutations: they are no speakers. Each speaker
+has one name, with his office. How a speech begins is in `speech_openings`.
 """
 
 import re
