@@ -289,7 +289,7 @@ class ChatContract:
     def test_a_provider_that_says_nothing_of_use_is_no_good_health(
         self, server: ChatServer, chat: RemoteChat, monkeypatch: pytest.MonkeyPatch, told: Reply
     ) -> None:
-        monkeypatch.setattr(atlas_search.providers.chat.remote_chat, "HEALTH_SECONDS", 0.3)
+        monkeypatch.setattr(atlas_search.providers.chat_remote, "HEALTH_SECONDS", 0.3)
         server.then(told)
         health = chat.health(self.model)
         assert not health.ready

@@ -146,7 +146,7 @@ def finished(job: Job) -> None:
 
 
 def _work(job: Job, telling: Connection) -> None:
-    atlas_search.build.vectorise.COMMIT_EVERY = BATCH
+    atlas_search.building.vectorise.COMMIT_EVERY = BATCH
     if job.shares:
         change.WHOLE_UP_TO, change.RECENT_SHARE, change.REBUILD_SHARE = 0, 1.0, 1.0
     if job.fatal:
