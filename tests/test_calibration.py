@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from atlas_search.atlas import Atlas
-from atlas_search.building.sources import Rule, by_rule
+from atlas_search.building.source_file import Rule
+from atlas_search.building.sources import by_rule
 from atlas_search.cli.calibration import calibrate_command
 from atlas_search.cli.evaluation.options import LABELS
 from atlas_search.core.errors import AtlasError, RequestError, SourceError

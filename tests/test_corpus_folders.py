@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.building.sources import Rule, by_folder, by_rule, label_of
+from atlas_search.building.source_file import Rule
+from atlas_search.building.sources import by_folder, by_rule, label_of
 from atlas_search.core.errors import SourceError
 from atlas_search.core.ids import check_id
 from tests.hash_embedder import HashEmbedder

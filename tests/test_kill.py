@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from atlas_search.building.sources import KEPT
+from atlas_search.building.source_file import KEPT
 from atlas_search.building.workers import FILES_AHEAD
 from atlas_search.core.errors import MissingStore, SourceError
 from atlas_search.stores.embedded import EmbeddedStore

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.building.sources import LEADS_OUT, Rule, Sources, by_folder, by_rule, find_sources
+from atlas_search.building.source_file import Rule
+from atlas_search.building.sources import LEADS_OUT, Sources, by_folder, by_rule, find_sources
 from atlas_search.core.errors import SourceError
 from atlas_search.readers.text import TxtReader
 from tests.source_builds import chroma_sources, reader_of, write_good

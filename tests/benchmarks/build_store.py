@@ -25,7 +25,8 @@ import typer
 from numpy.typing import NDArray
 
 from atlas_search.building.flow import BuildOptions, BuildReport, build
-from atlas_search.building.sources import Rule, by_folder, by_rule
+from atlas_search.building.source_file import Rule
+from atlas_search.building.sources import by_folder, by_rule
 from atlas_search.core.settings import load_settings
 from atlas_search.providers.embedding import DEFAULT_MODEL, EmbedderInfo, find_folder
 from atlas_search.providers.open import open_embedder

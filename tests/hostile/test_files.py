@@ -7,7 +7,8 @@ import pytest
 
 from atlas_search.building.chunking import chunking
 from atlas_search.building.prepare import Preparation, Remark
-from atlas_search.building.sources import Rule, by_rule
+from atlas_search.building.source_file import Rule
+from atlas_search.building.sources import by_rule
 from atlas_search.building.workers import End, Limits, read_files
 from atlas_search.readers.files import files_reader
 from tests.hostile.builds import build_with

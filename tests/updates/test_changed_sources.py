@@ -11,7 +11,8 @@ import pytest
 from atlas_search.building import reading
 from atlas_search.building import sources as file_digests
 from atlas_search.building.document_ids import Changes
-from atlas_search.building.sources import FileDigests, Sources, by_folder, by_mapping, sha256_of
+from atlas_search.building.source_file import FileDigests, sha256_of
+from atlas_search.building.sources import Sources, by_folder, by_mapping
 from atlas_search.readers import Read
 from atlas_search.readers.text import TxtReader
 from atlas_search.stores.embedded import EmbeddedStore

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from atlas_search.building.sources import Rule, by_rule
+from atlas_search.building.source_file import Rule
+from atlas_search.building.sources import by_rule
 from atlas_search.stores.manifest import Manifest
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import READERS, build_tiny, contents, live, rows, write_sources

@@ -6,7 +6,8 @@ import pytest
 
 from atlas_search.building.document_ids import Changes
 from atlas_search.building.maintain import drop
-from atlas_search.building.sources import Rule, by_rule
+from atlas_search.building.source_file import Rule
+from atlas_search.building.sources import by_rule
 from atlas_search.stores.manifest import Manifest
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import (

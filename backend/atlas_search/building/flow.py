@@ -23,7 +23,8 @@ from atlas_search.building.kept_files import INGEST
 from atlas_search.building.live import Live, open_live
 from atlas_search.building.prepare import Preparation
 from atlas_search.building.reading import Plan, read_sources
-from atlas_search.building.sources import FileDigests, Sources, label_of, rare_collections
+from atlas_search.building.source_file import FileDigests
+from atlas_search.building.sources import Sources, label_of, rare_collections
 from atlas_search.building.version import (
     Contents,
     Progress,

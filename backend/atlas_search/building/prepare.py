@@ -12,7 +12,7 @@ from json.encoder import encode_basestring_ascii as _as_json_string
 from pathlib import Path
 
 from atlas_search.building.chunking import Chunking, TokenSpans, is_title, passage_spans, positions
-from atlas_search.building.sources import Rule, SourceFile, sha256_of
+from atlas_search.building.source_file import Rule, SourceFile, sha256_of
 from atlas_search.core.addresses import Linked, with_link
 from atlas_search.core.domain import Document, Metadata, Segment, embedded_text
 from atlas_search.core.errors import SourceError
@@ -24,7 +24,7 @@ from atlas_search.readers.metadata import is_empty, name_of, typed_metadata
 from atlas_search.readers.speeches import with_speeches
 from atlas_search.readers.titles import clean_title, title_from
 from atlas_search.stores.record_writer import PassageRow, Provenance
-from atlas_search.stores.staging import KeptDocument, StagedDocument, StagedPassage, text_digest
+from atlas_search.stores.staged import KeptDocument, StagedDocument, StagedPassage, text_digest
 
 VERSION = 11
 """Raised when the same drafts give other documents or passages: all sources are read again then."""

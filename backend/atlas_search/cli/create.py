@@ -28,11 +28,10 @@ from typer.core import TyperGroup
 from atlas_search.atlas import Atlas
 from atlas_search.building.chunking import Splitter, Unit, chunking
 from atlas_search.building.flow import BuildReport
+from atlas_search.building.source_file import Rule, SourceFile
 from atlas_search.building.sources import (
     FILE_NAME,
     LEADS_OUT,
-    Rule,
-    SourceFile,
     Sources,
     find_sources,
     in_language,

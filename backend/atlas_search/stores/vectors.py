@@ -39,7 +39,7 @@ from atlas_search.core.files import CLOSED, is_full
 from atlas_search.stores.arrays import IntArray, Splice, Spliced, map_array
 from atlas_search.stores.order import RECENT, Order
 from atlas_search.stores.record_writer import read_only
-from atlas_search.stores.staging import text_digest as text_digest
+from atlas_search.stores.staged import text_digest as text_digest
 
 if TYPE_CHECKING:
     from chromadb.api.client import Client

@@ -10,7 +10,8 @@ import numpy as np
 
 from atlas_search.atlas import Atlas
 from atlas_search.building.flow import BuildOptions, BuildReport, build
-from atlas_search.building.sources import Rule, SourceFile, Sources
+from atlas_search.building.source_file import Rule, SourceFile
+from atlas_search.building.sources import Sources
 from atlas_search.core.errors import SourceError
 from atlas_search.providers.embedding import Embedder
 from atlas_search.providers.sparse import EmbedderWithTerms, term_model
