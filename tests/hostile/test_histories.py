@@ -45,7 +45,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         found.extend(texts)
         return count_tokens(texts)
 
-    for module in ("asking", "answer.write.condense", "answer.write.context"):
+    for module in ("asking", "answer.write.condense", "answer.write.prompt"):
         monkeypatch.setattr(f"atlas_search.{module}.count_tokens", count)
     return found
 

@@ -83,8 +83,7 @@ def test_a_passage_is_read_once_for_all_sentences(monkeypatch: pytest.MonkeyPatc
         read.append(len(text))
         return content_terms(text, language)
 
-    for module in ("checks", "read_passage"):
-        monkeypatch.setattr(f"atlas_search.answer.check.{module}.content_terms", counted)
+    monkeypatch.setattr("atlas_search.answer.check.support.content_terms", counted)
     source = "".join(FACTS[:800])
     answer = "\n".join(f"Ewes of herd{n} give wool. [wool p1]" for n in range(500))
     verify(answer, given(source), 100)

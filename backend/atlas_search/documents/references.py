@@ -23,18 +23,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from html import escape
-from typing import Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 from urllib.parse import quote
-
-import rispy
-from bibtexparser.entrypoint import write_string
-from bibtexparser.library import Library
-from bibtexparser.model import Entry, Field
 
 from atlas_search.core.domain import MetadataValue
 from atlas_search.documents.answer import AnswerDocument, CitationOut, place_of
 from atlas_search.language.dates import OPEN_END, OPEN_START, bounds
 from atlas_search.language.lines import unwrap
+
+if TYPE_CHECKING:
+    from bibtexparser.model import Entry
 
 _ABOUT = re.compile(
     r"^(?:circa |ca\.? ?|c\.? ?|about |around |approximately |approx\.? |~)|[~%]$", re.IGNORECASE
@@ -251,11 +249,14 @@ _SAFE_IN_URL = "%/:?#[]@!$&'()*+,;=~"
 
 def bibtex(references: Sequence[Reference]) -> str:
     """One entry for each cited document; its `annote` holds the quotes."""
+    from bibtexparser.entrypoint import write_string
+    from bibtexparser.library import Library
+
     library = Library([_entry_bibtex(reference) for reference in references])
     return write_string(library)
 
 
-def _entry_bibtex(reference: Reference) -> Entry:
+def _entry_bibtex(reference: Reference) -> "Entry":
     # programs discard types they do not know, such as biblatex's @jurisdiction; @misc they all read
     is_book = reference.kind == "book"
     fields = {
@@ -269,6 +270,8 @@ def _entry_bibtex(reference: Reference) -> Entry:
         "url": quote(reference.url, safe=_SAFE_IN_URL),
         "annote": _latex(" ".join(reference.quotes)),
     }
+    from bibtexparser.model import Entry, Field
+
     return Entry(
         "book" if is_book else "misc",
         reference.key,
@@ -340,16 +343,17 @@ TYPES_RIS: Mapping[Kind, str] = {
 }
 
 
-class _Writer(rispy.RisWriter):  # type: ignore[misc]
-    def set_header(self, count: int) -> str:  # noqa: ARG002
-        """Without rispy's number above each entry, which is not part of the format."""
-        return ""
-
-
 def ris(references: Sequence[Reference]) -> str:
     """One entry for each cited document; its notes are the quotes."""
+    import rispy
+
+    class Writer(rispy.RisWriter):  # type: ignore[misc]
+        def set_header(self, count: int) -> str:  # noqa: ARG002
+            """Without rispy's number above each entry, which is not part of the format."""
+            return ""
+
     entries = [_entry_ris(reference) for reference in references]
-    return str(rispy.dumps(entries, implementation=_Writer))
+    return str(rispy.dumps(entries, implementation=Writer))
 
 
 def _entry_ris(reference: Reference) -> dict[str, object]:

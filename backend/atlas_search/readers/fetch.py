@@ -19,11 +19,10 @@ from email.message import Message
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from importlib.metadata import version
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urldefrag, urlsplit
 
 from httpx2 import URL, Client, Response, TimeoutException
-from protego import Protego
 from tenacity import Retrying, retry_if_exception, stop_after_attempt
 
 from atlas_search.core.addresses import address_fault
@@ -40,6 +39,9 @@ from atlas_search.providers.http import (
     wait_as_asked,
 )
 from atlas_search.readers.network import PublicNetwork, PublicTransport, Refused, allowed_hosts
+
+if TYPE_CHECKING:
+    from protego import Protego
 
 MEGABYTE = 1_000_000
 
@@ -353,7 +355,7 @@ class Robots:
         if not rules.can_fetch(str(url), AGENT):
             raise Refused(f"{address} does not allow it")
 
-    def _read(self, address: str, host: str) -> Protego | str:
+    def _read(self, address: str, host: str) -> "Protego | str":
         """The rules, or why there can be none."""
         text = ""
         try:
@@ -361,6 +363,8 @@ class Robots:
         except Fault as fault:
             if not isinstance(fault, Answered) or passes(fault):
                 return f"{address} cannot be read, so nothing is allowed: {reason(fault)}"
+        from protego import Protego
+
         rules = Protego.parse(text)
         delay = rules.crawl_delay(AGENT) or 0
         if delay > _LONGEST_DELAY:
