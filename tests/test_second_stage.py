@@ -144,11 +144,11 @@ def test_a_search_is_in_the_order_of_the_second_stage(services: Services) -> Non
         reranker="cohere", rerank_depth=20, rerank_share=1.0, max_passages_per_document=100
     )
     found = search(SearchRun(searcher, request, target))
-    lengths = [len(item.passage.text) for item in found.passages]
+    lengths = [len(item.passage.embedded) for item in found.passages]
     assert lengths == sorted(lengths)
     for item in found.passages:
         assert item.ranked.signals["relevance"] == pytest.approx(
-            1 / len(item.passage.text), abs=1e-6
+            1 / len(item.passage.embedded), abs=1e-6
         )
     plain = search(SearchRun(services.searcher, request, Target()))
     assert found.confidence.support == plain.confidence.support

@@ -237,8 +237,11 @@ class SearchRun:
         return [self.seen[row] for row in wanted]
 
     def texts(self, rows: IntArray) -> list[str]:
-        """Their texts."""
-        return [passage.text for passage in self.passages(rows)]
+        """What a second stage reads of them: title, sections and speaker above the text.
+
+        Without their titles the acts of a collection of statutes look alike.
+        """
+        return [passage.embedded for passage in self.passages(rows)]
 
     def scope_of(self, rows: IntArray) -> Scope:
         """These passages, ascending, as the only ones to be found."""
