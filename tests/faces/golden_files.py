@@ -9,6 +9,7 @@ GOLDEN = Path(__file__).with_name("golden")
 WRITE = "ATLAS_WRITE_FACES"
 """A variable of the environment: if it is set, the tests write what they would compare."""
 
+WIDTH = 200
 LINES = 60  # of a diff
 NEAR = 2e-4  # numbers are rounded to 4 places, and processors differ in the last one
 
@@ -17,7 +18,23 @@ def written(content: object) -> str:
     """What the file of a face holds: a text as it is, anything else as JSON."""
     if isinstance(content, str):
         return content.rstrip("\n") + "\n"
-    return json.dumps(content, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    return _lines(content, "") + "\n"
+
+
+def _lines(value: object, indent: str) -> str:
+    """JSON in which whatever fits into a line is on one: indented throughout, the files have four
+    times as many."""
+    one = json.dumps(value, ensure_ascii=False, sort_keys=True)
+    if len(indent) + len(one) <= WIDTH or not isinstance(value, dict | list) or not value:
+        return one
+    inner = indent + " "
+    if isinstance(value, list):
+        return "[\n" + ",\n".join(inner + _lines(each, inner) for each in value) + f"\n{indent}]"
+    named = (
+        f"{inner}{json.dumps(key, ensure_ascii=False)}: {_lines(each, inner)}"
+        for key, each in sorted(value.items())
+    )
+    return "{\n" + ",\n".join(named) + f"\n{indent}}}"
 
 
 def difference(name: str, text: str) -> str:
