@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.building import sources as file_digests
+from atlas_search.building import source_file as file_digests
 from atlas_search.building.source_file import Rule
 from atlas_search.building.sources import by_folder, by_rule
 from atlas_search.core.errors import SourceError

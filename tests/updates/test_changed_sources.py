@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from atlas_search.building import reading
-from atlas_search.building import sources as file_digests
+from atlas_search.building import source_file as file_digests
 from atlas_search.building.document_ids import Changes
 from atlas_search.building.source_file import FileDigests, sha256_of
 from atlas_search.building.sources import Sources, by_folder, by_mapping

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.building import sources as file_digests
+from atlas_search.building import source_file as file_digests
 from atlas_search.building.source_file import KEPT, FileDigests, sha256_of
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import build_tiny
