@@ -279,7 +279,7 @@ _UTF8_MARK = b"\xef\xbb\xbf"
 _ONE_BYTE = re.compile(r"(iso-?8859|windows-?125|cp-?125|latin)", re.IGNORECASE)
 _LATIN_1 = re.compile(r"(iso-?8859-?1|latin-?1)", re.IGNORECASE)
 _CONTROLS = re.compile(rb"[\x80-\x9f]")
-_MOST_ATTRIBUTES = 1_000
+_MOST_ATTRIBUTES = 100
 """Of one element, whose names are made plain: libxml2 looks through all of them for each name."""
 
 _PLACE = re.compile(r"(, line \d+, column \d+)+$|\s+$")
