@@ -5,8 +5,8 @@
 
 import re
 
-from atlas_search.evaluation.metrics.catalogue import METRICS
-from atlas_search.evaluation.metrics.metric import Metric
+from atlas_search.evaluation.metrics import Metric
+from atlas_search.evaluation.scored import METRICS
 from tests.places import ROOT
 
 PAGE = ROOT / "docs" / "evaluation-metrics.md"

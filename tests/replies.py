@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from atlas_search.core.domain import MARKER
 from atlas_search.documents.answer import AnswerDocument
 from atlas_search.documents.search import RankedPassageOut
-from atlas_search.evaluation.labels.label import Decision
-from atlas_search.evaluation.reply import Reply
+from atlas_search.evaluation.labels import Decision
+from atlas_search.evaluation.metrics import Reply
 
 CHARACTERS = 100
 """Of a passage; the `number`th of a document, from 0, begins at `number` times as many."""

@@ -11,23 +11,27 @@ import pytest
 from atlas_search.atlas import Atlas
 from atlas_search.building.source_file import Rule
 from atlas_search.building.sources import by_rule
-from atlas_search.cli.calibration import calibrate_command
-from atlas_search.cli.evaluation.options import LABELS
+from atlas_search.cli.evaluate_options import LABELS
+from atlas_search.cli.evaluate_runs import calibrate_command
 from atlas_search.core.errors import AtlasError, RequestError, SourceError
 from atlas_search.core.settings import Settings
-from atlas_search.evaluation.calibration import LOSE, balance, calibrate, choose, keep
-from atlas_search.evaluation.labels.label import Label, Split
-from atlas_search.evaluation.labels.load import load_labels
-from atlas_search.evaluation.questions import (
+from atlas_search.evaluation.calibrate import (
     FEW,
     HELD_OUT,
     LEAST,
+    LOSE,
     MOST,
     Questions,
+    balance,
+    calibrate,
+    choose,
     everyday,
+    keep,
     labelled_questions,
     make_questions,
 )
+from atlas_search.evaluation.label_files import load_labels
+from atlas_search.evaluation.labels import Label, Split
 from atlas_search.language.text import all_terms, content_terms
 from atlas_search.server.serving import Serving
 from atlas_search.services import Services

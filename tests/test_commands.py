@@ -11,7 +11,7 @@ import pytest
 
 from atlas_search.atlas import Atlas
 from atlas_search.cli.main import main
-from atlas_search.evaluation.questions import FEW, everyday
+from atlas_search.evaluation.calibrate import FEW, everyday
 from atlas_search.server.app import create_app
 from atlas_search.services import Services
 from tests.conftest import SAMPLES

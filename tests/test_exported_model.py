@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from atlas_search.core.errors import ConfigurationError
-from atlas_search.evaluation.runs.here import model_settings
+from atlas_search.evaluation.carry_out import model_settings
 from atlas_search.providers import onnx as exporting
 from atlas_search.providers.embedding import DEFAULT_MODEL, Runtime
 from atlas_search.providers.embedding_local import LocalEmbedder

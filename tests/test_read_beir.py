@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from atlas_search.core.errors import SourceError
-from atlas_search.evaluation.labels.beir import BenchmarkQuery, read_qrels, read_queries
+from atlas_search.evaluation.label_files import BenchmarkQuery, read_qrels, read_queries
 from atlas_search.readers import Draft, Skipped
 from atlas_search.readers.tables import CORPUS_FILES, BeirReader
 

@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 
 from atlas_search.atlas import Atlas
 from atlas_search.core.errors import EmbeddingUnavailable
-from atlas_search.evaluation.labels.label import Label, Split
+from atlas_search.evaluation.labels import Label, Split
 from atlas_search.evaluation.run import evaluate
 from atlas_search.evaluation.scored import summarise
 from atlas_search.server.app import create_app

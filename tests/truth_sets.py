@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from atlas_search.evaluation.labels.beir import BenchmarkQuery
+from atlas_search.evaluation.label_files import BenchmarkQuery
 from tests.benchmarks.quality.sets import split_of
 
 MILLS = {

@@ -22,7 +22,7 @@ import typer
 from waitress.server import create_server
 
 from atlas_search.atlas import Atlas
-from atlas_search.evaluation.labels.load import load_labels
+from atlas_search.evaluation.label_files import load_labels
 from atlas_search.providers.chat import ModelCalls
 from atlas_search.server.app import create_app
 from atlas_search.services import Services

@@ -28,9 +28,8 @@ from rich.table import Table
 
 from atlas_search.answer.decide import DEFAULT_THRESHOLD, RISKY_THRESHOLD, evidence_of
 from atlas_search.core.settings import load_settings
-from atlas_search.evaluation.calibration import choose
-from atlas_search.evaluation.labels.beir import BenchmarkQuery
-from atlas_search.evaluation.questions import make_questions
+from atlas_search.evaluation.calibrate import choose, make_questions
+from atlas_search.evaluation.label_files import BenchmarkQuery
 from atlas_search.providers.open import open_embedder
 from atlas_search.search.request import Filter
 from tests.benchmarks.quality.collection import Collection, build_collection, open_collection

@@ -17,7 +17,7 @@ from typing import Annotated
 import typer
 
 from atlas_search.core.settings import load_settings
-from atlas_search.evaluation.labels.load import load_labels
+from atlas_search.evaluation.label_files import load_labels
 from tests.chat_server import KEY, ChatServer, Pause, Request, Says
 from tests.crowd import Crowd, Footprint, crowd, footprint
 from tests.openai_server import openai_server

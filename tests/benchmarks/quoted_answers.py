@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 from atlas_search.atlas import Atlas
-from atlas_search.evaluation.labels.load import load_labels
+from atlas_search.evaluation.label_files import load_labels
 from tests.places import ROOT
 
 FIRST = 60

@@ -39,8 +39,8 @@ from atlas_search.answer.quotes.kinds import ANYTHING
 from atlas_search.atlas import Atlas
 from atlas_search.core.domain import Citation
 from atlas_search.core.files import bundled_folder
-from atlas_search.evaluation.labels.load import load_labels
-from atlas_search.evaluation.metrics.texts import contains_reference
+from atlas_search.evaluation.label_files import load_labels
+from atlas_search.evaluation.metrics import contains_reference
 from atlas_search.providers.embedding import DEFAULT_MODEL
 from atlas_search.search.flow import search
 from atlas_search.search.request import Filter

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.evaluation.judge.libraries.process import Libraries
-from atlas_search.evaluation.runs.here import ProcessSubject
+from atlas_search.evaluation.carry_out import ProcessSubject
+from atlas_search.evaluation.libraries.process import Libraries
 from tests.conftest import require
 from tests.evaluation.farm import build_farm, opened_farm
 from tests.servers import JUDGES_PYTHON

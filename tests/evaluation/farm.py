@@ -7,12 +7,16 @@ from pathlib import Path
 
 from atlas_search.atlas import Atlas
 from atlas_search.core.settings import Settings
+from atlas_search.evaluation.carry_out import (
+    ProcessSubject,
+    Subject,
+    Wanted,
+    begin_run,
+    choose_questions,
+)
 from atlas_search.evaluation.folder import RunFolder
-from atlas_search.evaluation.labels.label import Label
+from atlas_search.evaluation.labels import Label
 from atlas_search.evaluation.run import RunSpec
-from atlas_search.evaluation.runs.begin import Wanted, begin_run, choose_questions
-from atlas_search.evaluation.runs.here import ProcessSubject
-from atlas_search.evaluation.runs.subject import Subject
 from atlas_search.providers.embedding import Embedder
 from tests.conftest import TODAY
 from tests.hash_embedder import HashEmbedder

@@ -8,17 +8,21 @@ from typing import Any
 import httpx2
 
 from atlas_search.atlas import Atlas
-from atlas_search.cli.evaluation.options import LABELS
+from atlas_search.cli.evaluate_options import LABELS
 from atlas_search.core.telemetry.tracer import Tracer
-from atlas_search.evaluation.ask_all import Told, no_one
+from atlas_search.evaluation.asking import Told, no_one
+from atlas_search.evaluation.carry_out import (
+    ProcessSubject,
+    Wanted,
+    begin_run,
+    carry_out,
+    choose_questions,
+)
 from atlas_search.evaluation.folder import RunFolder
-from atlas_search.evaluation.labels.label import Label
-from atlas_search.evaluation.labels.load import load_labels
-from atlas_search.evaluation.phoenix.api import PhoenixApi
-from atlas_search.evaluation.phoenix.upload import Uploaded
-from atlas_search.evaluation.runs.begin import Wanted, begin_run, choose_questions
-from atlas_search.evaluation.runs.carry_out import carry_out
-from atlas_search.evaluation.runs.here import ProcessSubject
+from atlas_search.evaluation.label_files import load_labels
+from atlas_search.evaluation.labels import Label
+from atlas_search.evaluation.phoenix import Uploaded
+from atlas_search.evaluation.phoenix_api import PhoenixApi
 from atlas_search.services import Services
 from tests.conftest import TODAY
 from tests.servers import wait_for

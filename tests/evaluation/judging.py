@@ -10,16 +10,24 @@ from pydantic import SecretStr
 
 from atlas_search.core.targets import Target
 from atlas_search.core.telemetry.tracer import Tracer
-from atlas_search.evaluation.judge.ask import JudgeModel
-from atlas_search.evaluation.judge.judge import JudgedQuestion, judge_question
-from atlas_search.evaluation.judge.kept import NAME, KeptReplies
-from atlas_search.evaluation.judge.libraries.process import Libraries
-from atlas_search.evaluation.judge.panel import PASSAGE_TOKENS, VOTES, Panel
-from atlas_search.evaluation.judge.prompts import Rules, rules
-from atlas_search.evaluation.judge.spending import Spending
-from atlas_search.evaluation.labels.label import Label
-from atlas_search.evaluation.metrics.metric import Tools
-from atlas_search.evaluation.reply import Reply
+from atlas_search.evaluation.judge import (
+    PASSAGE_TOKENS,
+    VOTES,
+    JudgedQuestion,
+    Panel,
+    judge_question,
+)
+from atlas_search.evaluation.judge_model import (
+    NAME,
+    JudgeModel,
+    KeptReplies,
+    Rules,
+    Spending,
+    rules,
+)
+from atlas_search.evaluation.labels import Label
+from atlas_search.evaluation.libraries.process import Libraries
+from atlas_search.evaluation.metrics import Reply, Tools
 from atlas_search.evaluation.scored import score
 from atlas_search.providers.chat import ModelCalls
 from atlas_search.providers.chat_remote import openai_chat

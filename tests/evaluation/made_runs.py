@@ -6,9 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from atlas_search.evaluation.folder import RunFolder
-from atlas_search.evaluation.labels.label import Label
-from atlas_search.evaluation.metrics.metric import Tools
-from atlas_search.evaluation.reply import Reply
+from atlas_search.evaluation.labels import Label
+from atlas_search.evaluation.metrics import Reply, Tools
 from atlas_search.evaluation.run import EvalRun, JudgeUsed, LabelsUsed, RunSpec
 from atlas_search.evaluation.scored import Scored, score
 from tests.hash_embedder import HashEmbedder

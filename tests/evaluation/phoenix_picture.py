@@ -9,9 +9,8 @@ from pathlib import Path
 from playwright.sync_api import FloatRect, Page, ViewportSize, expect, sync_playwright
 
 from atlas_search.core.settings import Settings, load_settings
-from atlas_search.evaluation.phoenix.api import PhoenixApi
-from atlas_search.evaluation.phoenix.shown import Shown
-from atlas_search.evaluation.phoenix.upload import upload_runs
+from atlas_search.evaluation.phoenix import Shown, upload_runs
+from atlas_search.evaluation.phoenix_api import PhoenixApi
 from atlas_search.providers.open import open_embedder
 from atlas_search.services import open_services
 from tests.browser import chromium

@@ -4,7 +4,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from atlas_search.core.errors import RequestError
-from atlas_search.evaluation.statistics.agreement import (
+from atlas_search.evaluation.statistics import (
     Level,
     Weights,
     cohen_kappa,

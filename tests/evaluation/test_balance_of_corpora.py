@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from atlas_search.evaluation.labels.label import Label
-from atlas_search.evaluation.metrics import balance, periods
-from atlas_search.evaluation.metrics.balance import entropy, spread
-from atlas_search.evaluation.metrics.metric import Case, Tools
+from atlas_search.evaluation import metrics
+from atlas_search.evaluation.labels import Label
+from atlas_search.evaluation.metrics import Case, Tools, entropy, spread
 from atlas_search.search.trace import imbalance
 from tests.hash_embedder import HashEmbedder
 from tests.replies import passage, reply
@@ -29,7 +28,7 @@ def counted(**corpora: tuple[int, int]) -> dict[str, object]:
 
 def balanced(label: Label, *corpora: str, **counts: tuple[int, int]) -> dict[str, float]:
     came = reply("ANSWER", retrieval=counted(**counts))
-    return balance.measure(Case(label, came, Tools(HashEmbedder(), corpora=corpora)))
+    return metrics.measure_balance(Case(label, came, Tools(HashEmbedder(), corpora=corpora)))
 
 
 def test_shares_entropy_and_imbalance_by_hand() -> None:
@@ -107,7 +106,7 @@ def searched(first: str | None, last: str | None, *dates: str | None) -> dict[st
         "short_legs": [],
     }
     kept = [passage("a", date=date) for date in dates]
-    return periods.measure(
+    return metrics.measure_periods(
         Case(LABEL, reply("ANSWER", passages=kept, scope=scope), Tools(HashEmbedder()))
     )
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from atlas_search.evaluation.labels.label import Split
-from atlas_search.evaluation.labels.load import load_labels
+from atlas_search.evaluation.label_files import load_labels
+from atlas_search.evaluation.labels import Split
 from tests.conftest import SAMPLES, sample_documents
 
 LABELS = SAMPLES / "labels.jsonl"

@@ -9,13 +9,11 @@ import pytest
 
 from atlas_search.cli.main import main
 from atlas_search.core.errors import SourceError
-from atlas_search.evaluation.comparison.compare import compare
-from atlas_search.evaluation.comparison.differences import Difference
-from atlas_search.evaluation.comparison.slices import corpora_of, slices
-from atlas_search.evaluation.comparison.specs import UNSET, Change
-from atlas_search.evaluation.comparison.texts import markdown
+from atlas_search.evaluation.compare import UNSET, Change, compare, markdown
+from atlas_search.evaluation.compare_figures import Difference
 from atlas_search.evaluation.folder import JUDGE, RunFolder
-from atlas_search.evaluation.labels.label import Label, Span
+from atlas_search.evaluation.labels import Label, Span
+from atlas_search.evaluation.scored import corpora_of, slices
 from tests.evaluation.made_runs import LABELS, by_a_judge, kept, made_run, slower, spec, unanswered
 
 MANY = [label.id for label in LABELS[:18]]

@@ -2,11 +2,9 @@
 
 import pytest
 
-from atlas_search.evaluation.labels.label import Decision, Label, Span
-from atlas_search.evaluation.metrics import answers, citations, decisions, sources
-from atlas_search.evaluation.metrics.decisions import confusion
-from atlas_search.evaluation.metrics.metric import Case, Tools
-from atlas_search.evaluation.reply import Reply
+from atlas_search.evaluation import metrics
+from atlas_search.evaluation.labels import Decision, Label, Span
+from atlas_search.evaluation.metrics import Case, Reply, Tools, confusion
 from tests.hash_embedder import HashEmbedder
 from tests.replies import citation, passage, reply
 
@@ -18,7 +16,7 @@ BLOCKED = Label("q3", "", "", "?", expected_decision="BLOCK")
 
 def test_false_refusals_and_accepts_are_counted_apart() -> None:
     def decided(label: Label, decision: Decision) -> dict[str, float]:
-        return decisions.measure(Case(label, reply(decision, "So."), TOOLS))
+        return metrics.measure_decisions(Case(label, reply(decision, "So."), TOOLS))
 
     assert decided(KNOWN, "ABSTAIN") == {"answered": 0, "false_refusal": 1, "decided": 0}
     assert decided(KNOWN, "ANSWER") == {"answered": 1, "false_refusal": 0, "decided": 1}
@@ -50,7 +48,9 @@ def test_the_table_of_decisions() -> None:
 def cited(
     label: Label, *given: dict[str, object], decision: Decision = "ANSWER"
 ) -> dict[str, float]:
-    return citations.measure(Case(label, reply(decision, "So.", citations=list(given)), TOOLS))
+    return metrics.measure_citations(
+        Case(label, reply(decision, "So.", citations=list(given)), TOOLS)
+    )
 
 
 def test_citations_are_gold_by_their_documents() -> None:
@@ -80,7 +80,7 @@ def test_without_an_answer_nothing_is_cited() -> None:
 
 @pytest.mark.parametrize(("share", "whole"), [(1.0, 1.0), (0.5, 0.0)])
 def test_an_answer_is_grounded_if_every_sentence_is(share: float, whole: float) -> None:
-    figures = citations.measure(Case(KNOWN, reply("ANSWER", "So.", grounded=share), TOOLS))
+    figures = metrics.measure_citations(Case(KNOWN, reply("ANSWER", "So.", grounded=share), TOOLS))
     assert (figures["sentence_groundedness"], figures["grounded"]) == (share, whole)
 
 
@@ -88,7 +88,7 @@ def right(
     label: Label, text: str, *of: str, decision: Decision = "ANSWER", kept: str = "Seven days."
 ) -> dict[str, float]:
     came = reply(decision, text, cited=of, passages=[passage("a", kept)])
-    measured = answers.measure(Case(label, came, TOOLS))
+    measured = metrics.measure_answers(Case(label, came, TOOLS))
     return {name: value for name, value in measured.items() if name == "right"}
 
 
@@ -117,7 +117,7 @@ def test_without_a_reference_an_answer_is_right_if_it_cites_gold() -> None:
 def aged(days: int, violations: int, *, stale: bool) -> dict[str, float]:
     told = {"freshness": {"freshness_days": days, "violations": violations, "stale": stale}}
     came = reply("ABSTAIN", passages=[passage("a"), passage("b")], retrieval=told)
-    return sources.measure(Case(KNOWN, came, TOOLS))
+    return metrics.measure_sources(Case(KNOWN, came, TOOLS))
 
 
 def test_passages_older_than_allowed_are_counted() -> None:
@@ -133,7 +133,7 @@ def test_an_answer_from_superseded_sources_alone_is_told() -> None:
     def superseded(*given: dict[str, object], category: str = "stale") -> float | None:
         label = Label("q1", "", category, "?", gold_document_ids=frozenset({"a", "b"}))
         came = reply("ANSWER", "So.", citations=list(given))
-        return sources.measure(Case(label, came, TOOLS)).get("superseded")
+        return metrics.measure_sources(Case(label, came, TOOLS)).get("superseded")
 
     assert superseded(old) == superseded(old, category="conflicting") == 1
     assert superseded(old, new) == superseded(new) == 0
@@ -144,7 +144,7 @@ def test_a_question_about_a_superseded_source_may_be_answered_from_it() -> None:
     old = citation("a") | {"metadata": {"superseded_by": "b"}}
     label = Label("q1", "", "stale", "?", gold_document_ids=frozenset({"a"}))
     came = reply("ANSWER", "So.", citations=[old])
-    assert sources.measure(Case(label, came, TOOLS)) == {"superseded": 0}
+    assert metrics.measure_sources(Case(label, came, TOOLS)) == {"superseded": 0}
 
 
 def test_contradictions_are_told_where_they_are_and_nowhere_else() -> None:
@@ -155,7 +155,7 @@ def test_contradictions_are_told_where_they_are_and_nowhere_else() -> None:
     ) -> dict[str, float]:
         found = [{"kind": of, "detail": "d", "stated": stated, "first": side, "second": side}]
         label = Label("q1", "", category, "?", ("x",), kind=kind)
-        return sources.measure(Case(label, reply("ANSWER", "So.", conflicts=found), TOOLS))
+        return metrics.measure_sources(Case(label, reply("ANSWER", "So.", conflicts=found), TOOLS))
 
     assert conflicts("conflicting", stated=True) == {"conflict_stated": 1}
     assert conflicts("", stated=False, kind="conflicting") == {"conflict_stated": 0}

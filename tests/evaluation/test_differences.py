@@ -9,13 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from atlas_search.evaluation.comparison.differences import correct, differences
-from atlas_search.evaluation.comparison.figures import QuestionFigures
-from atlas_search.evaluation.comparison.pairs import unlike_sources
+from atlas_search.evaluation.compare_figures import (
+    QuestionFigures,
+    correct,
+    differences,
+    unlike_sources,
+)
 from atlas_search.evaluation.scored import Source
-from atlas_search.evaluation.statistics.correction import holm
-from atlas_search.evaluation.statistics.interval import mean_interval
-from atlas_search.evaluation.statistics.permutation import least_p_value, paired_p_values
+from atlas_search.evaluation.statistics import holm, least_p_value, mean_interval, paired_p_values
 
 EIGHT = [0.5, 0.1, -0.2, 0.3, 0.25, 0.05, -0.15, 0.4]
 MANY = [((n * 37) % 100 - 42) / 100 + n / 10_000 for n in range(60)]

@@ -1,7 +1,7 @@
 """The page about metrics is what the code does."""
 
-from atlas_search.evaluation.metrics.catalogue import METRICS
-from atlas_search.evaluation.metrics.metric import Tools
+from atlas_search.evaluation.metrics import Tools
+from atlas_search.evaluation.scored import METRICS
 from tests.evaluation_docs import PAGE, page
 from tests.hash_embedder import HashEmbedder
 

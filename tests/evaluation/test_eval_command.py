@@ -179,8 +179,8 @@ def test_a_judge_that_fails_takes_nothing_with_it(
     def failing(*_: object) -> None:
         raise Unavailable("The judge is ill.")
 
-    monkeypatch.setattr("atlas_search.cli.evaluation.run.check_judge", lambda _: None)
-    monkeypatch.setattr("atlas_search.cli.evaluation.run.judge_run", failing)
+    monkeypatch.setattr("atlas_search.cli.evaluate.check_judge", lambda _: None)
+    monkeypatch.setattr("atlas_search.cli.evaluate.judge_run", failing)
     out = tmp_path / "run"
     status, printed, said = evaluation("--labels", labels, "--limit", 1, "--judge", "--out", out)
     assert status == 1
@@ -246,7 +246,7 @@ def test_a_run_can_end_with_its_judge(
 def test_a_run_is_kept_where_phoenix_is_away(
     evaluation: Command, labels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("atlas_search.cli.evaluation.phoenix.TRIES", 1)
+    monkeypatch.setattr("atlas_search.cli.evaluate_runs.TRIES", 1)
     monkeypatch.setenv("PHOENIX_COLLECTOR_ENDPOINT", f"http://127.0.0.1:{free_port()}")
     out = tmp_path / "run"
     status, _, said = evaluation("--labels", labels, "--limit", "1", "--out", out, "--phoenix")

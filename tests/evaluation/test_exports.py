@@ -7,7 +7,7 @@ import ir_measures
 import pytest
 
 from atlas_search.evaluation.exports import FORMATS, left_out, write_export
-from atlas_search.evaluation.labels.label import Label
+from atlas_search.evaluation.labels import Label
 from atlas_search.evaluation.run import EvalRun
 from atlas_search.evaluation.scored import summarise
 from tests.evaluation.reported import LIGHTS, failed, made, right, wrong

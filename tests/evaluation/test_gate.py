@@ -10,10 +10,16 @@ import pytest
 
 from atlas_search.cli.main import main
 from atlas_search.core.errors import SourceError
-from atlas_search.evaluation.comparison.figures import is_known, run_figures
-from atlas_search.evaluation.gate.baseline import baseline_of, read_baseline, write_baseline
-from atlas_search.evaluation.gate.gate import Check, Gate, gate
-from atlas_search.evaluation.gate.rules import read_rules
+from atlas_search.evaluation.compare_figures import is_known, run_figures
+from atlas_search.evaluation.gate import (
+    Check,
+    Gate,
+    baseline_of,
+    gate,
+    read_baseline,
+    read_rules,
+    write_baseline,
+)
 from atlas_search.evaluation.run import EvalRun
 from tests.evaluation.made_runs import LABELS, by_a_judge, kept, made_run, slower, spec, unanswered
 from tests.places import ROOT

@@ -9,12 +9,15 @@ from pathlib import Path
 import pytest
 
 from atlas_search.core.errors import AtlasError, Unavailable
-from atlas_search.evaluation.calibration import keep
+from atlas_search.evaluation.calibrate import keep
+from atlas_search.evaluation.carry_out import (
+    Facts,
+    ProcessSubject,
+    carry_out,
+    check_same,
+    model_settings,
+)
 from atlas_search.evaluation.folder import RUN, RunFolder
-from atlas_search.evaluation.runs.begin import check_same
-from atlas_search.evaluation.runs.carry_out import carry_out
-from atlas_search.evaluation.runs.here import ProcessSubject, model_settings
-from atlas_search.evaluation.runs.subject import Facts
 from atlas_search.stores.manifest import Calibration
 from tests.evaluation.farm import begun, build_farm, opened_farm
 from tests.evaluation.test_runs import Troubled

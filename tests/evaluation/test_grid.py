@@ -11,12 +11,16 @@ import pytest
 
 from atlas_search.core.errors import RequestError
 from atlas_search.core.targets import Target, load_target
+from atlas_search.evaluation.carry_out import Outcome, Subject, missing
 from atlas_search.evaluation.folder import RunFolder
-from atlas_search.evaluation.grid.configuration import Axes, Configuration, configurations
-from atlas_search.evaluation.grid.target_files import target_file, write_targets
+from atlas_search.evaluation.grid import (
+    Axes,
+    Configuration,
+    configurations,
+    target_file,
+    write_targets,
+)
 from atlas_search.evaluation.run import EvalRun, score_all
-from atlas_search.evaluation.runs.carry_out import Outcome, missing
-from atlas_search.evaluation.runs.subject import Subject
 from atlas_search.providers.embedding_local import LocalEmbedder
 from tests.chat_server import KEY, Reply, Request, Told, said
 from tests.evaluation.commands import Command, command_runner
@@ -192,7 +196,7 @@ def test_a_grid_goes_on_with_what_it_lacks(
     replies = out / "mine_k3-all" / "replies.jsonl"
     replies.write_text("".join(replies.read_text().splitlines(keepends=True)[:4]))
     with monkeypatch.context() as patched:
-        patched.setattr("atlas_search.evaluation.grid.grid.carry_out", interrupted)
+        patched.setattr("atlas_search.evaluation.grid.carry_out", interrupted)
         assert evaluation("grid", "--resume", out)[0] == 130
     assert [line.split("|")[1:4] for line in (out / "grid.md").read_text().splitlines()[4:]] == [
         [" 3 ", " openai ", " 4 of 6 "],

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from atlas_search.evaluation.comparison.figures import question_figures
-from atlas_search.evaluation.labels.label import Label
-from atlas_search.evaluation.metrics.metric import Tools
+from atlas_search.evaluation.compare_figures import question_figures
+from atlas_search.evaluation.labels import Label
+from atlas_search.evaluation.metrics import Tools
 from atlas_search.evaluation.scored import score, summarise
-from atlas_search.evaluation.statistics.interval import interval, mean_interval, mean_intervals
+from atlas_search.evaluation.statistics import interval, mean_interval, mean_intervals
 from tests.hash_embedder import HashEmbedder
 from tests.replies import reply
 

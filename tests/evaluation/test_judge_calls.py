@@ -10,12 +10,9 @@ from openinference.semconv.trace import SpanAttributes
 
 from atlas_search.core.errors import ConfigurationError, RequestError
 from atlas_search.core.targets import Target
-from atlas_search.evaluation.judge.judge import JudgedQuestion, judge_questions
-from atlas_search.evaluation.judge.kept import NAME, KeptReplies
-from atlas_search.evaluation.judge.outage import FAILURES, UNUSABLE
-from atlas_search.evaluation.judge.panel import Panel
-from atlas_search.evaluation.judge.report import report_of
-from atlas_search.evaluation.labels.label import Label
+from atlas_search.evaluation.judge import JudgedQuestion, Panel, judge_questions, report_of
+from atlas_search.evaluation.judge_model import FAILURES, NAME, UNUSABLE, KeptReplies
+from atlas_search.evaluation.labels import Label
 from atlas_search.evaluation.scored import Scored, score
 from tests.chat_server import KEY, Cut, Gate, Reply, Request, Says, Silence, Told
 from tests.evaluation.judging import (

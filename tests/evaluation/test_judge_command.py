@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.cli.evaluation.judge import rated_votes, vote_of
+from atlas_search.cli.evaluate_judge import rated_votes, vote_of
 from atlas_search.core.settings import load_settings
+from atlas_search.evaluation.carry_out import ProcessSubject, carry_out
 from atlas_search.evaluation.folder import JUDGE, JUDGEMENTS, SCORES, RunFolder
-from atlas_search.evaluation.people.ratings import Rating as PersonRating
-from atlas_search.evaluation.people.ratings import Ratings
-from atlas_search.evaluation.reply import Reply
-from atlas_search.evaluation.runs.carry_out import carry_out
-from atlas_search.evaluation.runs.here import ProcessSubject
+from atlas_search.evaluation.metrics import Reply
+from atlas_search.evaluation.people import Rating as PersonRating
+from atlas_search.evaluation.people import Ratings
 from atlas_search.server.feedback.delivery import open_store
 from atlas_search.server.feedback.store import RatedAnswer, Rating, Vote
 from tests.chat_server import KEY
@@ -318,7 +317,7 @@ def test_a_judged_run_that_lacks_nothing_keeps_its_judge(
 def test_figures_that_need_an_embedding_model_that_is_away_stay_estimates(
     command: Command, run: RunFolder, openai: OpenAIServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("atlas_search.cli.evaluation.judge.open_embedder", lambda _: Away())
+    monkeypatch.setattr("atlas_search.cli.evaluate_judge.open_embedder", lambda _: Away())
     before = run.load()
     status, printed, said = command("run", *OPENAI, "--json")
     assert status == 0, said

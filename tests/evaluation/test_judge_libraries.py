@@ -13,13 +13,10 @@ import pytest
 
 from atlas_search.core.errors import ConfigurationError, MissingLibrary
 from atlas_search.core.targets import Target
-from atlas_search.evaluation.judge.ask import MALFORMED
-from atlas_search.evaluation.judge.forms import Mark
-from atlas_search.evaluation.judge.judge import judge_questions
-from atlas_search.evaluation.judge.libraries import worker
-from atlas_search.evaluation.judge.libraries.process import INSTALL, Libraries
-from atlas_search.evaluation.judge.panel import Panel
-from atlas_search.evaluation.judge.report import report_of
+from atlas_search.evaluation.judge import Panel, judge_questions, report_of
+from atlas_search.evaluation.judge_model import MALFORMED, Mark
+from atlas_search.evaluation.libraries import worker
+from atlas_search.evaluation.libraries.process import INSTALL, Libraries
 from atlas_search.evaluation.scored import score
 from tests.chat_server import Request, Says, Silence, Told
 from tests.evaluation import judging

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.evaluation.judge.measures.context_precision import average_precision
-from atlas_search.evaluation.judge.panel import Panel
+from atlas_search.evaluation.judge import Panel, average_precision
 from tests.evaluation.judging import (
     ANSWERED,
     GOOD,

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from atlas_search.evaluation.judge.people import (
+from atlas_search.evaluation.judge import (
     Agreement,
     PersonVote,
     Scale,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from atlas_search.answer.write.prompt import opening_of
-from atlas_search.evaluation.judge.quoting import Tag, quote, quote_each, quote_passages
+from atlas_search.evaluation.judge_model import Tag, quote, quote_each, quote_passages
 from tests.evaluation.judging import (
     ALL_RULES,
     GOOD,
@@ -132,7 +132,7 @@ def test_a_model_that_only_repeats_its_source_gives_no_mark(
 
 
 def test_every_rule_says_that_texts_are_quoted() -> None:
-    from atlas_search.evaluation.judge.prompts import rules
+    from atlas_search.evaluation.judge_model import rules
 
     for kind in ALL_RULES:
         if kind != "steps":  # it is given no text

@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 from atlas_search.core.errors import RequestError
-from atlas_search.evaluation.judge.ask import CUT_OFF, MALFORMED
-from atlas_search.evaluation.judge.judge import judge_question
-from atlas_search.evaluation.judge.panel import Panel
-from atlas_search.evaluation.metrics import overlap
-from atlas_search.evaluation.metrics.metric import Case
+from atlas_search.evaluation import estimates
+from atlas_search.evaluation.judge import Panel, judge_question
+from atlas_search.evaluation.judge_model import CUT_OFF, MALFORMED
+from atlas_search.evaluation.metrics import Case
 from tests.chat_server import Says
 from tests.evaluation.judging import (
     ANSWERED,
@@ -29,7 +28,7 @@ from tests.evaluation.judging import (
 )
 from tests.openai_server import OpenAIServer, openai_server
 
-ESTIMATES = overlap.measure(Case(LABEL, ANSWERED, TOOLS))
+ESTIMATES = estimates.measure_overlap(Case(LABEL, ANSWERED, TOOLS))
 BROKEN = "I think that it is right."
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from atlas_search.core.errors import Conflict, NotFound, SourceError
-from atlas_search.evaluation.labels.label import Label, Span
-from atlas_search.evaluation.labels.load import load_labels
-from atlas_search.evaluation.people.label_file import LabelFile, label_line
+from atlas_search.evaluation.label_files import load_labels
+from atlas_search.evaluation.labels import Label, Span
+from atlas_search.evaluation.people import LabelFile, label_line
 
 LABEL = Label(
     "q1",

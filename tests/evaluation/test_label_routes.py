@@ -13,9 +13,9 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from atlas_search import Atlas
 from atlas_search.core.domain import Passage
-from atlas_search.evaluation.labels.label import Decision, Label, Span
-from atlas_search.evaluation.labels.load import load_labels
-from atlas_search.evaluation.people.label_file import LabelFile
+from atlas_search.evaluation.label_files import load_labels
+from atlas_search.evaluation.labels import Decision, Label, Span
+from atlas_search.evaluation.people import LabelFile
 from atlas_search.server.access.caller import RULES
 from atlas_search.server.labelling import LABEL_ROUTES, RATING_ROUTES
 from tests.access.two_corpora import QUESTION, two_corpora

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from atlas_search.answer.decide import evidence_of
 from atlas_search.atlas import Atlas
 from atlas_search.documents.search import SearchOut
-from atlas_search.evaluation.labels.label import Label
-from atlas_search.evaluation.metrics.of_sets import (
+from atlas_search.evaluation.confidence import (
     Bin,
     Outcomes,
     Point,
@@ -23,7 +22,8 @@ from atlas_search.evaluation.metrics.of_sets import (
     reliability,
     set_figures,
 )
-from atlas_search.evaluation.reply import Reply
+from atlas_search.evaluation.labels import Label
+from atlas_search.evaluation.metrics import Reply
 from atlas_search.evaluation.scored import Scored, summarise
 from atlas_search.services import Services
 from tests.replies import reply

@@ -6,12 +6,11 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from atlas_search.cli.evaluation.outcome import remarks_on, status_of
-from atlas_search.evaluation.labels.label import Label
-from atlas_search.evaluation.reply import Reply
+from atlas_search.cli.evaluate_options import remarks_on, status_of
+from atlas_search.evaluation.carry_out import Outcome, operations
+from atlas_search.evaluation.labels import Label
+from atlas_search.evaluation.metrics import Reply
 from atlas_search.evaluation.run import EvalRun, LabelsUsed, RunSpec
-from atlas_search.evaluation.runs.carry_out import Outcome
-from atlas_search.evaluation.runs.operations import operations
 from atlas_search.evaluation.scored import Scored
 from tests.replies import reply
 

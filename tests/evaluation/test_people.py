@@ -7,13 +7,24 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from atlas_search.cli.evaluation.rate import rated_answers
+from atlas_search.cli.evaluate_judge import rated_answers
 from atlas_search.cli.main import app
 from atlas_search.core.errors import RequestError, SourceError, UnwritableFolder
-from atlas_search.evaluation.people.agreement import ALPHA, COHEN, FLEISS, WEIGHTED, agreements
-from atlas_search.evaluation.people.raters import own_order, rater_name
-from atlas_search.evaluation.people.ratings import RATINGS, Rating, Ratings
-from atlas_search.evaluation.people.scales import USUAL, Scale, read_scales
+from atlas_search.evaluation.people import (
+    COHEN,
+    FLEISS,
+    KRIPPENDORFF,
+    RATINGS,
+    USUAL,
+    WEIGHTED,
+    Rating,
+    Ratings,
+    Scale,
+    agreements,
+    own_order,
+    rater_name,
+    read_scales,
+)
 from tests.evaluation.made_runs import LABELS, kept, made_run, unanswered
 from tests.test_full_disk import longest_file
 
@@ -151,7 +162,7 @@ def test_a_broken_file_of_ratings_is_told_with_its_line(ratings: Ratings, tmp_pa
 def test_three_raters_have_no_kappa_of_two() -> None:
     given = [rating(name, f"q{n}", tall=n % 3) for name in "abc" for n in range(6)]
     [found] = agreements(given, [TALL])
-    assert found.coefficients == {FLEISS: 1, ALPHA: 1}
+    assert found.coefficients == {FLEISS: 1, KRIPPENDORFF: 1}
     assert found.missing == dict.fromkeys((COHEN, WEIGHTED), "Cohen's kappa is of two raters.")
 
 
@@ -186,7 +197,7 @@ def test_the_command_tells_the_agreement_as_a_table_and_as_json(tmp_path: Path) 
     assert "wide, no Fleiss, Krippendorff: No item has two ratings to compare." in table.output
     told = json.loads(CliRunner().invoke(app, ["eval", "agreement", str(folder), "--json"]).output)
     tall, wide = told["scales"]
-    assert tall["coefficients"] == dict.fromkeys((COHEN, WEIGHTED, FLEISS, ALPHA), 1)
+    assert tall["coefficients"] == dict.fromkeys((COHEN, WEIGHTED, FLEISS, KRIPPENDORFF), 1)
     assert (tall["scale"]["name"], tall["raters"]) == ("tall", ["anna", "ben"])
     assert (wide["coefficients"], wide["mean"]) == ({}, None)
 

@@ -9,7 +9,7 @@ from urllib.parse import urldefrag
 import httpx2
 
 from atlas_search.building.flow import BuildReport
-from atlas_search.evaluation.people.ratings import Ratings
+from atlas_search.evaluation.people import Ratings
 from tests.evaluation.made_runs import LABELS, kept, made_run
 from tests.servers import ATLAS, Server, running, wait_for
 

@@ -15,28 +15,30 @@ from atlas_search.core.errors import (
     SourceError,
     Unavailable,
 )
+from atlas_search.evaluation.carry_out import carry_out
 from atlas_search.evaluation.folder import RunFolder
-from atlas_search.evaluation.labels.label import Label, Span
-from atlas_search.evaluation.phoenix.api import PhoenixApi
-from atlas_search.evaluation.phoenix.dataset import (
+from atlas_search.evaluation.labels import Label, Span
+from atlas_search.evaluation.metrics import Reply
+from atlas_search.evaluation.phoenix import (
+    FILE,
+    Shown,
+    Upload,
+    chosen_figures,
     dataset_name,
+    evaluations,
     example_input,
     example_metadata,
     example_output,
-)
-from atlas_search.evaluation.phoenix.evaluations import chosen_figures, evaluations
-from atlas_search.evaluation.phoenix.experiment import (
     experiment_metadata,
     experiment_name,
+    keep_upload,
+    kept_upload,
+    load_together,
     output,
     times,
 )
-from atlas_search.evaluation.phoenix.shown import Shown
-from atlas_search.evaluation.phoenix.upload import load_together
-from atlas_search.evaluation.phoenix.uploads import FILE, Upload, keep_upload, kept_upload
-from atlas_search.evaluation.reply import Reply
+from atlas_search.evaluation.phoenix_api import PhoenixApi
 from atlas_search.evaluation.run import RunSpec
-from atlas_search.evaluation.runs.carry_out import carry_out
 from atlas_search.evaluation.scored import Scored
 from tests.conftest import free_port
 from tests.evaluation.farm import LABELS, begun, opened_farm
@@ -157,7 +159,7 @@ def test_a_run_is_as_it_was_if_it_cannot_be_uploaded(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr("atlas_search.cli.evaluation.phoenix.TRIES", 1)
+    monkeypatch.setattr("atlas_search.cli.evaluate_runs.TRIES", 1)
     before = run.load()
     with served(Moody(status or 200)) as address:
         away = f"http://127.0.0.1:{free_port()}"
@@ -233,7 +235,7 @@ def test_a_judges_figure_is_a_models_and_any_other_is_computed() -> None:
 def test_of_more_figures_than_are_shown_the_most_telling_are_chosen(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("atlas_search.evaluation.phoenix.evaluations.MOST", 3)
+    monkeypatch.setattr("atlas_search.evaluation.phoenix.MOST", 3)
     names = ("answered", "recall@5", "kept_share.farm", "mrr", "recall@10")
     chosen = chosen_figures(names)
     assert chosen == {"answered", "mrr", "recall@10"}

@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from atlas_search.documents.search import RankedPassageOut
-from atlas_search.evaluation.labels.label import Label, Span
-from atlas_search.evaluation.metrics import passages, spans
-from atlas_search.evaluation.metrics.metric import Case, Tools
-from atlas_search.evaluation.metrics.places import Extent, holds, shared_size, size, union
+from atlas_search.evaluation import metrics_ranked
+from atlas_search.evaluation.labels import Label, Span
+from atlas_search.evaluation.metrics import Case, Extent, Tools, holds, shared_size, size, union
 from tests.hash_embedder import HashEmbedder
 from tests.replies import citation, passage, reply
 
@@ -57,7 +56,7 @@ def test_a_passage_holds_a_span_if_they_share_half_of_the_shorter(
 def test_the_ranking_of_passages_by_hand() -> None:
     label = of_spans(Span("d", 10, 20), Span("d", 230, 250), Span("e", 0, 50))
     kept = [found("x", 0), found("d", 0), found("d", 1), found("d", 2)]  # ranks 2 and 4
-    figures = passages.measure(case(label, kept))
+    figures = metrics_ranked.measure_passages(case(label, kept))
     assert figures["passage_recall@1"] == 0 / 3
     assert figures["passage_recall@3"] == 1 / 3
     assert figures["passage_recall@5"] == 2 / 3
@@ -70,22 +69,22 @@ def test_the_ranking_of_passages_by_hand() -> None:
 
 def test_two_passages_of_one_place_recall_no_more_than_one() -> None:
     label = of_spans(Span("d", 40, 160), Span("e", 0, 50))
-    figures = passages.measure(case(label, [found("d", 0), found("d", 1)]))
+    figures = metrics_ranked.measure_passages(case(label, [found("d", 0), found("d", 1)]))
     assert (figures["passage_recall@3"], figures["passage_precision@3"]) == (1 / 2, 2 / 3)
 
 
 def test_a_passage_may_hold_several_places() -> None:
     label = of_spans(Span("d", 0, 10), Span("d", 50, 60))
-    figures = passages.measure(case(label, [found("d", 0)]))
+    figures = metrics_ranked.measure_passages(case(label, [found("d", 0)]))
     assert figures["passage_recall@1"] == 2 / 2
     assert figures["passage_ndcg@1"] == 1
 
 
 def test_a_passage_is_gold_by_its_id() -> None:
     label = Label("q1", "", "", "?", gold_passage_ids=frozenset({"d.100-200", "e.0-100"}))
-    figures = passages.measure(case(label, [found("d", 0), found("d", 1)]))
+    figures = metrics_ranked.measure_passages(case(label, [found("d", 0), found("d", 1)]))
     assert (figures["passage_mrr@3"], figures["passage_recall@3"]) == (1 / 2, 1 / 2)
-    assert passages.measure(case(Label("q1", "", "", "?"), [found("d", 0)])) == {}
+    assert metrics_ranked.measure_passages(case(Label("q1", "", "", "?"), [found("d", 0)])) == {}
 
 
 def test_the_gain_of_a_passage_is_the_grade_of_the_best_place_in_it() -> None:
@@ -97,7 +96,7 @@ def test_the_gain_of_a_passage_is_the_grade_of_the_best_place_in_it() -> None:
         grades={"d.0-100": 2, "d": 3, "e": 3},
     )
     kept = [found("x", 0), found("d", 0), found("e", 0)]
-    figures = passages.measure(case(label, kept))
+    figures = metrics_ranked.measure_passages(case(label, kept))
     gain = 2 / log2(3) + 3 / log2(4)
     assert figures["passage_ndcg@3"] == pytest.approx(gain / (3 + 2 / log2(3) + 1 / log2(4)))
     best = 3 + 2 / log2(3) + 1 / log2(4) + 1 / log2(5)
@@ -105,14 +104,14 @@ def test_the_gain_of_a_passage_is_the_grade_of_the_best_place_in_it() -> None:
     assert figures["passage_precision@3"] == pytest.approx(2 / 3)  # a grade is no second passage
     both = of_spans(Span("d", 0, 40), Span("d", 50, 90))
     graded = Label("q1", "", "", "?", gold_spans=both.gold_spans, grades={"d": 2})
-    assert passages.measure(case(graded, [found("d", 0)]))["passage_ndcg@1"] == 1
+    assert metrics_ranked.measure_passages(case(graded, [found("d", 0)]))["passage_ndcg@1"] == 1
 
 
 def test_the_characters_of_spans_by_hand() -> None:
     # gold: d 50-150 and e 0-100; found: d 0-100 (twice) and d 100-200; both: d 50-150
     label = of_spans(Span("d", 50, 150), Span("e", 0, 100))
     kept = [found("d", 0), found("d", 0), found("d", 1)]
-    assert spans.measure(case(label, kept)) == {
+    assert metrics_ranked.measure_spans(case(label, kept)) == {
         "span_recall": 100 / 200,
         "span_precision": 100 / 200,
         "span_iou": 100 / 300,
@@ -124,7 +123,7 @@ def test_the_characters_of_spans_by_hand() -> None:
 
 def test_quotes_are_measured_as_passages_are() -> None:
     label = of_spans(Span("d", 0, 40))
-    figures = spans.measure(case(label, [found("d", 0)], citation("d", "y" * 20)))
+    figures = metrics_ranked.measure_spans(case(label, [found("d", 0)], citation("d", "y" * 20)))
     assert figures["cited_span_recall"] == 20 / 40
     assert figures["cited_span_precision"] == 20 / 20
     assert figures["cited_span_iou"] == 20 / 40
@@ -132,7 +131,7 @@ def test_quotes_are_measured_as_passages_are() -> None:
 
 def test_without_an_answer_only_passages_are_measured() -> None:
     declined = reply("ABSTAIN", passages=[found("d", 0)])
-    figures = spans.measure(Case(of_spans(Span("d", 0, 100)), declined, TOOLS))
+    figures = metrics_ranked.measure_spans(Case(of_spans(Span("d", 0, 100)), declined, TOOLS))
     assert figures == {"span_recall": 1, "span_precision": 1, "span_iou": 1}
 
 
@@ -160,9 +159,9 @@ def test_intervals_are_sets_of_characters(first: list[Span], second: list[Span])
 
 @given(PLACES, PLACES)
 def test_overlap_is_a_share_and_has_two_sides(first: list[Span], second: list[Span]) -> None:
-    there, back = spans.overlap(first, second), spans.overlap(second, first)
+    there, back = metrics_ranked.overlap(first, second), metrics_ranked.overlap(second, first)
     assert all(0 <= value <= 1 for value in there.values())
     assert there["iou"] == back["iou"] <= min(there["recall"], there["precision"])
     assert (there["recall"], there["precision"]) == (back["precision"], back["recall"])
     if characters(first):
-        assert set(spans.overlap(first, first).values()) == {1.0}
+        assert set(metrics_ranked.overlap(first, first).values()) == {1.0}

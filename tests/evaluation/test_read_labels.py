@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from atlas_search.core.errors import SourceError
-from atlas_search.evaluation.labels.label import Label, Split
-from atlas_search.evaluation.labels.load import load_labels
+from atlas_search.evaluation.label_files import load_labels
+from atlas_search.evaluation.labels import Label, Split
 
 WRITTEN = {
     "id": "q1",

@@ -11,15 +11,15 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.calibration import calibration_curve
 
-from atlas_search.evaluation.labels.label import Span
-from atlas_search.evaluation.metrics.of_sets import (
+from atlas_search.evaluation.confidence import (
     Outcomes,
     calibration_error,
     coverage_at,
     precision_coverage,
 )
-from atlas_search.evaluation.metrics.spans import overlap
-from atlas_search.evaluation.metrics.texts import exact_match, token_f1
+from atlas_search.evaluation.labels import Span
+from atlas_search.evaluation.metrics import exact_match, token_f1
+from atlas_search.evaluation.metrics_ranked import overlap
 
 # SQuAD 2.0 (Rajpurkar, Jia & Liang, Know What You Don't Know, 2018), its official evaluation
 

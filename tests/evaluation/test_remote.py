@@ -11,16 +11,18 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from atlas_search.cli.evaluation.outcome import remarks_on, status_of
+from atlas_search.cli.evaluate_options import remarks_on, status_of
 from atlas_search.core.errors import AtlasError, ConfigurationError, RequestError, UnknownTarget
 from atlas_search.core.settings import load_settings
 from atlas_search.core.telemetry.tracer import Tracer
-from atlas_search.evaluation.remote.documents import ServedDocuments
-from atlas_search.evaluation.remote.server import ATTEMPTS, RemoteServer
-from atlas_search.evaluation.remote.subject import ServerSubject, server_facts
-from atlas_search.evaluation.runs.begin import Wanted
-from atlas_search.evaluation.runs.carry_out import carry_out
-from atlas_search.evaluation.runs.here import ProcessSubject
+from atlas_search.evaluation.carry_out import ProcessSubject, Wanted, carry_out
+from atlas_search.evaluation.remote import (
+    ATTEMPTS,
+    RemoteServer,
+    ServedDocuments,
+    ServerSubject,
+    server_facts,
+)
 from atlas_search.server.app import create_app
 from tests.conftest import TODAY
 from tests.evaluation.farm import LABELS, begun, figures, opened_farm

@@ -10,17 +10,14 @@ from typing import Any
 import pytest
 from matplotlib.figure import Figure
 
-from atlas_search.evaluation.labels.label import Label
-from atlas_search.evaluation.reports.analysis import Analysis
-from atlas_search.evaluation.reports.blocks import Plot, Words
-from atlas_search.evaluation.reports.findings import findings
-from atlas_search.evaluation.reports.material import read_runs
-from atlas_search.evaluation.reports.outcomes import worst
-from atlas_search.evaluation.reports.plots import charts
-from atlas_search.evaluation.reports.plots.series import Panel, Point, Series
-from atlas_search.evaluation.reports.sections.depth import quality
-from atlas_search.evaluation.reports.write import write_reports
-from atlas_search.evaluation.statistics.wilson import share_interval
+from atlas_search.evaluation import plots
+from atlas_search.evaluation.labels import Label
+from atlas_search.evaluation.plots import Panel, Point, Series
+from atlas_search.evaluation.report_analysis import Analysis, findings, read_runs, worst
+from atlas_search.evaluation.report_blocks import Plot, Words
+from atlas_search.evaluation.report_files import write_reports
+from atlas_search.evaluation.report_sections import quality
+from atlas_search.evaluation.statistics import share_interval
 from tests.evaluation.reported import (
     LIGHTS,
     NOWHERE,
@@ -259,13 +256,13 @@ def test_runs_whose_questions_all_failed_have_no_quality(tmp_path: Path) -> None
 
 def test_a_series_looks_the_same_in_every_panel(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[Figure] = []
-    monkeypatch.setattr(charts, "svg_of", lambda figure, _: drawn.append(figure) or "")
+    monkeypatch.setattr(plots, "svg_of", lambda figure, _: drawn.append(figure) or "")
     series = {name: Series(name, (Point(3, 0.5, 0.4, 0.6),)) for name in "abc"}
     panels = [
         Panel("Recall", (series["b"], series["c"])),
         Panel("F1", (series["a"], series["b"])),
     ]
-    charts.lines("x", panels, "k")
+    plots.lines("x", panels, "k")
     (figure,) = drawn
     looks: dict[str, set[tuple[object, object]]] = {}
     for ax in figure.axes:

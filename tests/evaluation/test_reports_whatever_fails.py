@@ -10,16 +10,12 @@ from pathlib import Path
 import pytest
 
 from atlas_search.evaluation.folder import RunFolder
-from atlas_search.evaluation.labels.label import Label
-from atlas_search.evaluation.reply import Reply
-from atlas_search.evaluation.reports.analysis import Analysis
-from atlas_search.evaluation.reports.as_html import as_html
-from atlas_search.evaluation.reports.as_markdown import as_markdown
-from atlas_search.evaluation.reports.blocks import Plot, Report, Section, Table
-from atlas_search.evaluation.reports.faults import Faults
-from atlas_search.evaluation.reports.material import read_runs
-from atlas_search.evaluation.reports.sections.report import SECTIONS, report_of
-from atlas_search.evaluation.reports.write import write_reports
+from atlas_search.evaluation.labels import Label
+from atlas_search.evaluation.metrics import Reply
+from atlas_search.evaluation.report_analysis import Analysis, Faults, read_runs
+from atlas_search.evaluation.report_blocks import Plot, Report, Section, Table, as_html, as_markdown
+from atlas_search.evaluation.report_files import write_reports
+from atlas_search.evaluation.report_sections import SECTIONS, report_of
 from tests.evaluation.reported import LIGHTS, QUESTIONS, begun, failed, made, right
 from tests.replies import passage, reply
 from tests.test_extras import HIDE

@@ -7,12 +7,17 @@ import pytrec_eval
 from hypothesis import given
 from hypothesis import strategies as st
 
-from atlas_search.evaluation.labels.label import Label
-from atlas_search.evaluation.metrics.catalogue import METRICS, figures_of, metric_of
-from atlas_search.evaluation.metrics.metric import Case, Tools
-from atlas_search.evaluation.metrics.rankings import Ranking, rank, trec_eval
-from atlas_search.evaluation.metrics.retrieval import measure, recall, reciprocal_rank
-from atlas_search.evaluation.reply import Reply
+from atlas_search.evaluation.labels import Label
+from atlas_search.evaluation.metrics import Case, Reply, Tools
+from atlas_search.evaluation.metrics_ranked import (
+    Ranking,
+    measure_retrieval,
+    rank,
+    recall,
+    reciprocal_rank,
+    trec_eval,
+)
+from atlas_search.evaluation.scored import METRICS, figures_of, metric_of
 from tests.hash_embedder import HashEmbedder
 from tests.replies import passage, reply
 
@@ -21,7 +26,9 @@ DEPTHS = (1, 3, 5, 10)
 
 
 def measured(found: list[str], label: Label = LABEL, limit: int = 10) -> dict[str, float]:
-    return measure(Case(label, reply("ANSWER", found=found), Tools(HashEmbedder(), limit=limit)))
+    return measure_retrieval(
+        Case(label, reply("ANSWER", found=found), Tools(HashEmbedder(), limit=limit))
+    )
 
 
 def test_recall_is_the_share_of_gold_documents_found() -> None:

@@ -11,14 +11,19 @@ from pathlib import Path
 import pytest
 
 from atlas_search.core.errors import AtlasError, RequestError, SourceError
-from atlas_search.evaluation.asker import Asker
+from atlas_search.evaluation.asking import Asker
+from atlas_search.evaluation.carry_out import (
+    ProcessSubject,
+    Wanted,
+    carry_out,
+    check_same,
+    choose_questions,
+    missing,
+)
 from atlas_search.evaluation.folder import REPLIES, RunFolder
-from atlas_search.evaluation.labels.label import Label
-from atlas_search.evaluation.reply import Reply
+from atlas_search.evaluation.labels import Label
+from atlas_search.evaluation.metrics import Reply
 from atlas_search.evaluation.run import RunSpec, labels_digest
-from atlas_search.evaluation.runs.begin import Wanted, check_same, choose_questions
-from atlas_search.evaluation.runs.carry_out import carry_out, missing
-from atlas_search.evaluation.runs.here import ProcessSubject
 from tests.conftest import TODAY
 from tests.evaluation.farm import LABELS, begun, build_farm, figures, opened_farm, same_but_for_time
 from tests.recorded_spans import recording, said, traced_by

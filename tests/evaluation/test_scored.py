@@ -7,11 +7,10 @@ import pytest
 from rich.console import Console
 
 from atlas_search.atlas import Atlas
-from atlas_search.evaluation.labels.label import Label, Split
-from atlas_search.evaluation.labels.load import load_labels
-from atlas_search.evaluation.metrics.metric import Tools
-from atlas_search.evaluation.reply import Reply
-from atlas_search.evaluation.report import COLUMNS, WIDTH, evaluation_table
+from atlas_search.evaluation.label_files import load_labels
+from atlas_search.evaluation.labels import Label, Split
+from atlas_search.evaluation.metrics import Reply, Tools
+from atlas_search.evaluation.report_analysis import COLUMNS, WIDTH, evaluation_table
 from atlas_search.evaluation.run import evaluate
 from atlas_search.evaluation.scored import Scored, by_category, score, summarise
 from atlas_search.services import Services

@@ -6,10 +6,13 @@ from itertools import product
 import numpy as np
 import pytest
 
-from atlas_search.evaluation.comparison.differences import differences
-from atlas_search.evaluation.comparison.figures import QuestionFigures
-from atlas_search.evaluation.comparison.set_pairs import SetPairs, set_pairs
-from atlas_search.evaluation.metrics.of_sets import FIGURES, Outcome, together
+from atlas_search.evaluation.compare_figures import (
+    QuestionFigures,
+    SetPairs,
+    differences,
+    set_pairs,
+)
+from atlas_search.evaluation.confidence import FIGURES, Outcome, together
 
 NAMES = tuple(FIGURES)
 ANSWERED_WELL = Outcome(True, 1.0, 0.9, 0.9, judged=False)

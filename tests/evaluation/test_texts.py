@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from atlas_search.evaluation.metrics.texts import (
+from atlas_search.evaluation.metrics import (
     contains_reference,
     exact_match,
     normalise,
     similarity,
     token_f1,
+    without_markers,
 )
-from atlas_search.evaluation.reply import without_markers
 from tests.hash_embedder import HashEmbedder
 
 TEXTS = st.lists(st.sampled_from(["seven", "days", "of", "records"])).map(" ".join)

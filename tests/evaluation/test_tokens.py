@@ -2,9 +2,9 @@
 
 import pytest
 
-from atlas_search.evaluation.labels.label import Label
-from atlas_search.evaluation.metrics.metric import Case, Tools
-from atlas_search.evaluation.metrics.tokens import measure, tokens
+from atlas_search.evaluation.estimates import measure_tokens, tokens
+from atlas_search.evaluation.labels import Label
+from atlas_search.evaluation.metrics import Case, Tools
 from tests.hash_embedder import HashEmbedder
 from tests.replies import passage, reply
 
@@ -25,7 +25,7 @@ KEPT = [
 
 def of(text: str | None, label: Label = LABEL) -> dict[str, float]:
     came = reply("ANSWER", text, passages=KEPT) if text else reply("ABSTAIN", passages=KEPT)
-    return measure(Case(label, came, TOOLS))
+    return measure_tokens(Case(label, came, TOOLS))
 
 
 def test_the_five_by_hand() -> None:
@@ -50,7 +50,7 @@ def test_a_passage_counts_above_a_tenth(other: int, share: float) -> None:
     words = " ".join(f"w{n}" for n in range(other - 1))
     label = Label("q1", "", "", "?", ("lamp",), frozenset({"a"}))
     came = reply("ANSWER", "So.", passages=[passage("a", f"lamp {words}")])
-    found = measure(Case(label, came, TOOLS))["token_context_precision"]  # 1/9 and 1/10
+    found = measure_tokens(Case(label, came, TOOLS))["token_context_precision"]  # 1/9 and 1/10
     assert found == share
 
 

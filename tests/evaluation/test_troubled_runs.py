@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 from atlas_search.core.errors import AtlasError, UnwritableFolder
+from atlas_search.evaluation.asking import PATIENCE
+from atlas_search.evaluation.carry_out import ProcessSubject, carry_out
 from atlas_search.evaluation.folder import REPLIES, SCORES, SET_ASIDE, RunFolder
-from atlas_search.evaluation.metrics.metric import Tools
-from atlas_search.evaluation.patient_embedder import PATIENCE
-from atlas_search.evaluation.reports.write import write_reports
-from atlas_search.evaluation.runs.carry_out import carry_out
-from atlas_search.evaluation.runs.here import ProcessSubject
+from atlas_search.evaluation.metrics import Tools
+from atlas_search.evaluation.report_files import write_reports
 from atlas_search.evaluation.scored import Scored
 from tests.evaluation.away import WHY, Away
 from tests.evaluation.commands import Command, command_runner
@@ -95,7 +94,7 @@ def test_an_audit_that_fails_is_named_and_costs_no_report(
     def failing(*_: object) -> None:
         raise AtlasError("The index is damaged.")
 
-    monkeypatch.setattr("atlas_search.evaluation.runs.audit.index_audit", failing)
+    monkeypatch.setattr("atlas_search.evaluation.carry_out.index_audit", failing)
     out = tmp_path / "run"
     asked = ("--labels", write_labels(tmp_path / "labels.jsonl"), "--search-only")
     status, printed, said = evaluation(*asked, "--audit-index", "--out", out)

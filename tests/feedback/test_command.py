@@ -7,7 +7,7 @@ import pytest
 
 from atlas_search import Atlas
 from atlas_search.cli.main import main
-from atlas_search.evaluation.labels.load import load_labels
+from atlas_search.evaluation.label_files import load_labels
 from tests.access.two_corpora import QUESTION
 from tests.feedback.conftest import ASKED, server_of
 

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from atlas_search import Atlas
-from atlas_search.evaluation.labels.documents import OpenCollection
-from atlas_search.evaluation.labels.fit import fit_labels
-from atlas_search.evaluation.labels.label import Label, Split
-from atlas_search.evaluation.labels.load import load_labels, read_labels
+from atlas_search.evaluation.label_files import load_labels, read_labels
+from atlas_search.evaluation.label_fit import OpenCollection, fit_labels
+from atlas_search.evaluation.labels import Label, Split
 from atlas_search.evaluation.run import evaluate
 from atlas_search.evaluation.scored import summarise
 from atlas_search.server.feedback.routes import export_feedback, labels_of

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from atlas_search import Atlas
-from atlas_search.evaluation.labels.documents import OpenCollection
+from atlas_search.evaluation.label_fit import OpenCollection
 from atlas_search.readers.tables import beir_reader
 from tests.hash_embedder import HashEmbedder
 from tests.labels.forms import lines

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from atlas_search.core.errors import SourceError
-from atlas_search.evaluation.labels.load import load_labels, read_labels
+from atlas_search.evaluation.label_files import load_labels, read_labels
 from tests.labels.forms import OTHER, QUESTION, benchmark, document, lines, text
 
 GOOD = {"question": QUESTION, "answers": ["x"]}

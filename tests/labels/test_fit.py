@@ -5,20 +5,22 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.cli.evaluation.labels import choose_labels
+from atlas_search.cli.evaluate_options import choose_labels
 from atlas_search.core.errors import AtlasError
-from atlas_search.evaluation.labels.documents import (
+from atlas_search.evaluation.label_files import read_labels
+from atlas_search.evaluation.label_fit import (
     DocumentNames,
+    Fitted,
     NamedDocument,
     OpenCollection,
     Way,
+    fit_labels,
+    fitted_text,
+    place_quotes,
+    places_of,
 )
-from atlas_search.evaluation.labels.fit import Fitted, fit_labels
-from atlas_search.evaluation.labels.label import Label, Span
-from atlas_search.evaluation.labels.load import read_labels
-from atlas_search.evaluation.labels.quotes import place_quotes, places_of
-from atlas_search.evaluation.labels.read import ReadLabel
-from atlas_search.evaluation.labels.understood import fitted_text
+from atlas_search.evaluation.label_set import ReadLabel
+from atlas_search.evaluation.labels import Label, Span
 from tests.labels.conftest import BRIDGE
 from tests.labels.forms import OTHER, QUESTION, UNKNOWN, benchmark, lines
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.evaluation.labels.label import Label, Span
-from atlas_search.evaluation.labels.label_set import LabelSet
-from atlas_search.evaluation.labels.load import load_labels, read_labels
+from atlas_search.evaluation.label_files import load_labels, read_labels
+from atlas_search.evaluation.label_set import LabelSet
+from atlas_search.evaluation.labels import Label, Span
 from tests.conftest import SAMPLES
 from tests.labels.forms import OTHER, QUESTION, UNKNOWN, benchmark, document, lines, text
 

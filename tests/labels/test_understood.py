@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.evaluation.labels.load import read_labels
-from atlas_search.evaluation.labels.names import NAMES, WEAK, columns_of
-from atlas_search.evaluation.labels.understood import split_text, understood_text
+from atlas_search.evaluation.label_files import read_labels
+from atlas_search.evaluation.label_fit import split_text, understood_text
+from atlas_search.evaluation.labels import NAMES, WEAK, columns_of
 from tests.labels.forms import OTHER, QUESTION, UNKNOWN, lines, text
 from tests.places import ROOT
 

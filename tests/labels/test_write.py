@@ -5,9 +5,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from atlas_search.evaluation.labels.label import Label, Span
-from atlas_search.evaluation.labels.load import load_labels
-from atlas_search.evaluation.labels.write import labels_text, write_labels
+from atlas_search.evaluation.label_files import labels_text, load_labels, write_labels
+from atlas_search.evaluation.labels import Label, Span
 from atlas_search.server.feedback.routes import export_feedback
 from atlas_search.server.feedback.store import RatedAnswer, Rating, Vote
 from tests.labels.forms import QUESTION, text

@@ -8,9 +8,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from atlas_search import Atlas
 from atlas_search.core.settings import load_settings
-from atlas_search.evaluation.people.label_file import LabelFile
-from atlas_search.evaluation.people.ratings import Ratings
-from atlas_search.evaluation.people.scales import Scale
+from atlas_search.evaluation.people import LabelFile, Ratings, Scale
 from atlas_search.server.labelling import (
     LABEL_ROUTES,
     RATING_ROUTES,

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from atlas_search import Atlas
-from atlas_search.evaluation.people.scales import Scale
+from atlas_search.evaluation.people import Scale
 from tests.access.two_corpora import QUESTION as BRIDGE
 from tests.access.two_corpora import two_corpora
 from tests.hash_embedder import HashEmbedder

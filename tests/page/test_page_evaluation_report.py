@@ -7,8 +7,8 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Page
 
-from atlas_search.evaluation.labels.label import Label
-from atlas_search.evaluation.reports.write import write_reports
+from atlas_search.evaluation.labels import Label
+from atlas_search.evaluation.report_files import write_reports
 from tests.evaluation.reported import LIGHTS, QUESTIONS, failed, made, right, wrong
 
 pytestmark = pytest.mark.browser

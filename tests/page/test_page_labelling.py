@@ -8,9 +8,9 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from atlas_search import Atlas
-from atlas_search.cli.evaluation.local_page import redirection
-from atlas_search.evaluation.labels.load import load_labels
-from atlas_search.evaluation.people.label_file import LabelFile
+from atlas_search.cli.evaluate_judge import redirection
+from atlas_search.evaluation.label_files import load_labels
+from atlas_search.evaluation.people import LabelFile
 from tests.access.two_corpora import QUESTION, two_corpora
 from tests.hash_embedder import HashEmbedder
 from tests.page.labelling import (

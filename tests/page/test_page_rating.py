@@ -6,10 +6,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
-from atlas_search.evaluation.labels.label import Label
-from atlas_search.evaluation.people.agreement import ALPHA, COHEN, agreements
-from atlas_search.evaluation.people.ratings import Ratings
-from atlas_search.evaluation.people.scales import Scale
+from atlas_search.evaluation.labels import Label
+from atlas_search.evaluation.people import COHEN, KRIPPENDORFF, Ratings, Scale, agreements
 from atlas_search.server.labelling import Rated
 from tests.page.labelling import open_page, rating_server
 from tests.page.watching import watched
@@ -74,7 +72,7 @@ def test_two_raters_rate_three_answers_and_agree_as_far_as_they_do(
     relevance, accuracy = agreements(ratings.all(), ratings.scales())
     # of three answers they agree on two; by chance on 5-5 and 2-2: 2 times 1/3 * 1/3
     assert relevance.coefficients[COHEN] == pytest.approx((2 / 3 - 2 / 9) / (1 - 2 / 9))
-    assert 0 < relevance.coefficients[ALPHA] < 1
+    assert 0 < relevance.coefficients[KRIPPENDORFF] < 1
     assert (relevance.raters, relevance.items, relevance.shared) == (("anna", "ben"), 3, 3)
     assert relevance.mean
     assert relevance.mean.mean == pytest.approx((5 + 2 + 3.5) / 3)

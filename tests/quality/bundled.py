@@ -14,16 +14,14 @@ from tempfile import TemporaryDirectory
 
 from atlas_search.atlas import Atlas
 from atlas_search.core.settings import Settings, load_settings
-from atlas_search.evaluation.asker import ProcessAsker
-from atlas_search.evaluation.gate.baseline import read_baseline, write_baseline
-from atlas_search.evaluation.gate.gate import Gate, gate
-from atlas_search.evaluation.gate.rules import read_rules
-from atlas_search.evaluation.labels.label import Label, Split
-from atlas_search.evaluation.labels.load import load_labels
-from atlas_search.evaluation.metrics.metric import Tools
+from atlas_search.evaluation.asking import ProcessAsker
+from atlas_search.evaluation.gate import Gate, gate, read_baseline, read_rules, write_baseline
+from atlas_search.evaluation.label_files import load_labels
+from atlas_search.evaluation.labels import Label, Split
+from atlas_search.evaluation.metrics import Tools
 from atlas_search.evaluation.run import EvalRun, LabelsUsed, RunSpec, labels_used, versions
 from atlas_search.evaluation.scored import score
-from atlas_search.evaluation.statistics.interval import SEED
+from atlas_search.evaluation.statistics import SEED
 from atlas_search.providers.open import open_embedder
 from atlas_search.services import Services, open_services
 from tests.conftest import SAMPLES, TODAY, build_demo

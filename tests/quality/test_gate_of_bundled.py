@@ -11,8 +11,8 @@ import pytest
 
 from atlas_search.core.settings import Settings
 from atlas_search.core.targets import Target
-from atlas_search.evaluation.gate.gate import Gate
-from atlas_search.evaluation.labels.label import Split
+from atlas_search.evaluation.gate import Gate
+from atlas_search.evaluation.labels import Split
 from atlas_search.evaluation.run import EvalRun
 from atlas_search.evaluation.scored import summarise
 from atlas_search.providers.embedding import DEFAULT_MODEL

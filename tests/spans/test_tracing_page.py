@@ -12,10 +12,10 @@ from atlas_search.asking import ask_request
 from atlas_search.atlas import Atlas
 from atlas_search.core.domain import ChatTurn
 from atlas_search.core.telemetry.names import SCHEMA, label_traces
-from atlas_search.evaluation.judge.judge import MEASURES, judge_questions
+from atlas_search.evaluation.asking import CATEGORY, RUN
+from atlas_search.evaluation.asking import LABEL as EVALUATED
+from atlas_search.evaluation.judge import MEASURES, judge_questions
 from atlas_search.evaluation.scored import score
-from atlas_search.evaluation.trace import CATEGORY, RUN
-from atlas_search.evaluation.trace import LABEL as EVALUATED
 from atlas_search.services import Services
 from tests.answering import answered_by, asked
 from tests.evaluation.judging import ANSWERED, GOOD, LABEL, TOOLS, Script, judge_of

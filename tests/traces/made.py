@@ -8,7 +8,7 @@ from typing import Any
 
 from opentelemetry.sdk.trace import ReadableSpan
 
-from atlas_search.evaluation.traces.trace import Trace, read_trace
+from atlas_search.evaluation.traces import Trace, read_trace
 from atlas_search.services import Services
 from atlas_search.stores.store import Hits, Store
 

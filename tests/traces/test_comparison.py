@@ -6,9 +6,18 @@ import pytest
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from atlas_search.core.errors import RequestError
-from atlas_search.evaluation.traces.comparison import Side, compare_sides
-from atlas_search.evaluation.traces.pairs import Pairs, pair_traces
-from atlas_search.evaluation.traces.trace import Marks, Spent, Told, Trace, mean_marks, read_trace
+from atlas_search.evaluation.traces import (
+    Marks,
+    Pairs,
+    Side,
+    Spent,
+    Told,
+    Trace,
+    compare_sides,
+    mean_marks,
+    pair_traces,
+    read_trace,
+)
 from tests.answering import asked
 from tests.spans.recorded import Both, named
 from tests.test_generate import cited

@@ -7,7 +7,7 @@ import pytest
 
 from atlas_search.cli import traces as commands
 from atlas_search.cli.main import main
-from atlas_search.evaluation.traces.trace import Trace
+from atlas_search.evaluation.traces import Trace
 from tests.traces.made import START, trace_of
 from tests.traces.test_depth import Holding
 

@@ -14,9 +14,17 @@ from atlas_search.cli.main import main
 from atlas_search.cli.traces import depth_sentences
 from atlas_search.core.errors import Cancelled
 from atlas_search.core.stop import Stop
-from atlas_search.evaluation.traces.depth import DepthCheck, Verdict, check_depth, depths, verdict
-from atlas_search.evaluation.traces.phoenix import Wanted
-from atlas_search.evaluation.traces.trace import Told, Trace, read_trace
+from atlas_search.evaluation.traces import (
+    DepthCheck,
+    Told,
+    Trace,
+    Verdict,
+    Wanted,
+    check_depth,
+    depths,
+    read_trace,
+    verdict,
+)
 from atlas_search.search.trace import depth_imbalance
 from atlas_search.services import Services
 from tests.spans.recorded import named

@@ -14,7 +14,7 @@ from atlas_search.core.errors import Cancelled, ModelUnavailable
 from atlas_search.core.stop import Stop
 from atlas_search.core.telemetry.names import Ids, identify, label_traces
 from atlas_search.core.telemetry.tracer import Tracer
-from atlas_search.evaluation.traces.trace import Trace, read_trace
+from atlas_search.evaluation.traces import Trace, read_trace
 from atlas_search.services import Services
 from tests.answering import answered_by, asked
 from tests.chat_server import Reply, Says

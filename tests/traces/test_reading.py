@@ -11,8 +11,8 @@ import pytest
 from atlas_search.cli.main import main
 from atlas_search.cli.traces import since_when
 from atlas_search.core.errors import RequestError, Unavailable
-from atlas_search.evaluation.traces import phoenix
-from atlas_search.evaluation.traces.phoenix import Phoenix, Wanted
+from atlas_search.evaluation import traces
+from atlas_search.evaluation.traces import Phoenix, Wanted
 from tests.conftest import free_port
 from tests.servers import served
 from tests.traces.made import START, phoenix_span
@@ -195,12 +195,12 @@ def test_an_odd_annotation_is_no_outage_and_an_evaluator_no_reader(replies: Repl
 
 
 def test_traces_are_asked_about_together(replies: Replies, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(phoenix, "TOGETHER", 2)
-    traces = [
-        phoenix.read_trace(phoenix_span("ask", {}, trace_id=str(n), span_id=str(n)))
+    monkeypatch.setattr(traces, "TOGETHER", 2)
+    read = [
+        traces.read_trace(phoenix_span("ask", {}, trace_id=str(n), span_id=str(n)))
         for n in range(3)
     ]
-    assert len(list(Phoenix(replies.address, "p").tell(traces))) == 3
+    assert len(list(Phoenix(replies.address, "p").tell(read))) == 3
     assert [query.get("trace_id") or query["span_ids"] for _, query in replies.asked] == [
         ["0", "1"],
         ["0", "1"],

@@ -12,7 +12,7 @@ from atlas_search.answer.answer import Answer
 from atlas_search.atlas import Atlas
 from atlas_search.cli.main import main
 from atlas_search.core.telemetry.tracer import Tracer
-from atlas_search.evaluation.traces import phoenix as reading
+from atlas_search.evaluation import traces
 from atlas_search.services import Services
 from tests.answering import answered_by, asked
 from tests.servers import wait_for
@@ -122,7 +122,7 @@ Printed = pytest.CaptureFixture[str]
 def test_the_last_come_first_over_several_pages(
     configured: Ready, traced: Traced, capsys: Printed
 ) -> None:
-    configured.setattr(reading, "PAGE", 2)
+    configured.setattr(traces, "PAGE", 2)
     answers = [*traced.quick, *traced.quota, traced.modelled]
     ids = [*(answer.trace_id for answer in answers), traced.search, traced.broken]
     assert [trace["trace_id"] for trace in listed(capsys)] == ids[::-1]

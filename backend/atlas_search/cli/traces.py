@@ -24,17 +24,27 @@ from atlas_search.core.errors import RequestError
 from atlas_search.core.settings import load_settings
 from atlas_search.core.telemetry.span import digest
 from atlas_search.documents.export import csv_text
-from atlas_search.evaluation.traces.comparison import Side, compare_sides
-from atlas_search.evaluation.traces.depth import (
+from atlas_search.evaluation.traces import (
+    REASONS,
     SEARCHING,
     CorpusDepth,
     DepthCheck,
+    LeftOut,
+    Marks,
+    Pair,
+    Pairs,
+    Phoenix,
+    Side,
+    Spent,
+    Told,
+    Trace,
     Unequal,
+    Wanted,
     check_depth,
+    compare_sides,
+    open_phoenix,
+    pair_traces,
 )
-from atlas_search.evaluation.traces.pairs import REASONS, LeftOut, Pair, Pairs, pair_traces
-from atlas_search.evaluation.traces.phoenix import Phoenix, Wanted, open_phoenix
-from atlas_search.evaluation.traces.trace import Marks, Spent, Told, Trace
 
 _HEADS = (
     "Time (UTC)",

@@ -5,10 +5,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from urllib.parse import quote
 
-from atlas_search.evaluation.folder import RunFolder
+from atlas_search.evaluation.folder import RunFolder, replace_file
 from atlas_search.evaluation.run import EvalRun
 from atlas_search.evaluation.scored import Scored
-from atlas_search.evaluation.whole import replace_file
 
 Files = Mapping[str, str]
 """Texts by what is added to the name of the file."""

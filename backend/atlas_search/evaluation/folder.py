@@ -1,13 +1,8 @@
-"""A run on disk: a folder that can be read, compared, scored again and gone on with.
-
-`run.json` says what was asked of whom, `labels.jsonl` are its questions, `replies.jsonl` what came
-back (a line as soon as it is there) and `scores.jsonl` the figures of each question. Where a judge
-gave some of them, `judge.json` says how it went, and `judgements.jsonl` why. `troubles.json` is
-there where something failed.
-"""
+"""The folder of a run; files and folders appear whole or not at all."""
 
 import json
 import os
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -20,13 +15,78 @@ from pydantic import BaseModel, TypeAdapter
 
 from atlas_search.core.errors import AtlasError, SourceError
 from atlas_search.core.files import writing
-from atlas_search.evaluation.labels.label import Label
-from atlas_search.evaluation.metrics.catalogue import FAILED, raised
-from atlas_search.evaluation.reply import Reply
+from atlas_search.evaluation.labels import Label
+from atlas_search.evaluation.metrics import Reply
 from atlas_search.evaluation.run import EvalRun, RunSpec, judge_used
-from atlas_search.evaluation.scored import Scored, Source
-from atlas_search.evaluation.statistics.figure import Figure
-from atlas_search.evaluation.whole import LOCK, new_folder
+from atlas_search.evaluation.scored import FAILED, Scored, Source, raised
+from atlas_search.evaluation.statistics import Figure
+
+LOCK = ".lock"
+_PART = ".part"  # what is being written, or was broken off
+
+
+@contextmanager
+def new_folder(path: Path, last: str) -> Iterator[Path]:
+    """A folder to write into, whose contents are at `path` when the block has ended.
+
+    If the block fails they are gone. A folder that is empty may be at `path` already; the file
+    called `last`, which makes the folder what it is, comes into it after all others. Raises
+    AtlasError where anything but Atlas' own traces is there: it is left as it is.
+    """
+    check_empty(path)
+    target = path.resolve()
+    there = target.exists()
+    name = f".{target.name}.{os.getpid()}{_PART}"
+    half = target / name if there else target.with_name(name)
+    with writing(target):
+        half.mkdir(parents=True)
+    try:
+        yield half
+        check_empty(path)
+        with writing(target):
+            if there:
+                for made in sorted(half.iterdir(), key=lambda made: (made.name == last, made.name)):
+                    os.rename(made, target / made.name)
+            else:
+                os.rename(half, target)
+    finally:
+        shutil.rmtree(half, ignore_errors=True)
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Write a file, and its folder if need be: a reader finds the old one or the new one.
+
+    What is no file but can be written to, such as a pipe, is written to as it is.
+    """
+    target = path.resolve()
+    with writing(path.parent):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        content = text.encode("utf-8", errors="replace")
+        if target.exists() and not target.is_file() and not target.is_dir():
+            target.write_bytes(content)
+            return
+        half = target.with_name(f".{target.name}.{os.getpid()}{_PART}")
+        try:
+            half.write_bytes(content)
+            os.replace(half, target)
+        finally:
+            half.unlink(missing_ok=True)
+
+
+def check_empty(path: Path) -> None:
+    """Raise AtlasError unless a new folder can be at `path`."""
+    if not path.exists():
+        return
+    if not path.is_dir():
+        raise AtlasError(f"{path} is a file. Name a folder that is not there yet.")
+    foreign = sorted(each.name for each in path.iterdir() if not _is_own(each.name))
+    if foreign:
+        raise AtlasError(f"{path} holds {foreign[0]}, which stays as it is. Name another folder.")
+
+
+def _is_own(name: str) -> bool:
+    return name == LOCK or name.endswith(_PART)
+
 
 RUN, LABELS, REPLIES, SCORES = "run.json", "labels.jsonl", "replies.jsonl", "scores.jsonl"
 JUDGE, JUDGEMENTS = "judge.json", "judgements.jsonl"

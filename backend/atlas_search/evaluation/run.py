@@ -15,12 +15,15 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from atlas_search.atlas import Atlas
 from atlas_search.core.errors import SourceError
-from atlas_search.evaluation.ask_all import ask_all
-from atlas_search.evaluation.asker import ProcessAsker, without_kept_answers
-from atlas_search.evaluation.labels.label import Label
-from atlas_search.evaluation.metrics.metric import Tools
-from atlas_search.evaluation.patient_embedder import PatientEmbedder
-from atlas_search.evaluation.reply import Reply
+from atlas_search.evaluation.asking import (
+    PatientEmbedder,
+    ProcessAsker,
+    ask_all,
+    run_trace,
+    without_kept_answers,
+)
+from atlas_search.evaluation.labels import Label
+from atlas_search.evaluation.metrics import Reply, Tools
 from atlas_search.evaluation.scored import (
     MetricsSource,
     Scored,
@@ -29,8 +32,7 @@ from atlas_search.evaluation.scored import (
     score_so_far,
     summarise,
 )
-from atlas_search.evaluation.statistics.figure import Figure
-from atlas_search.evaluation.trace import run_trace
+from atlas_search.evaluation.statistics import Figure
 
 PROCESS = "process"
 """Where a run asks that has no address."""

@@ -1,19 +1,191 @@
-"""A question with its figures, and what they come to over many questions."""
+"""Questions with their figures, means over them, and the catalogue of all metrics."""
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import isfinite
 from typing import Literal
 
-from atlas_search.core.errors import AtlasError
-from atlas_search.evaluation.comparison.slices import ALL, CATEGORY
-from atlas_search.evaluation.labels.label import Label
-from atlas_search.evaluation.metrics.catalogue import figures_of, metric_of
-from atlas_search.evaluation.metrics.metric import Case, Tools
-from atlas_search.evaluation.metrics.of_sets import set_figures
-from atlas_search.evaluation.reply import Reply
-from atlas_search.evaluation.statistics.figure import Figure as Figure
-from atlas_search.evaluation.statistics.interval import mean_intervals
+import numpy as np
+from numpy.typing import NDArray
+
+from atlas_search.atlas import Atlas
+from atlas_search.core.domain import MARKER
+from atlas_search.core.errors import AtlasError, RequestError
+from atlas_search.evaluation import confidence, estimates, metrics, metrics_ranked
+from atlas_search.evaluation.confidence import set_figures
+from atlas_search.evaluation.labels import Label
+from atlas_search.evaluation.metrics import Case, Measure, Metric, Reply, Tools
+from atlas_search.evaluation.statistics import Figure, mean_intervals
+from atlas_search.stores.store import Store
+
+_OF = "questions of an audit of the index"
+
+INDEX_METRICS = (
+    Metric("index_recall", "retrieval", _OF, "Mean of that of all corpora"),
+    Metric(
+        "index_recall.",
+        "retrieval",
+        _OF,
+        "Share of the nearest passages of this corpus that its index in Chroma finds; near ties "
+        "count",
+    ),
+)
+
+_SAME = 1e-6  # cosines of one pair differ by so much from one way to compute them to another
+
+
+@dataclass(frozen=True)
+class IndexAudit:
+    """`index_recall` and that of each corpus; `asked` are the corpora whose searches use the index.
+
+    Searches of the others compare every vector, and miss nothing.
+    """
+
+    recall: dict[str, Figure]
+    asked: tuple[str, ...]
+
+
+def index_audit(atlas: Atlas, questions: Sequence[str], depth: int) -> IndexAudit:
+    """The index itself against a comparison of every vector, over at least one question.
+
+    It is asked for the `depth` nearest passages of every corpus, also of those whose searches do
+    without it. Raises RequestError without a question, and AtlasError where a question cannot be
+    embedded or an index not be read.
+    """
+    if not questions:
+        raise RequestError("An audit of the index needs a question.")
+    store, embedder = atlas.services.store, atlas.services.searcher.embedder
+    vectors = [embedder.embed_query(question) for question in questions]
+    own = {
+        f"index_recall.{corpus.id}": [_found(store, corpus.id, each, depth) for each in vectors]
+        for corpus in store.corpora
+    }
+    together = [sum(shares) / len(shares) for shares in zip(*own.values(), strict=True)]
+    values = {"index_recall": together} | own
+    ends = mean_intervals(values)
+    recall = {
+        name: Figure(sum(shares) / len(shares), *ends[name], len(shares))
+        for name, shares in values.items()
+    }
+    asked = [corpus.id for corpus in store.corpora if not store.compares_all(corpus.id)]
+    return IndexAudit(recall, tuple(asked))
+
+
+def _found(store: Store, corpus: str, vector: NDArray[np.float32], depth: int) -> float:
+    """The share of the nearest passages of a corpus that its index finds."""
+    nearest = store.nearest(corpus, vector, depth, store.scope({}))
+    if not len(nearest.rows):
+        return 1.0
+    given = store.nearest_in_index(corpus, vector, depth)
+    near = given.scores >= nearest.scores[-1] - _SAME
+    return float(near.sum() / len(nearest.rows))
+
+
+_KINDS: tuple[tuple[tuple[Metric, ...], Measure], ...] = (
+    (metrics_ranked.RETRIEVAL_METRICS, metrics_ranked.measure_retrieval),
+    (metrics_ranked.PASSAGE_METRICS, metrics_ranked.measure_passages),
+    (metrics_ranked.SPAN_METRICS, metrics_ranked.measure_spans),
+    (metrics.BALANCE_METRICS, metrics.measure_balance),
+    (metrics.PERIOD_METRICS, metrics.measure_periods),
+    (metrics.DECISION_METRICS, metrics.measure_decisions),
+    (metrics.ANSWER_METRICS, metrics.measure_answers),
+    (metrics.MEANING_METRICS, metrics.measure_meaning),
+    (metrics.CITATION_METRICS, metrics.measure_citations),
+    (metrics.SOURCE_METRICS, metrics.measure_sources),
+    (estimates.OVERLAP_METRICS, estimates.measure_overlap),
+    (estimates.TOKEN_METRICS, estimates.measure_tokens),
+)
+
+FAILED = Metric(
+    "failed", "decisions", "all questions", "Share of which no reply came, but an error", "lower"
+)
+
+AGREEMENT = Metric(
+    "judge_agreement",
+    "judge",
+    "questions that a judge decided something about",
+    "Mean share of its votes that are the commonest one",
+    "none",
+)
+
+METRICS: Mapping[str, Metric] = {
+    metric.name: metric
+    for metrics in (
+        *(own for own, _ in _KINDS),
+        confidence.CONFIDENCE_METRICS,
+        INDEX_METRICS,
+        (FAILED, AGREEMENT),
+    )
+    for metric in metrics
+}
+
+_NAME = re.compile(r"\w+[@.]?")
+
+
+def metric_of(figure: str) -> Metric:
+    """The metric of a figure: that of `recall@` for `recall@5`. Raises KeyError."""
+    name = _NAME.match(figure)
+    return METRICS[name.group() if name else figure]
+
+
+def raised(error: Exception) -> None:
+    """Raise it."""
+    raise error
+
+
+def figures_of(case: Case, lacking: Callable[[Exception], object] = raised) -> dict[str, float]:
+    """Every figure that says something of a question, by name.
+
+    Of a question that came to nothing only `failed`: an outage is not an empty result. What is no
+    number (a model's vector may be none) says nothing. `lacking` hears why figures of one kind
+    cannot be computed, and those of the other kinds are given.
+    """
+    if case.reply.error:
+        return {FAILED.name: 1.0}
+    found = {FAILED.name: 0.0}
+    for _, measure in _KINDS:
+        try:
+            found |= {name: value for name, value in measure(case).items() if isfinite(value)}
+        except Exception as error:
+            lacking(error)
+    return found
+
+
+ALL, CORPUS, CATEGORY = "all", "corpus", "category"
+
+
+def slices(labels: Iterable[Label], corpora: Collection[str]) -> dict[str, list[str]]:
+    """The ids of the labels in `all`, in each `corpus.<id>`, and in each `category.<name>`.
+
+    Corpora and categories by name. A question may be in several of the `corpora`, and in none.
+    """
+    members: dict[str, list[str]] = {ALL: []}
+    for label in labels:
+        for name in _slices_of(label, corpora):
+            members.setdefault(name, []).append(label.id)
+    order = (ALL, CORPUS, CATEGORY)
+    return dict(sorted(members.items(), key=lambda m: (order.index(m[0].split(".")[0]), m[0])))
+
+
+def corpora_of(label: Label, known: Collection[str] | None = None) -> list[str]:
+    """The corpora of its gold documents; without one those that are asked, if not all are.
+
+    Of `known` ones and those that are asked, if they are given: gold documents that no collection
+    has may be called as they like.
+    """
+    # an id of a document or passage begins with its corpus and a full stop
+    gold = {id_.partition(".")[0] for id_ in (*label.relevance, *label.gold_passage_ids)}
+    if known is not None:
+        gold &= {*known, *label.corpus_filter}
+    return sorted(gold or label.corpus_filter)
+
+
+def _slices_of(label: Label, corpora: Collection[str]) -> list[str]:
+    category = [f"{CATEGORY}.{label.category}"] if label.category else []
+    return [ALL, *(f"{CORPUS}.{corpus}" for corpus in corpora_of(label, corpora)), *category]
+
 
 _log = logging.getLogger(__name__)
 
@@ -98,3 +270,104 @@ def by_category(scored: Sequence[Scored]) -> dict[str, dict[str, Figure]]:
     for one in scored:
         groups.setdefault(f"{CATEGORY}.{one.label.category}", []).append(one)
     return {ALL: summarise(scored)} | {name: summarise(own) for name, own in groups.items()}
+
+
+TITLES = {
+    "decided": "Decided rightly",
+    "answered": "Answered",
+    "rejected": "Rejected",
+    "recall": "Recall",
+    "mrr": "MRR",
+    "exact_match": "Exact match",
+    "f1": "F1",
+    "contains": "Holds reference",
+    "similarity": "Similarity",
+    "right": "Right",
+    "cites_gold": "Cites gold",
+    "citation_precision": "Citation precision",
+    "citation_recall": "Citation recall",
+    "citation_valid": "Citations valid",
+    "sentence_groundedness": "Sentences grounded",
+    "grounded": "Answers grounded",
+    "coverage_at_90": "Coverage at 90% precision",
+    "precision_coverage": "Precision over coverage",
+    "calibration_error": "Calibration error",
+    "failed": "Failed",
+    "index_recall": "Index recall",
+}
+"""The figures of a summary, in their order."""
+
+LONGEST = 600
+"""Characters of a text that are shown; the CSV has all."""
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
+def title_of(figure: str) -> str:
+    """How a figure is called."""
+    words = figure.replace("_", " ")
+    return TITLES.get(figure) or f"{words[:1].upper()}{words[1:]}"
+
+
+def known_metric(figure: str) -> Metric | None:
+    """What the catalogue says of a figure; None of one that another version wrote."""
+    try:
+        return metric_of(figure)
+    except KeyError:
+        return None
+
+
+def number(value: float | None, places: int = 2) -> str:
+    """A value, `-` for none."""
+    if value is None or value != value:  # NaN
+        return "-"
+    return f"{value:.{places}f}"
+
+
+def between(figure: Figure) -> str:
+    """Its interval."""
+    return f"{number(figure.low)} to {number(figure.high)}"
+
+
+def with_ends(value: float | None, ends: tuple[float, float] | None, places: int = 2) -> str:
+    """A value and its interval."""
+    if value is None or ends is None:
+        return number(value, places)
+    return f"{number(value, places)} [{number(ends[0], places)}, {number(ends[1], places)}]"
+
+
+def with_interval(figure: Figure | None) -> str:
+    """A figure, its interval, and over how many questions."""
+    if figure is None:
+        return "-"
+    return (
+        f"{number(figure.mean)} [{number(figure.low)}, {number(figure.high)}] n={figure.questions}"
+    )
+
+
+def share(count: int, of: int) -> str:
+    """So many of so many."""
+    return f"{count} of {of} ({count / of:.0%})" if of else f"{count} of {of}"
+
+
+def shortened(text: str, longest: int = LONGEST) -> str:
+    """`text` without citation tokens and characters that are not shown, and not too long."""
+    plain = visible(" ".join(MARKER.sub(" ", text).split()))
+    more = len(plain) - longest
+    return plain if more <= 0 else f"{plain[:longest]}… ({more:,} more characters)"
+
+
+def visible(text: str) -> str:
+    """`text` with a sign in place of control characters: XML has none, and a terminal obeys."""
+    return _CONTROL.sub("\ufffd", text)
+
+
+def ids(questions: Sequence[str], most: int = 8) -> str:
+    """The first ids of questions or documents."""
+    more = f" and {len(questions) - most:,} more" if len(questions) > most else ""
+    return ", ".join(shortened(each, 80) for each in questions[:most]) + more
+
+
+def present(names: Sequence[str], figures: Mapping[str, Figure]) -> list[str]:
+    """Those of the names that are among the figures."""
+    return [name for name in names if name in figures]

@@ -25,11 +25,17 @@ from atlas_search.core.files import bundled_folder
 from atlas_search.core.settings import Settings
 from atlas_search.documents.answer import AnswerDocument, place_of
 from atlas_search.documents.search import PassageOut
-from atlas_search.evaluation.labels.label import Decision, Label, Span
-from atlas_search.evaluation.people.label_file import LabelFile, SavedLabel
-from atlas_search.evaluation.people.lines import digest_of
-from atlas_search.evaluation.people.raters import own_order, rater_name
-from atlas_search.evaluation.people.ratings import Rating, Ratings, answer_digest
+from atlas_search.evaluation.labels import Decision, Label, Span
+from atlas_search.evaluation.people import (
+    LabelFile,
+    Rating,
+    Ratings,
+    SavedLabel,
+    answer_digest,
+    digest_of,
+    own_order,
+    rater_name,
+)
 from atlas_search.server.access.caller import Access, rule_key
 from atlas_search.server.access.origin import origin_gate, origins
 from atlas_search.server.api import StrictJSON, read_body

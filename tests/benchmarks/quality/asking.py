@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from atlas_search.core.targets import Target
-from atlas_search.evaluation.labels.beir import BenchmarkQuery
+from atlas_search.evaluation.label_files import BenchmarkQuery
 from atlas_search.search.find import find_candidates
 from atlas_search.search.flow import search
 from atlas_search.search.run import SearchRun

@@ -19,7 +19,7 @@ from rich.table import Table
 
 from atlas_search.core.domain import embedded_text
 from atlas_search.core.settings import load_settings
-from atlas_search.evaluation.labels.beir import BenchmarkQuery
+from atlas_search.evaluation.label_files import BenchmarkQuery
 from atlas_search.language.text import words
 from atlas_search.providers.embedding import Embedder
 from atlas_search.providers.open import open_embedder

@@ -9,7 +9,7 @@ import numpy as np
 
 from atlas_search.asking import search_request
 from atlas_search.atlas import Atlas
-from atlas_search.evaluation.labels.beir import BenchmarkQuery
+from atlas_search.evaluation.label_files import BenchmarkQuery
 from atlas_search.search.candidates import Candidates
 from atlas_search.search.request import Filter, SearchRequest
 from atlas_search.stores.arrays import IntArray

@@ -9,7 +9,7 @@ from typing import Literal
 
 from atlas_search.core.errors import SourceError
 from atlas_search.core.ids import check_id
-from atlas_search.evaluation.labels.beir import BenchmarkQuery, Qrels, read_qrels, read_queries
+from atlas_search.evaluation.label_files import BenchmarkQuery, Qrels, read_qrels, read_queries
 from atlas_search.readers.tables import CORPUS_FILES
 from atlas_search.search.request import Filter
 from tests.benchmarks.quality.records import Group, read_groups

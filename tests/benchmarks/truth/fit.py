@@ -22,8 +22,8 @@ from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyp
 from atlas_search.answer.quotes.scores import INTERCEPT, WEIGHTS, Signs
 from atlas_search.atlas import Atlas
 from atlas_search.core.files import bundled_folder
-from atlas_search.evaluation.labels.label import Label, Split
-from atlas_search.evaluation.labels.load import load_labels
+from atlas_search.evaluation.label_files import load_labels
+from atlas_search.evaluation.labels import Label, Split
 from atlas_search.providers.embedding import DEFAULT_MODEL
 from atlas_search.stores.terms import FloatArray
 from tests.benchmarks.quality.collection import build_collection, open_collection

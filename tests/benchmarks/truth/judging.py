@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal
 
-from atlas_search.evaluation.metrics.texts import contains_reference
+from atlas_search.evaluation.metrics import contains_reference
 from tests.benchmarks.truth.asking import Reply
 
 Measure = Literal["whole", "part", "cites"]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from atlas_search.evaluation.labels.beir import BenchmarkQuery
+from atlas_search.evaluation.label_files import BenchmarkQuery
 from atlas_search.search.request import Filter
 from tests.benchmarks.quality.collection import record_id
 from tests.benchmarks.quality.sets import TestSet, sampled, split_of

@@ -17,9 +17,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from atlas_search.core.errors import RequestError, shown
 from atlas_search.core.telemetry.metrics import Metrics
 from atlas_search.documents.export import csv_text
-from atlas_search.evaluation.labels.label import Label, Split
-from atlas_search.evaluation.labels.write import ALWAYS, label_fields, labels_text
-from atlas_search.evaluation.reply import without_markers
+from atlas_search.evaluation.label_files import ALWAYS, label_fields, labels_text
+from atlas_search.evaluation.labels import Label, Split
+from atlas_search.evaluation.metrics import without_markers
 from atlas_search.server.access.caller import Caller, present_caller
 from atlas_search.server.ask import ByAnswer
 from atlas_search.server.feedback.delivery import Feedback

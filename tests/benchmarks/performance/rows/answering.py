@@ -54,7 +54,7 @@ def extractive(site: Site) -> list[Record]:
 
 
 def _questions() -> list[str]:
-    from atlas_search.evaluation.labels.load import load_labels
+    from atlas_search.evaluation.label_files import load_labels
 
     labels = load_labels(SAMPLES / "labels.jsonl")
     return [label.question for label in labels if label.answerable][:ASKED]

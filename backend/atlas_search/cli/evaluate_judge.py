@@ -1,0 +1,447 @@
+"""`atlas eval` with a judge: a language model, or people at a page of their own."""
+
+import secrets
+import sys
+import webbrowser
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import asdict
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from threading import Thread
+from typing import Annotated
+
+import typer
+from flask_openapi3.openapi import OpenAPI
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Column, Table
+
+from atlas_search.atlas import Atlas
+from atlas_search.cli.ask import print_whole, printable, printable_json
+from atlas_search.cli.evaluate_options import RunName, asking_bar, run_folder
+from atlas_search.cli.main import stop_on_signal
+from atlas_search.cli.options import AsJson
+from atlas_search.core.errors import ConfigurationError, SourceError
+from atlas_search.core.logs import set_up_logs
+from atlas_search.core.registry import require
+from atlas_search.core.settings import Settings, load_settings
+from atlas_search.evaluation.folder import RunFolder
+from atlas_search.evaluation.judge import (
+    PASSAGE_TOKENS,
+    VOTES,
+    JudgeReport,
+    JudgeWanted,
+    Measures,
+    PersonVote,
+    Scale,
+    approval,
+    judge_folder,
+    open_panel,
+)
+from atlas_search.evaluation.metrics import Tools
+from atlas_search.evaluation.people import (
+    COHEN,
+    FLEISS,
+    KRIPPENDORFF,
+    WEIGHTED,
+    Agreement,
+    LabelFile,
+    Ratings,
+    agreements,
+    answer_digests,
+    read_scales,
+)
+from atlas_search.evaluation.report_files import write_reports
+from atlas_search.evaluation.run import means
+from atlas_search.evaluation.scored import Scored, Source
+from atlas_search.providers.open import open_embedder
+from atlas_search.server.capacity import networks
+from atlas_search.server.feedback.delivery import open_store
+from atlas_search.server.feedback.store import Rating, Wanted
+from atlas_search.server.labelling import (
+    HOST,
+    LABEL_ROUTES,
+    MAX_BODY,
+    RATING_ROUTES,
+    SEARCH_ROUTES,
+    Rated,
+    label_blueprint,
+    page_app,
+    rating_blueprint,
+)
+from atlas_search.server.search import search_blueprint
+from atlas_search.server.sockets import Limits, Listener
+
+OF_THE_JUDGE = ("judge_target", "judge_provider", "judge_model", "judge_measures", "max_cost")
+"""Options that only a judge heeds."""
+
+Judge = Annotated[bool, typer.Option("--judge", help="Let a language model judge the answers then")]
+JudgeTarget = Annotated[
+    str, typer.Option(help="Target whose model, time and prices count (default: TEST_TARGET)")
+]
+JudgeProvider = Annotated[str, typer.Option(help="Provider of the judge, in place of the target's")]
+JudgeModelName = Annotated[str, typer.Option("--judge-model", help="Its model, likewise")]
+JudgeMeasures = Annotated[
+    Measures,
+    typer.Option(help="Atlas' own measures, or those of the libraries RAGAS and DeepEval"),
+]
+Votes = Annotated[
+    int | None,
+    typer.Option("--judge-votes", min=1, help=f"Times it is asked; odd (default: {VOTES})"),
+]
+MaxCost = Annotated[
+    float | None,
+    typer.Option(min=0, help="Most to spend, in the currency of the target's prices"),
+]
+PassageTokens = Annotated[
+    int | None,
+    typer.Option(
+        "--judge-tokens",
+        min=100,
+        help=f"Tokens of passages in one call (default: {PASSAGE_TOKENS})",
+    ),
+]
+Parallel = Annotated[int, typer.Option(min=1, max=64, help="Questions judged at once")]
+
+_SOURCES: tuple[Source, ...] = ("judge", "fixed", "heuristic")
+_MARKED: tuple[Scale, ...] = ("accuracy", "relevance", "corpus_fidelity")
+
+
+def judge_command(
+    run: RunName,
+    judge_target: JudgeTarget = "",
+    judge_provider: JudgeProvider = "",
+    judge_model: JudgeModelName = "",
+    judge_measures: JudgeMeasures = Measures.OWN,
+    judge_votes: Votes = None,
+    max_cost: MaxCost = None,
+    judge_tokens: PassageTokens = None,
+    parallel: Parallel = 4,
+    as_json: AsJson = False,
+) -> None:
+    """Let a language model judge the replies of a run; what it does not judge stays estimated."""
+    require("eval", "An evaluation")
+    wanted = JudgeWanted(
+        judge_target,
+        judge_provider,
+        judge_model,
+        judge_votes,
+        max_cost,
+        judge_tokens,
+        parallel,
+        judge_measures,
+    )
+    folder = RunFolder(run_folder(run))
+    report = judge_run(load_settings(), folder, wanted)
+    if as_json:
+        print(report.model_dump_json(indent=2))
+    else:
+        Console().print(_table(report, folder.load().scored))
+    written = write_reports(folder.path)
+    print(*written.remarks, sep="\n", file=sys.stderr)
+    sys.exit(int(report.metrics_source == "heuristic" or bool(written.faults)))
+
+
+def check_judge(wanted: JudgeWanted) -> None:
+    """Raise AtlasError if there is no such judge: before anything is asked that it is to judge."""
+    with open_panel(load_settings(), wanted):
+        pass
+
+
+def judge_run(settings: Settings, folder: RunFolder, wanted: JudgeWanted) -> JudgeReport:
+    """Judge a run that is finished, and say on stderr what it took. Raises AtlasError."""
+    collection = folder.spec().collection
+    votes = [vote_of(one) for one in open_store(settings).every(Wanted(collection=collection))]
+    votes += rated_votes(folder)
+    tools = Tools(open_embedder(settings))
+    parallel = min(wanted.parallel, settings.llm_concurrency)  # more would only wait, and too long
+    with open_panel(settings, wanted) as panel, asking_bar("Judging") as told:
+        report = judge_folder(folder, panel, tools, votes, parallel=parallel, told=told)
+    print(*map(printable, remarks_on(report)), sep="\n", file=sys.stderr)
+    return report
+
+
+def rated_votes(folder: RunFolder) -> list[PersonVote]:
+    """What those said who rated the answers of a run, on scales that the judge has too.
+
+    A mark above the middle of its scale approves, one in the middle says neither.
+    """
+    ratings = Ratings(folder.path)
+    middle = {scale.name: (scale.low + scale.high) / 2 for scale in ratings.scales()}
+    replies = folder.replies()
+    answers = {label: reply.answer for label, reply in replies.items()}
+    return [
+        PersonVote(
+            answer.session_id,
+            answer.qa_id,
+            answer.question,
+            answer.answer or "",
+            {
+                scale: rating.scores[scale] > middle[scale]
+                for scale in _MARKED
+                if rating.scores.get(scale, middle.get(scale)) != middle.get(scale)
+            },
+        )
+        for rating in ratings.all(answer_digests(replies))
+        if (answer := answers.get(rating.label_id))
+    ]
+
+
+def vote_of(rating: Rating) -> PersonVote:
+    """What somebody said of an answer, as approval."""
+    answer, vote = rating.answer, rating.vote
+    said: dict[Scale, bool | None] = {
+        scale: approval(vote.scores[scale]) for scale in _MARKED if scale in vote.scores
+    }
+    if vote.thumb:
+        said["thumb"] = vote.thumb == "up"
+    return PersonVote(
+        answer.session_id,
+        answer.qa_id,
+        answer.question,
+        answer.answer if answer.decision == "ANSWER" else "",
+        {scale: approves for scale, approves in said.items() if approves is not None},
+    )
+
+
+def remarks_on(report: JudgeReport) -> list[str]:
+    """What is to be said of a judging, a sentence for each thing."""
+    return [
+        f"metrics_source: {report.metrics_source}, by {report.provider}/{report.model}.",
+        *_measured_by(report),
+        f"{report.calls} calls, {report.prompt_tokens} tokens read, {report.completion_tokens} "
+        f"written, cost {'unknown' if report.cost is None else f'{report.cost:.4f}'}.",
+        *_agreements(report),
+        *(f"{count} figures are estimates: {note}" for note, count in report.notes.items()),
+        *([_split(report)] if report.split else []),
+    ]
+
+
+def _measured_by(report: JudgeReport) -> Iterable[str]:
+    if report.libraries:
+        named = (f"{name} {version}" for name, version in report.libraries.items())
+        yield f"Measured by {' and '.join(named)}."
+
+
+def _agreements(report: JudgeReport) -> Iterable[str]:
+    if report.judge_agreement is not None:
+        yield f"Agreement of its votes: {report.judge_agreement:.3f}."
+    for one in report.people:
+        kappa = "undefined" if one.kappa is None else f"{one.kappa:.3f}"
+        yield (
+            f"With people's {one.scale} ({one.metric}): kappa {kappa}, {one.agreeing:.1%} of "
+            f"{one.count} votes agree."
+        )
+
+
+def _split(report: JudgeReport) -> str:
+    return (
+        f"The passages of {report.split} figures were shown in several calls: they did not fit "
+        "into one (--judge-tokens)."
+    )
+
+
+def _table(report: JudgeReport, scored: Iterable[Scored]) -> Table:
+    figures = means(list(scored))
+    table = Table("Figure", "Mean", "By the judge", "Fixed", "Estimated", box=None)
+    for name, counts in report.sources.items():
+        given = (str(counts.get(source, 0)) for source in _SOURCES)
+        table.add_row(name, f"{figures[name]:.3f}", *given)
+    return table
+
+
+_HEADS = {COHEN: "Cohen", WEIGHTED: "weighted", FLEISS: "Fleiss", KRIPPENDORFF: "Krippendorff"}
+
+
+def agreement_command(run: RunName, as_json: AsJson = False) -> None:
+    """How far raters agree on each scale, and what they say on average with its 95% interval."""
+    folder = run_folder(run)
+    ratings = Ratings(folder)
+    given = ratings.all(answer_digests(RunFolder(folder).replies()))
+    if not given:
+        raise SourceError(f"Nobody has rated {folder} yet: `atlas eval rate {run}` opens a page.")
+    found = agreements(given, ratings.scales())
+    if as_json:
+        print(printable_json({"scales": [_agreement_text(one) for one in found]}))
+    else:
+        _print_agreement(found)
+
+
+def _agreement_text(found: Agreement) -> dict[str, object]:
+    return asdict(found) | {"scale": found.scale.model_dump()}
+
+
+def _print_agreement(found: Sequence[Agreement]) -> None:
+    console = Console()
+    heads = ("raters", "answers", "by several", *_HEADS.values(), "mean", "95%")
+    right = [Column(head, justify="right") for head in heads]
+    table = Table("scale", *right, box=None, padding=(0, 1, 0, 0))
+    for one in found:
+        table.add_row(*(escape(str(printable(cell))) for cell in _row(one)))
+    print_whole(console, table)
+    for one in found:
+        for reason in dict.fromkeys(one.missing.values()):
+            names = ", ".join(_HEADS[name] for name, why in one.missing.items() if why == reason)
+            line = f"{one.scale.name}, no {names}: {reason}"
+            console.print(escape(str(printable(line))), highlight=False)
+
+
+def _row(one: Agreement) -> tuple[str, ...]:
+    coefficients = (
+        f"{one.coefficients[name]:.3f}" if name in one.coefficients else "-" for name in _HEADS
+    )
+    counts = (str(len(one.raters)), str(one.items), str(one.shared))
+    scale = f"{one.scale.name} ({one.scale.low}-{one.scale.high})"
+    if one.mean is None:
+        return (scale, *counts, *coefficients, "-", "-")
+    mean = one.mean
+    return (scale, *counts, *coefficients, f"{mean.mean:.2f}", f"{mean.low:.2f}-{mean.high:.2f}")
+
+
+THREADS = 8
+DRAIN_SECONDS = 2.0
+LIMITS = Limits(connections=100, per_address=100, trusted=networks(""))
+_FIRST_PORT, _PORTS = 20_000, 10_000  # below those that systems give to connections
+
+Browser = Annotated[
+    bool, typer.Option("--browser/--no-browser", help="Whether to open the page in a browser")
+]
+Port = Annotated[
+    int | None,
+    typer.Option(min=0, max=65535, help="Port of the page; the same for the same file if absent"),
+]
+
+
+def new_key() -> str:
+    """What opens the page, made anew at each start."""
+    return secrets.token_urlsafe(24)
+
+
+def show_page(app: OpenAPI, key: str, of: Path, port: int | None, *, browser: bool) -> None:
+    """Serve until interrupted. Raises ConfigurationError if the port cannot be used.
+
+    A browser keeps drafts by address, so the page `of` a file has the same port at each start, if
+    it is free.
+    """
+    listener = _listener(app, of, port)
+    try:
+        address = f"http://{HOST}:{listener.port}/#key={key}"
+        print(f"The page is at {address}", flush=True)
+        with redirection(address) if browser else nullcontext() as opened:
+            if opened:
+                # in a thread of its own: a browser for the terminal stays there
+                Thread(target=webbrowser.open, args=(opened.as_uri(),), daemon=True).start()
+            listener.run()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        listener.drain(DRAIN_SECONDS)
+        listener.close()
+
+
+@contextmanager
+def redirection(address: str) -> Iterator[Path]:
+    """A file, of its user alone, that leads to an address; it is removed at the end.
+
+    Everybody on a machine can read with which arguments a browser was started, and the address
+    holds the key.
+    """
+    with NamedTemporaryFile("w", prefix="atlas-", suffix=".html") as file:
+        file.write(
+            f'<!doctype html><meta http-equiv="refresh" content="0; url={address}">'
+            f'<a href="{address}">The page</a>'
+        )
+        file.flush()
+        yield Path(file.name)
+
+
+def _listener(app: OpenAPI, of: Path, port: int | None) -> Listener:
+    def listen(port: int) -> Listener:
+        return Listener(app, HOST, port, threads=THREADS, max_body=2 * MAX_BODY, limits=LIMITS)
+
+    if port is not None:
+        try:
+            return listen(port)
+        except ConfigurationError as error:
+            raise ConfigurationError(
+                f"--port {port} cannot be used ({error.__cause__}). Give another, or none."
+            ) from error
+    own = _FIRST_PORT + zlib.crc32(str(of.resolve()).encode()) % _PORTS
+    try:
+        return listen(own)
+    except ConfigurationError:
+        return listen(0)
+
+
+def rate_command(
+    run: RunName,
+    scales: Annotated[
+        str | None,
+        typer.Option(help="`relevance,accuracy:1-3`, or a TOML file; those used before if absent"),
+    ] = None,
+    raters: Annotated[
+        str, typer.Option(help="Names, divided by commas; whoever gives a name if absent")
+    ] = "",
+    seed: Annotated[int, typer.Option(help="Of each rater's order of the answers")] = 0,
+    port: Port = None,
+    browser: Browser = True,
+) -> None:
+    """Open a page to rate the answers of a run, without their target's name. Ctrl-C ends it."""
+    stop_on_signal()
+    settings = load_settings()
+    set_up_logs(settings)
+    folder = run_folder(run)
+    rated = rated_answers(folder)
+    ratings = Ratings(folder)
+    chosen = read_scales(scales) if scales else ratings.scales()
+    ratings.begin(chosen)
+    print(f"{folder}: {len(rated)} answers, {len(ratings.all())} ratings.", file=sys.stderr)
+    names = [name for part in raters.split(",") if (name := " ".join(part.split()))]
+    blueprint = rating_blueprint(ratings, rated, [scale.name for scale in chosen], names, seed)
+    key = new_key()
+    app = page_app("rate.html", settings, key, {blueprint: RATING_ROUTES})
+    show_page(app, key, folder, port, browser=browser)
+
+
+def rated_answers(folder: Path) -> list[Rated]:
+    """The answers of a run, finished or not. Raises SourceError if it has none."""
+    run = RunFolder(folder)
+    run.spec()
+    replies = run.replies()
+    found = [
+        Rated(label, reply.answer)
+        for label in run.labels()
+        if (reply := replies.get(label.id)) and reply.answer
+    ]
+    if not found:
+        raise SourceError(f"{folder} has no answers to rate: nothing was asked, or only searched.")
+    return found
+
+
+LABELS = Path("data/labels.jsonl")
+
+
+def label_command(
+    labels: Annotated[Path, typer.Option(help="Label set to write (JSONL)")] = LABELS,
+    collection: Annotated[
+        str, typer.Option(help="Collection to search; the configured one if absent")
+    ] = "",
+    port: Port = None,
+    browser: Browser = True,
+) -> None:
+    """Open a page to ask, mark passages and words that answer, and save labels. Ctrl-C ends it."""
+    stop_on_signal()
+    file = LabelFile(labels)
+    with Atlas.open(collection) as atlas:
+        settings = atlas.services.settings
+        set_up_logs(settings)
+        print(f"{labels}: {len(file.saved())} labels.", file=sys.stderr)
+        key = new_key()
+        blueprints = {
+            label_blueprint(atlas, file): LABEL_ROUTES,
+            search_blueprint(lambda: atlas): SEARCH_ROUTES,
+        }
+        app = page_app("label.html", settings, key, blueprints)
+        show_page(app, key, labels, port, browser=browser)

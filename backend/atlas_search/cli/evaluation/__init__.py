@@ -1,1 +1,0 @@
-"""`atlas eval` and what belongs to it."""

@@ -1,0 +1,265 @@
+"""Figures of many questions together that are no mean over them.
+
+All of them ask how far the confidence of an answer tells whether it is right. A question counts
+by a weight, so that bootstrap samples are weights, too."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atlas_search.evaluation.metrics import Metric, Reply
+from atlas_search.evaluation.statistics import Figure, interval
+
+PRECISION = 0.9
+BINS = 10
+
+_OF = "questions whose answer can be judged, or that were declined"
+_CORRECT = "answer_correctness"
+_LIKELY = "answers with a likelihood that can be judged"
+
+CONFIDENCE_METRICS = (
+    Metric(
+        "precision_coverage",
+        "confidence",
+        _OF,
+        "Area under the precision of answers against coverage, as the least confident are given up",
+    ),
+    Metric(
+        "coverage_at_90",
+        "confidence",
+        _OF,
+        f"Largest share of the questions answered so that {PRECISION:.0%} of the answers are right",
+    ),
+    Metric(
+        "calibration_error",
+        "confidence",
+        _LIKELY,
+        "Mean distance of likelihood and share right over ten bins (ECE)",
+        "lower",
+    ),
+)
+
+FloatArray = NDArray[np.float64]
+SetFigure = Callable[["Outcomes", FloatArray], FloatArray]
+"""A figure of outcomes for each row of weights, shape (m, n) to (m); NaN where it says nothing."""
+
+
+class Judged(Protocol):
+    """A question with its figures."""
+
+    @property
+    def reply(self) -> Reply:
+        """What came back."""
+
+    @property
+    def figures(self) -> Mapping[str, float]:
+        """By name."""
+
+    @property
+    def sources(self) -> Mapping[str, str]:
+        """Who gave a figure: `judge` or `heuristic`."""
+
+
+class Outcome(NamedTuple):
+    """How one question went: whether it was answered, rightly, and how surely.
+
+    `likelihood` is None where none was given. A judge `judged` what is right, or the label.
+    """
+
+    answered: bool
+    right: float
+    evidence: float
+    likelihood: float | None
+    judged: bool
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """Of each question: whether it was answered, rightly, and how surely, in [0, 1]."""
+
+    answered: FloatArray
+    right: FloatArray
+    confidence: FloatArray
+
+    def __len__(self) -> int:  # noqa: D105
+        return len(self.answered)
+
+
+class Point(NamedTuple):
+    """What comes of answering only questions with at least this confidence.
+
+    `coverage` is the share of all questions that is answered, `precision` that of right answers.
+    """
+
+    confidence: float
+    coverage: float
+    precision: float
+
+
+class Bin(NamedTuple):
+    """Answers with a likelihood from `low` to below `high`: how many, its mean, the share right."""
+
+    low: float
+    high: float
+    answers: int
+    likelihood: float
+    right: float
+
+
+def set_figures(scored: Sequence[Judged]) -> dict[str, Figure]:
+    """The figures of METRICS, with intervals by the percentile bootstrap over the questions."""
+    known = [outcome for one in scored if (outcome := outcome_of(one))]
+    gathered = {name: (of, together(name, known)) for name, of in FIGURES.items()}
+    return {
+        name: _figure(of, found) for name, (of, found) in gathered.items() if found.answered.any()
+    }
+
+
+def outcomes(scored: Iterable[Judged]) -> Outcomes:
+    """Those of questions that were declined, or whose answer is known to be right or wrong.
+
+    How right an answer is says a judge if one was asked, else its label (`right`). The confidence
+    is the likelihood if every answer has one, else the evidence.
+    """
+    return _gathered([outcome for one in scored if (outcome := outcome_of(one))])
+
+
+def outcome_of(one: Judged) -> Outcome | None:
+    """How a question went; None where it is not known whether its answer is right."""
+    reply = one.reply
+    if reply.answer is None or (reply.answered and _right(one) is None):
+        return None
+    return Outcome(
+        reply.answered,
+        _right(one) or 0.0,
+        reply.evidence,
+        _likelihood(one),
+        one.sources.get(_CORRECT) == "judge",
+    )
+
+
+def counts(figure: str, outcome: Outcome) -> bool:
+    """Whether a figure of METRICS is also of this question."""
+    return figure != "calibration_error" or (outcome.answered and outcome.likelihood is not None)
+
+
+def together(figure: str, known: Sequence[Outcome]) -> Outcomes:
+    """What a figure of METRICS is computed from."""
+    return _gathered([one for one in known if counts(figure, one)])
+
+
+def _gathered(known: Sequence[Outcome]) -> Outcomes:
+    likely = all(one.likelihood is not None for one in known if one.answered)
+    return Outcomes(
+        answered=np.array([one.answered for one in known], dtype=float),
+        right=np.array([one.right for one in known], dtype=float),
+        confidence=np.array(
+            [(one.likelihood or 0.0) if likely else one.evidence for one in known], dtype=float
+        ),
+    )
+
+
+def curve(scored: Iterable[Judged]) -> list[Point]:
+    """Precision against coverage, from the most confident answers to all."""
+    found = outcomes(scored)
+    if not found.answered.any():
+        return []
+    bounds, given, right = _by_confidence(found, np.ones((1, len(found))))
+    return [
+        Point(float(bound), float(count / len(found)), float(good / count))
+        for bound, count, good in zip(bounds, given[0], right[0], strict=True)
+    ]
+
+
+def reliability(scored: Iterable[Judged]) -> list[Bin]:
+    """How often answers of each likelihood are right; bins without an answer are left out."""
+    known = [outcome for one in scored if (outcome := outcome_of(one))]
+    found = together("calibration_error", known)
+    places = _bins(found)
+    return [
+        Bin(
+            place / BINS,
+            (place + 1) / BINS,
+            int(inside.sum()),
+            float(found.confidence[inside].mean()),
+            float(found.right[inside].mean()),
+        )
+        for place in range(BINS)
+        if (inside := places == place).any()
+    ]
+
+
+def precision_coverage(found: Outcomes, weights: FloatArray) -> FloatArray:
+    """Area under precision against coverage, over the coverage reached.
+
+    1 - the area under the curve of risk and coverage (Geifman & El-Yaniv, Selective Classification
+    for Deep Neural Networks, 2017). Answers of one confidence are given up together.
+    """
+    _, given, right = _by_confidence(found, weights)
+    widths = np.diff(given, axis=1, prepend=0.0)
+    with np.errstate(invalid="ignore"):
+        precision = np.nan_to_num(right / given)
+        return np.asarray((precision * widths).sum(axis=1) / given[:, -1])
+
+
+def coverage_at(found: Outcomes, weights: FloatArray) -> FloatArray:
+    """The largest coverage with a precision of PRECISION, 0 if there is none."""
+    _, given, right = _by_confidence(found, weights)
+    enough = (right >= PRECISION * given - 1e-9) & (given > 0)
+    return np.asarray(np.where(enough, given, 0.0).max(axis=1) / weights.sum(axis=1))
+
+
+def calibration_error(found: Outcomes, weights: FloatArray) -> FloatArray:
+    """Expected calibration error over BINS bins of equal width.
+
+    Guo et al., On Calibration of Modern Neural Networks (2017).
+    """
+    inside = (_bins(found)[:, None] == np.arange(BINS)).astype(float)
+    off = weights * (found.right - found.confidence) @ inside
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.abs(off).sum(axis=1) / weights.sum(axis=1))
+
+
+FIGURES: Mapping[str, SetFigure] = {
+    "precision_coverage": precision_coverage,
+    "coverage_at_90": coverage_at,
+    "calibration_error": calibration_error,
+}
+"""What computes each figure of METRICS."""
+
+
+def _by_confidence(
+    found: Outcomes, weights: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Each confidence of an answer, falling; answers and right ones with at least as much."""
+    at = np.flatnonzero(found.answered)
+    order = at[np.lexsort((at, -found.confidence[at]))]
+    confidence = found.confidence[order]
+    last = np.append(confidence[1:] != confidence[:-1], True)
+    given = np.cumsum(weights[:, order], axis=1)[:, last]
+    right = np.cumsum(weights[:, order] * found.right[order], axis=1)[:, last]
+    return confidence[last], given, right
+
+
+def _bins(found: Outcomes) -> NDArray[np.int64]:
+    return np.minimum((found.confidence * BINS).astype(np.int64), BINS - 1)
+
+
+def _figure(of: SetFigure, found: Outcomes) -> Figure:
+    value = float(of(found, np.ones((1, len(found))))[0])
+    (low, high) = interval(lambda weights: of(found, weights), len(found))
+    return Figure(value, low, high, len(found))
+
+
+def _right(one: Judged) -> float | None:
+    if one.sources.get(_CORRECT) == "judge":
+        return one.figures[_CORRECT]
+    return one.figures.get("right")
+
+
+def _likelihood(one: Judged) -> float | None:
+    answer = one.reply.answer
+    return answer.confidence.likelihood if answer and answer.confidence else None

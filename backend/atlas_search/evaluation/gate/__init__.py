@@ -1,1 +1,0 @@
-"""Whether a run is good enough, and no worse than the one before."""

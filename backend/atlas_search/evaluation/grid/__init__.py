@@ -1,1 +1,0 @@
-"""Many configurations of a target over the same questions."""

@@ -1,0 +1,640 @@
+"""A language model as the judge of answers; a figure it cannot give keeps its estimate."""
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import partial
+from itertools import islice
+from statistics import median
+from typing import Literal, Protocol, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from atlas_search.answer.write.prompt import count_tokens
+from atlas_search.core.addresses import without_login
+from atlas_search.core.errors import EmbeddingUnavailable, RequestError
+from atlas_search.core.settings import Settings
+from atlas_search.core.targets import Target
+from atlas_search.core.telemetry.tracer import open_tracer
+from atlas_search.documents.search import RankedPassageOut
+from atlas_search.evaluation import estimates
+from atlas_search.evaluation.asking import (
+    PatientEmbedder,
+    Told,
+    in_threads,
+    judged_question,
+    no_one,
+)
+from atlas_search.evaluation.folder import RunFolder
+from atlas_search.evaluation.judge_model import (
+    DRAW,
+    NAME,
+    Decision,
+    Guess,
+    Judged,
+    Judgement,
+    JudgeModel,
+    KeptReplies,
+    Mark,
+    NotJudged,
+    Refused,
+    Rules,
+    Spending,
+    Statements,
+    Steps,
+    Task,
+    Verdicts,
+    join,
+    quote,
+    quote_each,
+    quote_passages,
+    version,
+)
+from atlas_search.evaluation.libraries import measures
+from atlas_search.evaluation.libraries.process import Libraries
+from atlas_search.evaluation.metrics import Case, Reply, Tools, without_markers
+from atlas_search.evaluation.scored import AGREEMENT, MetricsSource, Scored, Source, metrics_source
+from atlas_search.evaluation.statistics import cohen_kappa
+from atlas_search.language.text import sentences
+from atlas_search.providers.chat import ModelCalls
+from atlas_search.providers.open import CHAT_MODELS, EXTRACTIVE
+from atlas_search.services import load_targets
+
+VOTES = 3
+PASSAGE_TOKENS = 16_000
+"""Tokens of passages in one call, unless one passage has more."""
+
+_VERDICTS_TOKENS, _TOKENS_OF_VERDICT = 200, 120  # of a reply
+_TOKENS_OF_MARK = 400
+
+Form = TypeVar("Form", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A model that is asked `votes` times; it is shown `passage_tokens` of passages at once.
+
+    With `libraries` their metrics judge, which ask once and show what they show.
+    Raises RequestError for an even number of votes, which may end in a draw.
+    """
+
+    model: JudgeModel
+    votes: int = VOTES
+    passage_tokens: int = PASSAGE_TOKENS
+    libraries: Libraries | None = None
+
+    def __post_init__(self) -> None:  # noqa: D105
+        if self.votes < 1 or self.votes % 2 == 0:
+            raise RequestError("The judge's votes are an odd number: 1, 3 or 5.")
+
+    def ask_all(
+        self, task: Task, form: type[Form], check: Callable[[Form], None] = lambda _: None
+    ) -> list[Form]:
+        """The replies that are of the form asked for. Raises NotJudged if most are not.
+
+        What the provider refuses is not asked again.
+        """
+        replies: list[Form] = []
+        for vote in range(1, self.votes + 1):
+            try:
+                replies.append(self.model.ask(task, form, check, vote))
+            except Refused:
+                raise
+            except NotJudged as error:
+                why = error
+        if len(replies) < self.majority:
+            raise why
+        return replies
+
+    @property
+    def majority(self) -> int:
+        """How many votes decide."""
+        return self.votes // 2 + 1
+
+    def decide(self, rules: Rules, material: str, about: Sequence[str]) -> list[Decision]:
+        """Yes or no on each numbered thing in the material. Raises NotJudged where votes draw."""
+        tokens = _VERDICTS_TOKENS + _TOKENS_OF_VERDICT * len(about)
+        replies = self.ask_all(
+            Task(rules, material, tokens),
+            Verdicts,
+            lambda reply: reply.check_numbers(len(about)),
+        )
+        return [self._decide(number, each, replies) for number, each in enumerate(about, start=1)]
+
+    def mark(self, rules: Rules, material: str) -> Decision:
+        """The median of the marks, from 0 to 1."""
+        marks = self.ask_all(Task(rules, material, _TOKENS_OF_MARK), Mark)
+        middle = median(mark.score for mark in marks)
+        nearest = min(marks, key=lambda mark: abs(mark.score - middle))
+        agreement = Counter(mark.score for mark in marks).most_common(1)[0][1] / len(marks)
+        return Decision("the answer", middle / 10, agreement, nearest.reason)
+
+    def groups(self, passages: Sequence[RankedPassageOut]) -> list[list[RankedPassageOut]]:
+        """Passages, each whole, in as few calls as their tokens allow, in order."""
+        groups: list[list[RankedPassageOut]] = []
+        room = 0
+        tokens = count_tokens([each.text for each in passages])
+        for passage, size in zip(passages, tokens, strict=True):
+            if not groups or size > room:
+                groups.append([])
+                room = self.passage_tokens
+            groups[-1].append(passage)
+            room -= size
+        return groups
+
+    def decide_by_any(
+        self,
+        rules: Rules,
+        material: str,
+        about: Sequence[str],
+        passages: Sequence[RankedPassageOut],
+    ) -> tuple[list[Decision], int]:
+        """What one group of passages says yes to is decided so; and how many groups there were."""
+        found = [
+            self.decide(rules, join((material, quote_passages(group))), about)
+            for group in self.groups(passages)
+        ]
+        best = [max(each, key=lambda one: one.verdict) for each in zip(*found, strict=True)]
+        return best, len(found)
+
+    def _decide(self, number: int, about: str, replies: Sequence[Verdicts]) -> Decision:
+        said = [one for reply in replies for one in reply.verdicts if one.number == number]
+        (verdict, count), *_ = Counter(one.verdict for one in said).most_common()
+        if count < self.majority:
+            raise NotJudged(DRAW)
+        reason = next(one.reason for one in said if one.verdict == verdict)
+        return Decision(about, float(verdict == "yes"), count / len(said), reason)
+
+
+_STEPS_TOKENS = 600
+
+
+def judge_answer_correctness(panel: Panel, case: Case) -> Judged:
+    """The mark as a share of 10; 0 without an answer. Raises NotJudged.
+
+    The model makes the steps once, and they are kept: all answers are marked by the same.
+    """
+    if not case.reply.answered:
+        return Judged(0.0)
+    steps = panel.model.ask(Task("steps", "Write the steps.", _STEPS_TOKENS), Steps).steps
+    material = join(
+        (
+            quote_each("step", steps),
+            quote("question", case.label.question),
+            quote("answer", case.reply.text),
+            quote_each("reference", case.label.answers),
+        )
+    )
+    mark = panel.mark("mark", material)
+    return Judged(mark.verdict, (mark,))
+
+
+_GUESS_TOKENS = 300
+
+
+def judge_answer_relevancy(panel: Panel, case: Case) -> Judged:
+    """The mean cosine of the question and one guess for each vote; not below 0.
+
+    It is 0 if most votes say that the answer commits itself to nothing. Raises NotJudged,
+    and EmbeddingUnavailable where the questions cannot be compared.
+    """
+    task = Task("guess", quote("answer", case.reply.text), _GUESS_TOKENS)
+    guesses = panel.ask_all(task, Guess)
+    commits, count = Counter(not guess.noncommittal for guess in guesses).most_common(1)[0]
+    if count < panel.majority:
+        raise NotJudged(DRAW)
+    vectors = case.tools.embedder.embed([case.label.question, *(one.question for one in guesses)])
+    near = max(0.0, float((vectors[1:] @ vectors[0]).mean()))
+    questions = " / ".join(dict.fromkeys(guess.question for guess in guesses))
+    decided = Decision("commits itself", float(commits), count / len(guesses), questions)
+    return Judged(min(1.0, near) if commits else 0.0, (decided,))
+
+
+def judge_context_precision(panel: Panel, case: Case) -> Judged:
+    """A verdict on each passage, given the references where there are any. Raises NotJudged."""
+    asked = (quote("question", case.label.question), quote_each("reference", case.label.answers))
+    groups = panel.groups(case.reply.passages)
+    decisions: list[Decision] = []
+    for group in groups:
+        material = join((*asked, quote_passages(group)))
+        decisions += panel.decide("useful", material, [one.passage_id for one in group])
+    found = average_precision([one.verdict > 0 for one in decisions])
+    return Judged(found, tuple(decisions), max(1, len(groups)))
+
+
+def average_precision(useful: Sequence[bool]) -> float:
+    """The mean, over the useful passages, of the precision down to each; 0 if none is."""
+    precisions = [
+        sum(useful[:place]) / place for place, is_useful in enumerate(useful, start=1) if is_useful
+    ]
+    return sum(precisions) / len(precisions) if precisions else 0.0
+
+
+def judge_context_recall(panel: Panel, case: Case) -> Judged:
+    """A verdict on each sentence; of several references the best counts. Raises NotJudged."""
+    if not case.reply.passages:
+        return Judged(0.0)
+    references = [_sentences(answer) for answer in case.label.answers]
+    every = [sentence for reference in references for sentence in reference]
+    asked = (quote("question", case.label.question), quote_each("sentence", every))
+    decisions, parts = panel.decide_by_any("attributed", join(asked), every, case.reply.passages)
+    verdicts = iter(one.verdict for one in decisions)
+    shares = [sum(islice(verdicts, len(each))) / len(each) for each in references if each]
+    return Judged(max(shares, default=0.0), tuple(decisions), parts)
+
+
+def _sentences(text: str) -> list[str]:
+    return [text[span.start : span.end] for span in sentences(text)]
+
+
+_STATEMENTS_TOKENS = 2000
+
+
+def judge_faithfulness(panel: Panel, case: Case) -> Judged:
+    """Two steps: what the answer states, then a verdict on each statement. Raises NotJudged."""
+    if not case.reply.passages:
+        return Judged(0.0)
+    answered = (quote("question", case.label.question), quote("answer", case.reply.text))
+    stated = panel.model.ask(
+        Task("statements", join(answered), _STATEMENTS_TOKENS), Statements
+    ).statements
+    decisions, parts = panel.decide_by_any(
+        "supported", quote_each("statement", stated), stated, case.reply.passages
+    )
+    return Judged(sum(one.verdict for one in decisions) / len(stated), tuple(decisions), parts)
+
+
+_log = logging.getLogger(__name__)
+
+
+class Measure(Protocol):
+    """A figure of a question by the judge. Raises NotJudged, EmbeddingUnavailable and Cancelled."""
+
+    def __call__(self, panel: Panel, case: Case) -> Judged:
+        """The figure."""
+
+
+MEASURES: Mapping[str, Measure] = {
+    "context_precision": judge_context_precision,
+    "context_recall": judge_context_recall,
+    "faithfulness": judge_faithfulness,
+    "answer_relevancy": judge_answer_relevancy,
+    "answer_correctness": judge_answer_correctness,
+}
+"""By the name of the estimate that each replaces."""
+
+
+@dataclass(frozen=True)
+class JudgedQuestion:
+    """A question with the judge's figures, and how it came to each."""
+
+    scored: Scored
+    judgements: tuple[Judgement, ...]
+
+
+def judge_questions(
+    panel: Panel,
+    tools: Tools,
+    run: str,
+    scored: Sequence[Scored],
+    *,
+    parallel: int = 1,
+    told: Told = no_one,
+) -> list[JudgedQuestion]:
+    """Judge the questions of the run with this id, `parallel` at once, in their order.
+
+    Each is a trace of its own, which names the run. An interrupt stops the calls that run.
+    """
+
+    able = replace(tools, embedder=PatientEmbedder(tools.embedder))
+
+    def judge(place: int) -> None:
+        with judged_question(panel.model.tracer, run, scored[place].label) as span:
+            found[place] = judge_question(panel, able, scored[place])
+            span.set(**{f"eval.{one.metric}": one.value for one in found[place].judgements})
+
+    found: dict[int, JudgedQuestion] = {}
+    hurry = partial(panel.model.stop.set, "The judging was stopped.")
+    with closing(in_threads(judge, range(len(scored)), parallel, hurry)) as each:
+        for done, _ in enumerate(each, start=1):
+            told(done, len(scored))
+    return [found[place] for place in range(len(scored))]
+
+
+def judge_question(panel: Panel, tools: Tools, scored: Scored) -> JudgedQuestion:
+    """Each figure that has an estimate, by the judge or, where it gives none, as it is estimated.
+
+    It does not matter whether the question was judged before. Raises Cancelled.
+    """
+    if scored.reply.error:
+        return JudgedQuestion(scored, ())
+    case = Case(scored.label, scored.reply, tools)
+    refusals: list[Refused] = []
+    judgements = tuple(
+        _judge(panel, case, name, estimate, refusals)
+        for name, estimate in estimates.measure_overlap(case).items()
+    )
+    if refusals:  # as a text that is too long is, in several calls: once
+        panel.model.outage.failed(refusals[-1])
+    figures = {name: value for name, value in scored.figures.items() if name != AGREEMENT.name}
+    figures |= {one.metric: one.value for one in judgements}
+    agreements = [decision.agreement for one in judgements for decision in one.decisions]
+    if agreements:
+        figures[AGREEMENT.name] = sum(agreements) / len(agreements)
+    sources = {**scored.sources, **{one.metric: one.source for one in judgements}}
+    return JudgedQuestion(replace(scored, figures=figures, sources=sources), judgements)
+
+
+def _judge(
+    panel: Panel, case: Case, name: str, estimate: float, refusals: list[Refused]
+) -> Judgement:
+    id_ = case.label.id
+    try:
+        if panel.libraries:
+            judged = measures.judge(panel.libraries, panel.model, name, case)
+        else:
+            judged = MEASURES[name](panel, case)
+    except (NotJudged, EmbeddingUnavailable) as why:
+        _log.debug("%s of %s is an estimate: %s", name, id_, why)
+        if isinstance(why, Refused):
+            refusals.append(why)
+        return Judgement(id_, name, estimate, "heuristic", note=str(why))
+    source: Source = "judge" if judged.decisions else "fixed"
+    return Judgement(
+        id_, name, judged.value, source, parts=judged.parts, decisions=judged.decisions
+    )
+
+
+Scale = Literal["thumb", "accuracy", "relevance", "corpus_fidelity"]
+
+MEANT: Mapping[Scale, str] = {
+    "thumb": "answer_correctness",
+    "accuracy": "answer_correctness",
+    "relevance": "answer_relevancy",
+    "corpus_fidelity": "faithfulness",
+}
+"""The figure of the judge that says what people say on a scale."""
+
+_Key = tuple[str, str, str]
+
+APPROVED = 0.5
+"""From here on a figure is the judge's yes."""
+
+
+@dataclass(frozen=True)
+class PersonVote:
+    """Whether one person approves of an answer, on each scale where that was said.
+
+    The answer is known by its ids, or by its question and text.
+    """
+
+    session_id: str
+    qa_id: str
+    question: str
+    answer: str
+    approves: Mapping[Scale, bool] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Cohen's kappa of a judge's figure and people's votes on a scale, of `count` votes.
+
+    `kappa` is None where all are the same, and chance would agree as well. `agreeing` is a share.
+    """
+
+    scale: Scale
+    metric: str
+    count: int
+    agreeing: float
+    kappa: float | None
+
+
+def approval(mark: int) -> bool | None:
+    """What a mark from 1 to 5 says: 4 and 5 approve; 3 says neither."""
+    return None if mark == 3 else mark > 3
+
+
+def agreement_with_people(scored: Iterable[Scored], votes: Sequence[PersonVote]) -> list[Agreement]:
+    """The agreement on each scale that someone used for a figure that the judge gave."""
+    known: dict[_Key, list[PersonVote]] = {}
+    for vote in votes:
+        for key in _keys(vote.session_id, vote.qa_id, vote.question, vote.answer):
+            known.setdefault(key, []).append(vote)
+    pairs: dict[Scale, list[tuple[bool, bool]]] = {}
+    for one in scored:
+        for vote in _votes_on(one.reply, known):
+            for scale, approves in vote.approves.items():
+                if one.sources.get(MEANT[scale]) == "judge":
+                    said = one.figures[MEANT[scale]] >= APPROVED
+                    pairs.setdefault(scale, []).append((said, approves))
+    return [_agreement(scale, pairs[scale]) for scale in MEANT if scale in pairs]
+
+
+def _votes_on(reply: Reply, known: Mapping[_Key, Sequence[PersonVote]]) -> list[PersonVote]:
+    """The votes on an answer, each once."""
+    answer = reply.answer
+    if answer is None or not reply.answered:
+        return []
+    keys = _keys(answer.session_id, answer.qa_id, answer.question, reply.text)
+    return list({id(vote): vote for key in keys for vote in known.get(key, ())}.values())
+
+
+def _keys(session_id: str, qa_id: str, question: str, answer: str) -> list[_Key]:
+    """What an answer is known by; by its texts only where they are kept."""
+    texts = [("text", _fold(question), _fold(answer))] if question and answer else []
+    return [("id", session_id, qa_id), *texts]
+
+
+def _fold(text: str) -> str:
+    return without_markers(text).casefold()
+
+
+def _agreement(scale: Scale, pairs: Sequence[tuple[bool, bool]]) -> Agreement:
+    judge, people = ([str(said) for said in each] for each in zip(*pairs, strict=True))
+    agreeing = sum(a == b for a, b in pairs) / len(pairs)
+    try:
+        kappa = cohen_kappa(judge, people)
+    except RequestError:
+        kappa = None
+    return Agreement(scale, MEANT[scale], len(pairs), agreeing, kappa)
+
+
+_RULES: tuple[Rules, ...] = (
+    "statements",
+    "supported",
+    "useful",
+    "attributed",
+    "guess",
+    "steps",
+    "mark",
+)
+
+
+class JudgeReport(BaseModel):
+    """Who judged, what came of it, and what it took."""
+
+    model_config = ConfigDict(frozen=True)
+
+    provider: str
+    model: str
+    server: str = Field("", description="Address of the provider's server; empty: its only one")
+    libraries: dict[str, str] = Field(
+        default={}, description="Versions of the libraries that judged; none: Atlas' own measures"
+    )
+    prompts: dict[str, str] = Field(description="Versions of what the model was told to do")
+    votes: int
+    metrics_source: MetricsSource
+    sources: dict[str, dict[Source, int]] = Field(description="Questions by metric and source")
+    notes: dict[str, int] = Field(description="Why figures are estimates, and how many")
+    split: int = Field(description="Figures whose passages did not fit into one call")
+    judge_agreement: float | None = Field(description="Mean share of votes for the commonest")
+    people: list[Agreement]
+    calls: int = Field(description="Without those whose reply was kept from before")
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float | None = Field(description="At the prices of the target; null without prices")
+
+
+def report_of(
+    panel: Panel, questions: Sequence[JudgedQuestion], people: Sequence[Agreement] = ()
+) -> JudgeReport:
+    """What is to be said of a judging."""
+    said = [judgement for one in questions for judgement in one.judgements]
+    sources: dict[str, Counter[Source]] = {}
+    for judgement in said:
+        sources.setdefault(judgement.metric, Counter())[judgement.source] += 1
+    agreements = [decision.agreement for one in said for decision in one.decisions]
+    spending, libraries = panel.model.spending, panel.libraries
+    return JudgeReport(
+        provider=panel.model.chat.name,
+        model=panel.model.name,
+        server=panel.model.server,
+        libraries=dict(libraries.versions) if libraries else {},
+        prompts={} if libraries else {name: version(name) for name in _RULES},
+        votes=panel.votes,
+        metrics_source=metrics_source(one.scored for one in questions),
+        sources={name: dict(counts) for name, counts in sources.items()},
+        notes=dict(Counter(judgement.note for judgement in said if judgement.note).most_common()),
+        split=sum(judgement.parts > 1 for judgement in said),
+        judge_agreement=sum(agreements) / len(agreements) if agreements else None,
+        people=list(people),
+        calls=spending.calls,
+        prompt_tokens=spending.used.prompt_tokens,
+        completion_tokens=spending.used.completion_tokens,
+        cost=spending.cost,
+    )
+
+
+class Measures(StrEnum):
+    """Whose measures judge: those of Atlas, or of the libraries RAGAS and DeepEval."""
+
+    OWN = "own"
+    LIBRARIES = "libraries"
+
+
+@dataclass(frozen=True)
+class JudgeWanted:
+    """Who judges, and how; see Panel and Spending.
+
+    The model is that of a `target` (empty: the default one), unless `provider` or `model` name
+    another. Time and prices of a call are the target's in any case. `votes` and `passage_tokens`
+    (None: the usual ones) are for measures of Atlas.
+    """
+
+    target: str = ""
+    provider: str = ""
+    model: str = ""
+    votes: int | None = None
+    max_cost: float | None = None
+    passage_tokens: int | None = None
+    parallel: int = 4
+    measures: Measures = Measures.OWN
+
+
+@contextmanager
+def open_panel(settings: Settings, wanted: JudgeWanted) -> Iterator[Panel]:
+    """The judge, its calls ended at the end. Raises RequestError for one without a model.
+
+    A missing key is told by the calls. Raises MissingLibrary and ConfigurationError for libraries
+    that cannot be used.
+    """
+    name = wanted.target or settings.test_target
+    target = _target(settings, name)
+    provider = wanted.provider or target.llm_provider
+    if provider == EXTRACTIVE:
+        raise RequestError(
+            f"The target {name} has no language model that could judge. Name one with "
+            "--judge-target, or with --judge-provider and --judge-model."
+        )
+    if wanted.measures is Measures.LIBRARIES and (wanted.votes or wanted.passage_tokens):
+        raise RequestError(
+            "The libraries ask as they do: --judge-votes and --judge-tokens are for Atlas' own "
+            "measures."
+        )
+    with ExitStack() as closing:
+        calls = ModelCalls(settings.llm_concurrency, settings.llm_queue_seconds)
+        closing.callback(calls.close)
+        chat = CHAT_MODELS.load(provider, f"the judge: {provider}")(settings, calls)
+        tracer = open_tracer(settings)
+        closing.callback(tracer.close)
+        own = target.llm_model if provider == target.llm_provider else ""
+        model = JudgeModel(
+            chat,
+            wanted.model or own or chat.default_model,
+            target.llm_seconds,
+            tracer,
+            KeptReplies(settings.atlas_evaluation_directory / NAME),
+            Spending(target, wanted.max_cost),
+            _server(settings, provider),
+        )
+        if wanted.measures is Measures.OWN:
+            yield Panel(model, wanted.votes or VOTES, wanted.passage_tokens or PASSAGE_TOKENS)
+        else:
+            libraries = Libraries(settings.judges_python)
+            closing.callback(libraries.close)
+            yield Panel(model, votes=1, libraries=libraries)
+
+
+def _server(settings: Settings, provider: str) -> str:
+    """The address in the settings, for models of one name differ between servers."""
+    own = {"openai": settings.openai_base_url, "mistral": settings.mistral_server_url}
+    return without_login(own.get(provider, ""))
+
+
+def _target(settings: Settings, name: str) -> Target:
+    targets = load_targets(settings)
+    if name not in targets:
+        raise RequestError(f"There is no target {name}. Known targets: {', '.join(targets)}.")
+    return targets[name]
+
+
+_LINE = TypeAdapter(Judgement)
+
+
+def judge_folder(
+    folder: RunFolder,
+    panel: Panel,
+    tools: Tools,
+    votes: Sequence[PersonVote] = (),
+    *,
+    parallel: int = 1,
+    told: Told = no_one,
+) -> JudgeReport:
+    """Judge the replies of a run. Until all are, nothing in the folder changes.
+
+    `votes` are what people said of its answers. Raises RequestError if nothing came back, and
+    AtlasError if another process is at work on the folder.
+    """
+    with folder.held():
+        run = folder.load()
+        if not any(not one.reply.error for one in run.scored):
+            raise RequestError(f"No reply of {folder.path} can be judged. Finish the run first.")
+        found = judge_questions(panel, tools, run.spec.id, run.scored, parallel=parallel, told=told)
+        scored = [one.scored for one in found]
+        report = report_of(panel, found, agreement_with_people(scored, votes))
+        lines = (_LINE.dump_json(each).decode() for one in found for each in one.judgements)
+        folder.judged(scored, report, lines)
+    return report

@@ -1,1 +1,0 @@
-"""What a judge measures, by the definitions of RAGAS and DeepEval, with prompts of our own."""

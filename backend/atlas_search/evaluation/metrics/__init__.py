@@ -1,1 +1,0 @@
-"""What is measured of a question, each metric a function of its label and of what came back."""

@@ -1,1 +1,0 @@
-"""Label sets, runs and their figures in Phoenix."""

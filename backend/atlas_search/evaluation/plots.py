@@ -1,0 +1,328 @@
+"""Plots of a run."""
+
+import io
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from atlas_search.core.registry import require
+from atlas_search.evaluation.statistics import Figure
+
+
+class Point(NamedTuple):
+    """A value at a place, and the ends of its 95% interval."""
+
+    x: float
+    y: float
+    low: float
+    high: float
+
+
+class Series(NamedTuple):
+    """Points that belong together, in the order of their places."""
+
+    name: str
+    points: tuple[Point, ...]
+
+
+class Panel(NamedTuple):
+    """One of several pictures side by side."""
+
+    title: str
+    series: tuple[Series, ...]
+
+
+class Row(NamedTuple):
+    """A named line of a plot, with a figure of each series that has one."""
+
+    name: str
+    figures: tuple[Figure | None, ...]
+
+
+class Count(NamedTuple):
+    """A bin with the number of its answers."""
+
+    low: float
+    high: float
+    answers: int
+
+
+def point(x: float, figure: Figure) -> Point:
+    """A figure at a place."""
+    return Point(x, figure.mean, figure.low, figure.high)
+
+
+def short(text: str, longest: int = 26) -> str:
+    """A name as a plot has room for it."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def errors(points: Sequence[Point]) -> list[list[float]]:
+    """How far the intervals reach below and above."""
+    return [
+        [max(each.y - each.low, 0.0) for each in points],
+        [max(each.high - each.y, 0.0) for each in points],
+    ]
+
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
+
+INK, FAINT, LINE, PANEL = "#fe0001", "#fe0002", "#fe0003", "#fe0004"
+COLOURS = ("#fe0011", "#fe0012", "#fe0013", "#fe0014", "#fe0015", "#fe0016")
+"""Of the series of a plot, in order."""
+
+MARKERS = ("o", "s", "^", "D", "v", "P")
+DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)))
+"""A series is known by its form too: not everybody sees colours, and paper has none."""
+
+WIDTH = 5.6  # inches: on a telephone the words are still of a size to be read
+
+_VARIABLES = {
+    INK: "--ink",
+    FAINT: "--faint",
+    LINE: "--line",
+    PANEL: "--panel",
+    **{colour: f"--plot-{number}" for number, colour in enumerate(COLOURS, start=1)},
+}
+_STYLE: Any = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "atlas",
+    "text.parse_math": False,  # a category may be called $x$
+    "font.family": "sans-serif",
+    "font.size": 10.5,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": FAINT,
+    "axes.facecolor": "none",
+    "axes.titlesize": 10.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": LINE,
+    "xtick.color": FAINT,
+    "ytick.color": FAINT,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "figure.facecolor": "none",
+    "legend.frameon": False,
+    "errorbar.capsize": 3,
+}
+
+
+@contextmanager
+def drawing() -> Iterator[None]:
+    """Figures that are made and written in the block have the style of a report.
+
+    Raises MissingLibrary without the extra.
+    """
+    require("eval", "A plot")
+    import matplotlib
+
+    with matplotlib.rc_context(_STYLE), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # letters its own fonts lack: the page has others
+        yield
+
+
+def svg_of(figure: "Canvas", id_: str) -> str:
+    """The figure as an element for a page; its ids begin with `id_`, another for each plot."""
+    written = io.StringIO()
+    nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+    figure.savefig(written, format="svg", metadata=nothing)
+    svg = written.getvalue()
+    svg = svg[svg.index("<svg") :].rstrip()
+    svg = re.sub(r"<metadata>.*?</metadata>\s*|<style.*?</style>", "", svg, flags=re.DOTALL)
+    svg = re.sub(
+        r'(<svg[^>]*?) width="[^"]*" height="[^"]*"|(<svg[^>]*?) height="[^"]*"', r"\1\2", svg
+    )
+    end = svg.index(">")
+    svg = re.sub(r' (?:width|height)="[^"]*"', "", svg[:end]) + svg[end:]  # the page says it
+    svg = re.sub(r'\bid="', f'id="{id_}-', svg)
+    svg = re.sub(r'(href="#|url\(#)', rf"\g<1>{id_}-", svg)
+    for colour, variable in _VARIABLES.items():
+        svg = svg.replace(colour, f"var({variable})")
+    return svg
+
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+MOST = len(COLOURS)
+"""Series that a plot can tell apart."""
+
+_HEIGHT = 2.7
+
+
+def lines(id_: str, panels: Sequence[Panel], x: str) -> str:
+    """Values against `x`, a panel for each figure, with 95% intervals.
+
+    Series of one name look the same in all panels; some may lack them.
+    """
+    names = list(dict.fromkeys(series.name for panel in panels for series in panel.series))[:MOST]
+    with drawing():
+        figure, axes = _figure(len(panels))
+        drawn: dict[str, Any] = {}
+        for panel, ax in zip(panels, axes, strict=True):
+            for series in panel.series:
+                if series.name in names:
+                    number = names.index(series.name)
+                    drawn[series.name] = _errorbar(ax, series, number, line=True)
+            ax.set_title(panel.title, loc="left")
+            if panel in panels[-2:]:
+                ax.set_xlabel(x)
+            ax.set_xticks(sorted({each.x for series in panel.series for each in series.points}))
+            _from_0_to_1(ax)
+        _legend(figure, [drawn[name] for name in names])
+        return svg_of(figure, id_)
+
+
+def points(id_: str, series: Sequence[Series], x: str, y: str) -> str:
+    """Values against `x` that no line joins, with 95% intervals."""
+    with drawing():
+        figure, (ax,) = _figure(1)
+        for number, each in enumerate(series[:MOST]):
+            _errorbar(ax, each, number, line=False)
+        ax.set_xlabel(x)
+        ax.set_ylabel(y)
+        ax.set_xlim(left=0)
+        _from_0_to_1(ax)
+        _legend(figure, _series_of(ax))
+        return svg_of(figure, id_)
+
+
+def rows(id_: str, names: Sequence[str], shown: Sequence[Row], x: str) -> str:
+    """A line for each row, with a value of each series and its 95% interval."""
+    with drawing():
+        count = len(names)
+        figure, (ax,) = _figure(1, height=0.9 + len(shown) * (0.16 + 0.13 * count))
+        for number, name in enumerate(names[:MOST]):
+            aside = (number - (count - 1) / 2) * 0.8 / max(count, 2)
+            known = [(place, row.figures[number]) for place, row in enumerate(shown)]
+            places = [place + aside for place, figure_ in known if figure_]
+            values = [figure_ for _, figure_ in known if figure_]
+            below = [max(each.mean - each.low, 0.0) for each in values]
+            above = [max(each.high - each.mean, 0.0) for each in values]
+            ax.errorbar(
+                [each.mean for each in values],
+                places,
+                xerr=[below, above],
+                fmt=MARKERS[number],
+                color=COLOURS[number],
+                label=short(name),
+                markersize=5,
+            )
+        ax.set_yticks(range(len(shown)), [short(row.name) for row in shown])
+        ax.set_ylim(len(shown) - 0.4, -0.6)
+        ax.set_xlim(-0.02, 1.02)
+        ax.set_xlabel(x)
+        ax.grid(visible=False, axis="y")
+        _legend(figure, _series_of(ax))
+        return svg_of(figure, id_)
+
+
+def bands(id_: str, series: Sequence[Series], x: str, y: str) -> str:
+    """Values against `x`, both in [0, 1], with the 95% interval as a band."""
+    with drawing():
+        figure, (ax,) = _figure(1, height=3.0)
+        for number, each in enumerate(series[:MOST]):
+            places = [one.x for one in each.points]
+            ax.fill_between(
+                places,
+                [one.low for one in each.points],
+                [one.high for one in each.points],
+                color=COLOURS[number],
+                alpha=0.18,
+                linewidth=0,
+            )
+            ax.plot(
+                places,
+                [one.y for one in each.points],
+                color=COLOURS[number],
+                linestyle=DASHES[number],
+                marker=MARKERS[number] if len(places) < 15 else None,
+                markersize=4,
+                label=short(each.name),
+            )
+        ax.set_xlabel(x)
+        ax.set_ylabel(y)
+        ax.set_xlim(0, 1.02)
+        _from_0_to_1(ax)
+        _legend(figure, _series_of(ax))
+        return svg_of(figure, id_)
+
+
+def calibration(id_: str, series: Sequence[Series], counts: Sequence[Sequence[Count]]) -> str:
+    """Share right against likelihood, and below it how many answers each bin has."""
+    with drawing():
+        from matplotlib.figure import Figure as Canvas
+
+        figure = Canvas(figsize=(WIDTH, 3.9), layout="constrained")
+        ax, below = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])
+        ax.plot([0, 1], [0, 1], color=FAINT, linestyle=":", linewidth=1.2)
+        for number, (each, bins) in enumerate(zip(series[:MOST], counts[:MOST], strict=True)):
+            _errorbar(ax, each, number, line=True)
+            width = 0.09 / len(series[:MOST])
+            middles = [(one.low + one.high) / 2 for one in bins]
+            shift = (number - (len(series[:MOST]) - 1) / 2) * width
+            drawn = below.bar(
+                [middle + shift for middle in middles],
+                [one.answers for one in bins],
+                width * 0.9,
+                color=COLOURS[number],
+            )
+            if len(series) == 1:
+                below.bar_label(drawn, color=INK, fontsize=9)
+        below.margins(y=0.35)
+        below.set_xlabel("Likelihood that was stated")
+        below.set_ylabel("Answers")
+        below.grid(visible=False, axis="x")
+        ax.set_ylabel("Share right")
+        ax.set_xlim(0, 1.02)
+        _from_0_to_1(ax)
+        _legend(figure, _series_of(ax))
+        return svg_of(figure, id_)
+
+
+def _figure(panels: int, height: float = _HEIGHT) -> "tuple[Canvas, list[Axes]]":
+    """One or two panels beside each other, the others below."""
+    from matplotlib.figure import Figure as Canvas
+
+    across = min(panels, 2)
+    down = -(-panels // across)
+    figure = Canvas(figsize=(WIDTH, height * (0.85 * down + 0.15)), layout="constrained")
+    grid = figure.subplots(down, across, squeeze=False)
+    axes = [ax for line in grid for ax in line]
+    for ax in axes[panels:]:
+        figure.delaxes(ax)
+    return figure, axes[:panels]
+
+
+def _errorbar(ax: "Axes", series: Series, number: int, *, line: bool) -> Any:
+    style: dict[str, Any] = {"linestyle": DASHES[number]} if line else {"linestyle": "none"}
+    return ax.errorbar(
+        [each.x for each in series.points],
+        [each.y for each in series.points],
+        yerr=errors(series.points),
+        color=COLOURS[number],
+        marker=MARKERS[number],
+        markersize=5,
+        label=short(series.name),
+        **style,
+    )
+
+
+def _from_0_to_1(ax: "Axes") -> None:
+    ax.set_ylim(-0.03, 1.03)
+
+
+def _legend(figure: "Canvas", handles: Sequence[Any]) -> None:
+    """Name the series, if there are several."""
+    if len(handles) > 1:
+        figure.legend(handles=handles, loc="outside upper left", ncols=2, fontsize=9.5)
+
+
+def _series_of(ax: "Axes") -> list[Any]:
+    return ax.get_legend_handles_labels()[0]

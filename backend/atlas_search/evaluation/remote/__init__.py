@@ -1,1 +1,0 @@
-"""A server that is asked by its address."""

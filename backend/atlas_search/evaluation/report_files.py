@@ -1,0 +1,210 @@
+"""Files of a report: its pages, tables and results."""
+
+import csv
+import io
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, is_dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from atlas_search.documents.export import inert
+from atlas_search.evaluation.folder import replace_file
+from atlas_search.evaluation.report_analysis import (
+    Analysis,
+    Fault,
+    Faults,
+    cited_documents,
+    gold_of,
+    read_runs,
+)
+from atlas_search.evaluation.report_blocks import as_html, as_markdown
+from atlas_search.evaluation.report_sections import in_order, report_of
+from atlas_search.evaluation.scored import Scored, visible
+
+_BETWEEN = "; "
+
+
+def per_question(runs: Sequence[Analysis]) -> str:
+    """Every question of every run, in order: what came back, then every figure.
+
+    A text that a spreadsheet could run as a formula has a `'` put before it.
+    """
+    rows = [{"run": run.name} | _about(one) for run in runs for one in run.of.scored]
+    figures = in_order({name for run in runs for one in run.of.scored for name in one.figures})
+    heads = [*_about_nothing(), *figures]
+    written = io.StringIO(newline="")
+    writer = csv.DictWriter(written, heads, restval="")
+    writer.writeheader()
+    questions = (one for run in runs for one in run.of.scored)
+    for row, one in zip(rows, questions, strict=True):
+        cells = {name: _cell(value) for name, value in row.items()}
+        writer.writerow(cells | dict(one.figures))
+    return written.getvalue()
+
+
+def _about_nothing() -> list[str]:
+    return [
+        "run", "question_id", "split", "category", "kind", "question", "references", "gold",
+        "expected_decision", "decision", "reason", "message", "answer", "cited", "found",
+        "likelihood", "provider", "model", "fallback", "seconds", "tries", "metrics_source",
+        "error",
+    ]  # fmt: skip
+
+
+def _about(one: Scored) -> dict[str, object]:
+    label, reply, answer = one.label, one.reply, one.reply.answer
+    asked = {
+        "question_id": label.id,
+        "split": label.split,
+        "category": label.category,
+        "kind": label.kind,
+        "question": label.question,
+        "references": " | ".join(label.answers),
+        "gold": _BETWEEN.join(gold_of(one)),
+        "expected_decision": label.expected_decision or "",
+        "found": _BETWEEN.join(reply.documents),
+        "seconds": f"{reply.seconds:.4f}",
+        "tries": reply.tries,
+        "metrics_source": "/".join(sorted(set(one.sources.values()))),
+        "error": reply.error,
+    }
+    if answer is None:
+        return asked
+    provider, model = answer.written_by
+    return asked | {
+        "decision": answer.decision,
+        "reason": answer.reason.code,
+        "message": answer.reason.message,
+        "answer": answer.answer or "",
+        "cited": _BETWEEN.join(cited_documents(one)),
+        "likelihood": answer.confidence.likelihood if answer.confidence else "",
+        "provider": provider,
+        "model": model,
+        "fallback": answer.fallback.code if answer.fallback else "",
+    }
+
+
+def _cell(value: object) -> object:
+    return inert(visible(value)) if isinstance(value, str) else value
+
+
+NAME = "results.json"
+
+_RESULT_PARTS: Mapping[str, Callable[[Analysis], object]] = {
+    "spec": lambda run: run.of.spec.model_dump(mode="json"),
+    "questions": lambda run: {
+        "asked": len(run.of.scored),
+        "failed": sum(map(len, run.errors.values())),
+        "unasked": run.of.unasked,
+        "unjudged": run.of.unjudged,
+        "lacking": sum(bool(one.lacking) for one in run.of.scored),
+    },
+    "troubles": lambda run: [
+        *run.of.troubles,
+        *dict.fromkeys(one.lacking for one in run.of.scored if one.lacking),
+    ],
+    "metrics_source": lambda run: run.metrics_source,
+    "sources": lambda run: run.sources,
+    "figures": lambda run: {
+        part: {name: asdict(figure) for name, figure in figures.items()}
+        for part, figures in run.figures.items()
+    },
+    "decisions": lambda run: [
+        {"expected": expected, "taken": taken, "questions": count}
+        for expected, taken, count in run.confusion
+    ],
+    "operations": lambda run: run.took,
+    "reliability": lambda run: [each._asdict() for each in run.reliability],
+    "coverage": lambda run: [each._asdict() for each in run.curve],
+    "findings": lambda run: [each._asdict() for each in run.findings],
+    "errors": lambda run: run.errors,
+}
+
+
+def results_json(
+    runs: Sequence[Analysis], written: Sequence[str], faults: Faults, now: datetime
+) -> str:
+    """Each run with every part that can be told, the reports that were written, and what failed.
+
+    A value that is no number is null.
+    """
+    told = [{"name": run.name} | _parts(run, faults) for run in runs]
+    document = {
+        "format": 1,
+        "written": now.isoformat(),
+        "runs": told,
+        "reports": [*written, NAME],
+        "failed": [fault._asdict() for fault in faults.found],
+    }
+    return json.dumps(_plain(document), indent=2, allow_nan=False) + "\n"
+
+
+def _parts(run: Analysis, faults: Faults) -> dict[str, object]:
+    made = {
+        name: faults.attempt(NAME, name, lambda make=make: _plain(make(run)))  # type: ignore[misc]
+        for name, make in _RESULT_PARTS.items()
+    }
+    return {name: None if isinstance(part, Fault) else part for name, part in made.items()}
+
+
+def _plain(value: object) -> object:
+    """What JSON has: no data classes, and no float that is not a number."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return _plain(asdict(value))
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+@dataclass(frozen=True)
+class Written:
+    """The files of a report that were written, and what failed of it."""
+
+    folder: Path
+    files: tuple[str, ...]
+    faults: tuple[Fault, ...]
+
+    @property
+    def remarks(self) -> list[str]:
+        """What a command says of it, a sentence for each."""
+        files = ", ".join(self.files) or "none"
+        failed = [f"Not written whole: {fault}" for fault in self.faults]
+        return [f"Reports in {self.folder}: {files}.", *failed]
+
+
+def write_reports(*folders: Path, out: Path | None = None) -> Written:
+    """Write the reports of a run, of a grid, or of several runs side by side.
+
+    They are written to `out`, by default to the first folder. Raises nothing: what fails is among
+    the faults, in results.json too.
+    """
+    faults, target = Faults(), out or folders[0]
+    runs = faults.attempt("reports", "", lambda: [Analysis(run) for run in read_runs(folders)])
+    if isinstance(runs, Fault) or not runs:
+        return Written(target, (), tuple(faults.found))
+    faults.found += [Fault(run.name, "", each) for run in runs for each in run.of.damage]
+    return Written(target, tuple(_write_all(runs, target, faults)), tuple(faults.found))
+
+
+def _write_all(runs: Sequence[Analysis], target: Path, faults: Faults) -> list[str]:
+    made: dict[str, Callable[[], str]] = {
+        "per_question.csv": lambda: per_question(runs),
+        "report.md": lambda: as_markdown(report_of(runs, faults)),
+        "report.html": lambda: as_html(report_of(runs, faults), faults),
+    }
+    written = [name for name, make in made.items() if _write(target / name, make, faults)]
+    # last: it says which of the others failed
+    results = results_json(runs, written, faults, datetime.now(UTC))
+    if _write(target / NAME, lambda: results, faults):
+        written.append(NAME)
+    return written
+
+
+def _write(path: Path, make: Callable[[], str], faults: Faults) -> bool:
+    return not isinstance(faults.attempt(path.name, "", lambda: replace_file(path, make())), Fault)

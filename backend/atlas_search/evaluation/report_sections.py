@@ -1,0 +1,823 @@
+"""Sections of a report."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from atlas_search.core.locator import page_unit, place_in_words
+from atlas_search.core.registry import DISTRIBUTION
+from atlas_search.documents.search import RankedPassageOut
+from atlas_search.evaluation.plots import (
+    MOST,
+    Count,
+    Panel,
+    Point,
+    Series,
+    bands,
+    calibration,
+    lines,
+    point,
+    points,
+)
+from atlas_search.evaluation.report_analysis import (
+    Analysis,
+    Fault,
+    Faults,
+    cited_documents,
+    closeness,
+    found,
+    gold_of,
+    is_wrong,
+    searched_by,
+    worst,
+    wrongly_decided,
+)
+from atlas_search.evaluation.report_blocks import (
+    Block,
+    Plot,
+    Report,
+    Section,
+    Table,
+    Words,
+    by_category,
+    by_corpus,
+    by_split,
+    of_runs,
+)
+from atlas_search.evaluation.run import PROCESS, RunSpec
+from atlas_search.evaluation.scored import (
+    METRICS,
+    TITLES,
+    Scored,
+    between,
+    ids,
+    known_metric,
+    number,
+    present,
+    share,
+    shortened,
+    title_of,
+    with_ends,
+    with_interval,
+)
+from atlas_search.evaluation.statistics import Figure, share_interval
+
+_SOURCES = {
+    "judge": "a language model (judge)",
+    "mixed": "a language model (judge), some by shared words (heuristic)",
+    "heuristic": "shared words (heuristic): no language model judged",
+    "none": "no metric of this run needs a judge",
+}
+
+_OF_ITS_OWN = ("Started", "Run", "Command")
+"""What differs from run to run, and says nothing."""
+
+_FOLDED = ("Options", "Models", "Versions", "Seed", "Run", "Command")
+
+
+def about(runs: Sequence[Analysis]) -> Section:
+    """The mode of the runs: what all have in common, and what they differ in."""
+    differ = _options_that_differ(runs)
+    facts = [_facts(run, differ) for run in runs]
+    common = {
+        name: value for name, value in facts[0].items() if all(f[name] == value for f in facts)
+    }
+    shown = tuple((name, value) for name, value in common.items() if name not in _FOLDED)
+    folded = tuple((name, value) for name, value in common.items() if name in _FOLDED)
+    blocks: list[Block] = [*_warnings(runs), Table("What was asked of whom", ("", ""), shown, 2)]
+    if len(runs) > 1:
+        blocks.append(_differences(runs, facts))
+    if folded:
+        blocks.append(Table("All that it takes to do it again", ("", ""), folded, 2, folded=True))
+    return Section("What was evaluated", tuple(blocks))
+
+
+def _differences(runs: Sequence[Analysis], facts: Sequence[Mapping[str, str]]) -> Table:
+    names = [
+        name
+        for name in facts[0]
+        if name not in _OF_ITS_OWN and len({each[name] for each in facts}) > 1
+    ]
+    rows = tuple(
+        (run.name, *(each[name] for name in names)) for run, each in zip(runs, facts, strict=True)
+    )
+    return Table("What differs", ("Run", *names), rows, texts=len(names) + 1)
+
+
+def _options_that_differ(runs: Sequence[Analysis]) -> list[str]:
+    every = [run.of.spec.options for run in runs]
+    names = dict.fromkeys(name for options in every for name in options)
+    return [name for name in names if any(o.get(name) != every[0].get(name) for o in every)]
+
+
+def _facts(run: Analysis, differ: Sequence[str]) -> dict[str, str]:
+    """What is told of a run; of its options those that `differ` each by itself."""
+    spec = run.of.spec
+    corpora = ", ".join(spec.corpora)
+    alike = {name: value for name, value in spec.options.items() if name not in differ}
+    own = {name: str(spec.options.get(name, "-")) for name in differ if name != "search_k"}
+    return {
+        "Mode": "Search only: nothing is answered" if spec.search_only else "Questions answered",
+        "Target": spec.target,
+        "Asked": "in this process" if spec.where == PROCESS else f"on the server {spec.where}",
+        "Collection": f"{spec.collection}, version {spec.collection_version}",
+        "Corpora": corpora or "-",
+        "Questions": _questions(run),
+        "Passages (k)": str(run.of.k or "-"),
+        "Written by": _writers(run),
+        **own,
+        "Options": _options(alike),
+        "Estimates by": _SOURCES[run.metrics_source],
+        "Index of vectors": _index(spec),
+        "Day": str(spec.today or spec.started.date()),
+        "Seed": str(spec.seed),
+        "Models": _options(spec.settings),
+        "Atlas": _atlas(spec.versions),
+        "Versions": ", ".join(f"{name} {value}" for name, value in spec.versions.items()) or "-",
+        "Started": f"{spec.started:%Y-%m-%d %H:%M} UTC",
+        "Run": spec.id,
+        "Command": spec.command or "-",
+    }
+
+
+def _questions(run: Analysis) -> str:
+    used = run.of.spec.labels
+    split = f", split {used.split}" if used.split else ""
+    drawn = ", drawn at random" if run.of.spec.limit else ""
+    return f"{used.questions} of {used.name}{split}{drawn} (SHA-256 {used.sha256[:12]})"
+
+
+def _writers(run: Analysis) -> str:
+    answers = [one.reply.answer for one in run.of.scored if one.reply.answer]
+    wrote = dict.fromkeys(" ".join(answer.written_by).strip() for answer in answers)
+    return ", ".join(name for name in wrote if name) or "-"
+
+
+def _index(spec: RunSpec) -> str:
+    """What an audit of the index found in each corpus, and whether its searches ask it."""
+    found = [
+        f"{name.partition('.')[2]}: {figure.mean:.3f} found (searches "
+        f"{searched_by(name, spec.index_asked)})"
+        for name, figure in spec.index_recall.items()
+        if "." in name
+    ]
+    return ", ".join(found) or "not audited"
+
+
+def _atlas(versions: Mapping[str, str]) -> str:
+    return versions.get(DISTRIBUTION, "-")
+
+
+def _options(values: Mapping[str, object]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in values.items()) or "-"
+
+
+def _warnings(runs: Sequence[Analysis]) -> Iterator[Words]:
+    for run in runs:
+        said = " ".join(_lacks(run))
+        if said:
+            yield Words(f"{run.name}: {said}" if len(runs) > 1 else said, warning=True)
+
+
+def _lacks(run: Analysis) -> Iterator[str]:
+    asked = len(run.of.scored)
+    failed = sum(map(len, run.errors.values()))
+    if run.of.unasked:
+        yield f"This run is not complete: {run.of.unasked} questions were not asked."
+    if failed:
+        yield f"{failed} of {asked} questions failed: no figure but `failed` counts them."
+    if run.of.unjudged:
+        yield (
+            f"{run.of.unjudged} replies are not judged yet. `atlas eval --resume` with the folder "
+            "of the run judges them."
+        )
+    lacking = [one.lacking for one in run.of.scored if one.lacking]
+    if lacking:
+        yield (
+            f"{len(lacking)} of {asked} questions lack figures: {lacking[0]} `atlas eval --resume` "
+            "with the folder of the run computes them."
+        )
+    yield from run.of.troubles
+    yield from run.of.damage
+    if run.took.fallbacks:
+        yield f"{run.took.fallbacks} answers are not the language model's (fallback)."
+    if run.took.cache_hits:
+        yield f"{run.took.cache_hits:.0%} of the answers had been kept from before."
+
+
+_DECISIONS = ("decided", "answered", "rejected", "false_refusal", "false_accept", "as_expected")
+_KINDS = ("ANSWER", "ABSTAIN", "BLOCK")
+
+
+def decisions(runs: Sequence[Analysis]) -> Section:
+    """Which decision was expected and which was taken."""
+    told = [run for run in runs if run.confusion]
+    if not told:
+        return Section("Decisions", (Words("Nothing was decided: no question was answered."),))
+    names = [name for name in _DECISIONS if any(name in run.all for run in told)]
+    cells = tuple((run.name, *(with_interval(run.all.get(name)) for name in names)) for run in told)
+    heads = ("Run", *map(title_of, names))
+    figures = of_runs(len(runs), Table("Decisions that were right and wrong", heads, cells))
+    return Section("Decisions", (*(_confusion(run, len(runs)) for run in told), figures))
+
+
+def _confusion(run: Analysis, runs: int) -> Table:
+    counts = {(expected, taken): count for expected, taken, count in run.confusion}
+    expected = [kind for kind in _KINDS if any(pair[0] == kind for pair in counts)]
+    of = f" of {run.name}" if runs > 1 else ""
+    return Table(
+        f"Questions{of} by the decision that was expected (rows) and taken (columns)",
+        ("Expected", *(f"Took {kind}" for kind in _KINDS)),
+        tuple((own, *(str(counts.get((own, kind), 0)) for kind in _KINDS)) for own in expected),
+    )
+
+
+def confidence(runs: Sequence[Analysis]) -> Section:
+    """Reliability of the likelihood, and precision at each coverage."""
+    return Section("Confidence", (_reliability(runs), _coverage(runs)))
+
+
+def _reliability(runs: Sequence[Analysis]) -> Block:
+    told = [run for run in runs if run.reliability]
+    if not told:
+        return Words("No answer that can be judged states a likelihood: nothing to be calibrated.")
+    series = tuple(
+        Series(
+            run.name,
+            tuple(
+                Point(
+                    each.likelihood,
+                    each.right,
+                    *share_interval(each.right * each.answers, each.answers),
+                )
+                for each in run.reliability
+            ),
+        )
+        for run in told
+    )
+    counts = [[Count(b.low, b.high, b.answers) for b in run.reliability] for run in told]
+    cells = tuple(
+        (
+            run.name,
+            f"{own.low:.1f} to {own.high:.1f}",
+            str(own.answers),
+            number(own.likelihood),
+            number(each.y),
+            f"{number(each.low)} to {number(each.high)}",
+        )
+        for run, line in zip(told, series, strict=True)
+        for own, each in zip(run.reliability, line.points, strict=True)
+    )
+    said = "; ".join(f"{c[1]}: {c[4]} of {c[2]} answers right" for c in cells[:12])
+    return Plot(
+        "Reliability of the likelihood",
+        "Share of right answers against the likelihood that they stated; on the dotted line both "
+        f"are the same. Bars count the answers of each bin.{_first(told)} {said}.",
+        lambda: calibration("reliability", series, counts),
+        of_runs(
+            len(runs),
+            Table(
+                "Answers by the likelihood that they stated (intervals by Wilson's score)",
+                ("Run", "Likelihood", "Answers", "Its mean", "Share right", "95% interval"),
+                cells,
+                texts=2,
+            ),
+        ),
+    )
+
+
+def _coverage(runs: Sequence[Analysis]) -> Block:
+    told = [run for run in runs if run.curve]
+    if not told:
+        return Words("No answer can be judged right or wrong: no precision to be told.")
+    series = tuple(Series(run.name, _points(run)) for run in told)
+    cells = tuple(
+        (run.name, number(each.x), number(each.y), f"{number(each.low)} to {number(each.high)}")
+        for run, line in zip(told, series, strict=True)
+        for each in _some(line.points)
+    )
+    said = "; ".join(
+        f"{line.name}: from {number(line.points[0].y)} at {number(line.points[0].x)} to "
+        f"{number(line.points[-1].y)} at {number(line.points[-1].x)}"
+        for line in series
+    )
+    return Plot(
+        "Coverage against precision",
+        "Precision of the answers against the share of all questions that is answered, as the "
+        f"least confident answers are given up.{_first(told)} Precision: {said}.",
+        lambda: bands("coverage", series, "Coverage: share answered", "Precision: share right"),
+        of_runs(
+            len(runs),
+            Table(
+                "Precision at each coverage (intervals by Wilson's score)",
+                ("Run", "Coverage", "Precision", "95% interval"),
+                cells,
+            ),
+        ),
+    )
+
+
+def _points(run: Analysis) -> tuple[Point, ...]:
+    found = []
+    for each in run.curve:
+        answers = each.coverage * run.judged_questions
+        low, high = share_interval(each.precision * answers, answers)
+        found.append(Point(each.coverage, each.precision, low, high))
+    return tuple(found)
+
+
+def _some(points: Sequence[Point], most: int = 10) -> list[Point]:
+    """At most so many, evenly chosen, with the first and the last."""
+    if len(points) <= most:
+        return list(points)
+    return [points[round(place * (len(points) - 1) / (most - 1))] for place in range(most)]
+
+
+def _first(told: Sequence[Analysis]) -> str:
+    return "" if len(told) <= MOST else f" The plot shows the first {MOST} runs."
+
+
+_AT_DEPTH = ("recall", "precision", "ndcg", "success")
+_OF_RUNS = ("recall", "f1", "decided", "sentence_groundedness")
+_MAIN = ("f1", "decided", "mrr", "recall")
+
+
+def quality(runs: Sequence[Analysis]) -> Section:
+    """Of a run its figures at each depth; of several how they change with k and with time."""
+    if len(runs) == 1:
+        return Section("Quality against k", (_by_depth(runs[0]),))
+    return Section("Quality against k and time", (_by_k(runs), _by_time(runs)))
+
+
+def _by_depth(run: Analysis) -> Block:
+    found = {name: at_depths(run.all, name) for name in _AT_DEPTH}
+    found = {name: figures for name, figures in found.items() if figures}
+    if not found:
+        return Words("No question has gold documents, so nothing can be said of the first k.")
+    depths = sorted({depth for figures in found.values() for depth in figures})
+    rows = tuple(
+        (f"{name}@k", *(with_interval(figures.get(depth)) for depth in depths))
+        for name, figures in found.items()
+    )
+    panels = tuple(Panel(f"{name}@k", (_series(figures),)) for name, figures in found.items())
+    said = ", ".join(
+        f"{name}@{depth} {number(figures[depth].mean)}"
+        for name, figures in found.items()
+        for depth in (min(figures), max(figures))
+    )
+    return Plot(
+        "Retrieval at each depth",
+        f"Line charts of retrieval figures against the number k of documents: {said}.",
+        lambda: lines("depth", panels, "first k documents"),
+        Table("Retrieval at each depth", ("Figure", *(f"k={d}" for d in depths)), rows),
+    )
+
+
+def at_depths(figures: Mapping[str, Figure], name: str) -> dict[int, Figure]:
+    """The figures `name@k` by k."""
+    known = ((each.partition("@"), figure) for each, figure in figures.items())
+    found = {int(k): figure for (own, _, k), figure in known if own == name and k.isdigit()}
+    return dict(sorted(found.items()))
+
+
+def _by_k(runs: Sequence[Analysis]) -> Block:
+    groups = _configurations(runs)
+    if not any(len({run.of.k for run in members}) > 1 for members in groups.values()):
+        return Words("The runs do not differ in k alone.")
+    names = [name for name in _OF_RUNS if any(name in run.all for run in runs)]
+    if not names:
+        return Words("No question has a figure.")
+    panels = tuple(Panel(title_of(name), _series_of_runs(groups, name)) for name in names)
+    rows = tuple(
+        (configuration, str(run.of.k), *(with_interval(run.all.get(name)) for name in names))
+        for configuration, members in groups.items()
+        for run in members
+    )
+    heads = ("Configuration", "k", *map(title_of, names))
+    told = "; ".join(
+        f"{panel.title} of {series.name}: "
+        + ", ".join(f"{number(each.y)} at k={each.x:g}" for each in series.points)
+        for panel in panels
+        for series in panel.series
+    )
+    return Plot(
+        "Quality against k",
+        "Line charts of figures against the number k of passages."
+        f"{_first_at_depth(len(groups))} {told}.",
+        lambda: lines("quality-k", panels, "passages (k)"),
+        Table("Quality against k", heads, rows, texts=1),
+    )
+
+
+def _by_time(runs: Sequence[Analysis]) -> Block:
+    main = next((name for name in _MAIN if any(name in run.all for run in runs)), "")
+    timed = [run for run in runs if run.took.seconds and main in run.all]
+    if not timed:
+        return Words("No run has both a figure and times.")
+    series = tuple(
+        Series(name, tuple(point(_median(run), run.all[main]) for run in members))
+        for name, members in _configurations(timed).items()
+    )
+    rows = tuple(
+        (run.name, number(_median(run)), number(_slowest(run)), with_interval(run.all[main]))
+        for run in timed
+    )
+    told = "; ".join(f"{row[0]}: {row[3]} at {row[1]} s" for row in rows)
+    heads = ("Run", "p50 s", "p95 s", title_of(main))
+    return Plot(
+        "Quality against time",
+        f"{title_of(main)} against the median of seconds, a point for each run."
+        f"{_first_at_depth(len(series))} {told}.",
+        lambda: points("quality-time", series, "seconds (median)", title_of(main)),
+        Table("Quality against time", heads, rows),
+    )
+
+
+def _first_at_depth(configurations: int) -> str:
+    return "" if configurations <= MOST else f" The plot shows the first {MOST} configurations."
+
+
+def _series(figures: Mapping[int, Figure]) -> Series:
+    """The only one of its panel, so without a name."""
+    return Series("", tuple(point(depth, figure) for depth, figure in figures.items()))
+
+
+def _series_of_runs(groups: Mapping[str, Sequence[Analysis]], name: str) -> tuple[Series, ...]:
+    found = []
+    for configuration, members in groups.items():
+        known: tuple[Point, ...] = tuple(
+            point(run.of.k, run.all[name]) for run in members if run.of.k and name in run.all
+        )
+        if known:
+            found.append(Series(configuration, known))
+    return tuple(found)
+
+
+def _configurations(runs: Sequence[Analysis]) -> dict[str, list[Analysis]]:
+    """The runs that differ in k alone together, by what tells them from the others."""
+    told = [_without_k(run) for run in runs]
+    names = dict.fromkeys(name for each in told for name in each)
+    differ = [name for name in names if len({each.get(name) for each in told}) > 1]
+    found: dict[str, list[Analysis]] = {}
+    for run, each in zip(runs, told, strict=True):
+        title = ", ".join(each.get(name, "-") for name in differ) or "all"
+        found.setdefault(title, []).append(run)
+    return {
+        title: sorted(members, key=lambda run: run.of.k or 0) for title, members in found.items()
+    }
+
+
+def _without_k(run: Analysis) -> dict[str, str]:
+    spec = run.of.spec
+    options = {name: str(value) for name, value in spec.options.items() if name != "search_k"}
+    drawn = f"{spec.limit} drawn with seed {spec.seed}" if spec.limit else "all questions"
+    said = {
+        "labels": spec.labels.sha256[:12],
+        "split": spec.labels.split,
+        "drawn": drawn,
+        "collection": f"{spec.collection} {spec.collection_version}",
+        "corpora": " ".join(spec.corpora),
+        "where": spec.where,
+        "mode": "only searched" if spec.search_only else "answered",
+        "day": str(spec.today),
+        "Atlas": spec.versions.get(DISTRIBUTION, ""),
+    }
+    return options | said | dict(spec.settings)
+
+
+def _median(run: Analysis) -> float:
+    return run.took.seconds.p50 if run.took.seconds else 0.0
+
+
+def _slowest(run: Analysis) -> float:
+    return run.took.seconds.p95 if run.took.seconds else 0.0
+
+
+_WORST = 10
+_PASSAGES = 5
+_ERRORS = 10
+
+_CLOSENESS = {False: "F1", True: "Reciprocal rank"}
+"""What `closeness` is, by whether a run only searched."""
+
+_RULE = (
+    "Wrong decisions come first, then questions of which nothing gold was found, then those with "
+    "the lowest F1 (of searches the lowest reciprocal rank)."
+)
+
+
+def to_look_at(runs: Sequence[Analysis]) -> Section:
+    """The rules that hold of questions."""
+    table = _rules(runs[0]) if len(runs) == 1 else _rules_of_runs(runs)
+    told = table if table.rows else Words("No rule holds of any question.")
+    return Section("What to look at", (told,))
+
+
+def _rules(run: Analysis) -> Table:
+    rows = tuple(
+        (each.stage, each.rule, share(len(each.questions), each.of), ids(each.questions))
+        for each in run.findings
+    )
+    heads = ("Stage", "What happened", "Questions", "Which")
+    return Table("By rule, most first", heads, rows, texts=4)
+
+
+def _rules_of_runs(runs: Sequence[Analysis]) -> Table:
+    """How many questions of each run."""
+    found = {
+        (each.stage, each.rule, run.name): f"{len(each.questions)} of {each.of}"
+        for run in runs
+        for each in run.findings
+    }
+    rules = dict.fromkeys((stage, rule) for stage, rule, _ in found)
+    rows = tuple((*rule, *(found.get((*rule, run.name), "0") for run in runs)) for rule in rules)
+    heads = ("Stage", "What happened", *(run.name for run in runs))
+    return Table("Questions by rule", heads, rows, texts=2)
+
+
+def worst_questions(runs: Sequence[Analysis]) -> Section:
+    """The worst, with what was retrieved instead; of several runs those that most get wrong."""
+    if len(runs) > 1:
+        return Section("Worst questions", (_of_most_runs(runs),))
+    told = worst(runs[0].of.scored)
+    if not told:
+        return Section("Worst questions", (Words("Nothing is wrong with a question."),))
+    of = f" The first {_WORST} of {len(told)}:" if len(told) > _WORST else ""
+    return Section("Worst questions", (Words(_RULE + of), *map(_question, told[:_WORST])))
+
+
+def _of_most_runs(runs: Sequence[Analysis]) -> Block:
+    asked: dict[str, list[Scored]] = {}
+    for run in runs:
+        for one in run.of.scored:
+            if not one.reply.error:
+                asked.setdefault(one.label.id, []).append(one)
+
+    def order(id_: str) -> tuple[int, int, float, str]:
+        same, near = asked[id_], _mean_closeness(asked[id_])
+        return (-_wrong(same), -_missed(same), 1.0 if near is None else near, id_)
+
+    ids_ = sorted((id_ for id_, same in asked.items() if any(map(is_wrong, same))), key=order)
+    if not ids_:
+        return Words("Nothing is wrong with a question.")
+    rows = tuple(
+        (
+            id_,
+            shortened(asked[id_][0].label.question, 200),
+            share(_wrong(asked[id_]), len(asked[id_])),
+            share(_missed(asked[id_]), len(asked[id_])),
+            number(_mean_closeness(asked[id_])),
+        )
+        for id_ in ids_[:_WORST]
+    )
+    near = " or ".join(dict.fromkeys(_CLOSENESS[run.of.spec.search_only] for run in runs))
+    heads = ("Id", "Question", "Runs that decided wrongly", "Runs that found nothing gold", near)
+    caption = "Questions that most runs get wrong; the report of a run has its passages"
+    return Table(caption, heads, rows, texts=2)
+
+
+def _wrong(same: Sequence[Scored]) -> int:
+    return sum(map(wrongly_decided, same))
+
+
+def _missed(same: Sequence[Scored]) -> int:
+    return sum(found(one) is False for one in same)
+
+
+def _mean_closeness(same: Sequence[Scored]) -> float | None:
+    known = [near for one in same if (near := closeness(one)) is not None]
+    return sum(known) / len(known) if known else None
+
+
+def errors(runs: Sequence[Analysis]) -> Section:
+    """Why nothing came back."""
+    rows = tuple(
+        (run.name, shortened(error), ids(questions), str(len(questions)))
+        for run in runs
+        for error, questions in list(run.errors.items())[:_ERRORS]
+    )
+    if not rows:
+        return Section("Errors", (Words("Every question that was asked has a reply."),))
+    heads = ("Run", "Error", "Questions", "Count")
+    table = Table("Most frequent first", heads, rows, texts=3)
+    return Section("Errors", (of_runs(len(runs), table),))
+
+
+def _question(one: Scored) -> Section:
+    facts = Table(f"Question {one.label.id}", ("", ""), tuple(_question_facts(one)), texts=2)
+    passages = tuple(
+        _passage(rank, passage, one)
+        for rank, passage in enumerate(one.reply.passages[:_PASSAGES], start=1)
+    )
+    title = shortened(one.label.question, 200)
+    if not passages:
+        return Section(title, (facts, Words("No passage came back.")))
+    heads = ("Retrieved", "Place", "Gold", "Best signal", "Rank", "Score")
+    return Section(title, (facts, Table("What was retrieved", heads, passages, texts=4)))
+
+
+def _question_facts(one: Scored) -> Iterator[tuple[str, str]]:
+    answer = one.reply.answer
+    yield "Id, category", f"{one.label.id}, {one.label.category or '-'}"
+    if answer:
+        yield "Decision", f"{answer.decision}: {answer.reason.message or answer.reason.code}"
+        yield "Answer", shortened(answer.answer or "-")
+    yield "Reference", " | ".join(shortened(text) for text in one.label.answers[:3]) or "-"
+    nothing = "not known" if one.label.answerable else "none: the collection lacks the answer"
+    yield "Gold", ids(gold_of(one)) or nothing
+    yield "Gold found", {True: "yes", False: "no", None: "-"}[found(one)]
+    if answer:
+        yield "Cited", ids(cited_documents(one)) or "-"
+    names = ("decided", "recall", "mrr", "f1", "sentence_groundedness")
+    known = (f"{name} {number(one.figures[name])}" for name in names if name in one.figures)
+    yield "Figures", ", ".join(known)
+
+
+def _passage(rank: int, passage: RankedPassageOut, one: Scored) -> tuple[str, ...]:
+    gold = {*one.label.relevance, *one.label.gold_passage_ids}
+    is_gold = passage.document_id in gold or passage.passage_id in gold
+    unit = page_unit(passage.metadata.get("pages_are"))
+    place = place_in_words(passage.locator or "", passage.page, passage.printed_page or "", unit)
+    return (
+        shortened(f"{passage.title} ({passage.document_id})", 160),
+        shortened(place, 80),
+        "gold" if is_gold else "-",
+        _best_signal(passage),
+        str(rank),
+        number(passage.score, 3),
+    )
+
+
+def _best_signal(passage: RankedPassageOut) -> str:
+    if not passage.signals:
+        return "-"
+    name = max(sorted(passage.signals), key=lambda signal: passage.signals[signal])
+    return f"{name} {number(passage.signals[name])}"
+
+
+INTERVALS = (
+    "Every figure is a mean over the questions that it says something of (n). Of 100 intervals "
+    "made like these (bootstrap), about 95 hold the mean over all such questions; of few questions "
+    "or of ones that all went alike, fewer do."
+)
+
+_SIDE_BY_SIDE = (
+    "decided",
+    "recall",
+    "mrr",
+    "f1",
+    "similarity",
+    "cites_gold",
+    "sentence_groundedness",
+)
+
+
+def summary(runs: Sequence[Analysis]) -> Section:
+    """The figures that matter most; of several runs a row for each."""
+    blocks: list[Block] = [Words(INTERVALS)]
+    if len(runs) > 1:
+        blocks.append(_side_by_side(runs))
+    elif named := _named(runs[0]):
+        blocks.append(_figures("Figures over all questions", runs[0], named))
+    else:
+        blocks = [Words("No question has a figure.", warning=True)]
+    return Section("Summary", tuple(blocks))
+
+
+def all_figures(runs: Sequence[Analysis]) -> Section:
+    """Everything that was measured."""
+    tables = tuple(
+        _figures(f"All figures of {run.name}", run, in_order(run.all), folded=True) for run in runs
+    )
+    return Section("All figures", tables)
+
+
+def in_order(figures: Iterable[str]) -> list[str]:
+    """Names of figures as the catalogue has them, then by name; unknown ones last."""
+    places = {name: place for place, name in enumerate(METRICS)}
+
+    def place(name: str) -> tuple[int, int, str]:
+        known = known_metric(name)
+        depth = name.partition("@")[2]
+        return (places[known.name] if known else len(places), int(depth or 0), name)
+
+    return sorted(figures, key=place)
+
+
+def _named(run: Analysis) -> list[str]:
+    estimates = [name for name in in_order(run.sources) if name in run.all]
+    return [*present(tuple(TITLES), run.all), *(name for name in estimates if name not in TITLES)]
+
+
+def _figures(caption: str, run: Analysis, names: Sequence[str], *, folded: bool = False) -> Table:
+    rows = tuple(_row(name, run.all[name], run.sources) for name in names)
+    heads = ("Figure", "Value", "95% interval", "n", "Says")
+    return Table(caption, heads, rows, folded=folded, remark=True)
+
+
+def _row(name: str, figure: Figure, sources: Mapping[str, str]) -> tuple[str, ...]:
+    metric = known_metric(name)
+    says = f"{metric.description}. Of: {metric.of}." if metric else "Not known to this version."
+    if metric and metric.better == "lower":
+        says += " Lower is better."
+    if name in sources:
+        says += f" By: {sources[name]}."
+    return (title_of(name), number(figure.mean, 3), between(figure), str(figure.questions), says)
+
+
+def _side_by_side(runs: Sequence[Analysis]) -> Table:
+    names = [name for name in _SIDE_BY_SIDE if any(name in run.all for run in runs)]
+    rows = tuple(
+        (
+            run.name,
+            str(run.of.k or "-"),
+            str(len(run.of.scored)),
+            *(with_interval(run.all.get(name)) for name in names),
+        )
+        for run in runs
+    )
+    heads = ("Run", "k", "Questions", *map(title_of, names))
+    return Table("The runs side by side", heads, rows)
+
+
+def took(runs: Sequence[Analysis]) -> Section:
+    """A row for each run, and the time of each stage."""
+    heads = (
+        "Run", "Questions", "Failed", "Asked again", "Fallbacks", "p50 s", "p95 s",
+        "Prompt tokens", "Tokens written", "Tokens/s", "Cost per 100",
+    )  # fmt: skip
+    table = Table("Time, tokens and money", heads, tuple(_time_row(run) for run in runs))
+    blocks: list[Block] = [of_runs(len(runs), table)]
+    stages = tuple(
+        (
+            run.name,
+            stage,
+            with_ends(spread.p50, spread.p50_interval, 1),
+            with_ends(spread.p95, spread.p95_interval, 1),
+            str(spread.count),
+        )
+        for run in runs
+        for stage, spread in run.took.stages_ms.items()
+    )
+    if stages:
+        named = ("Run", "Stage", "p50 ms", "p95 ms", "Questions")
+        each = Table("Milliseconds of each stage", named, stages, texts=2)
+        blocks.append(of_runs(len(runs), each))
+    return Section("Operations", tuple(blocks))
+
+
+def _time_row(run: Analysis) -> tuple[str, ...]:
+    found = run.took
+    seconds = found.seconds
+    return (
+        run.name,
+        str(found.questions),
+        str(found.failed),
+        str(found.retried),
+        str(found.fallbacks),
+        with_ends(seconds.p50, seconds.p50_interval) if seconds else "-",
+        with_ends(seconds.p95, seconds.p95_interval) if seconds else "-",
+        f"{found.prompt_tokens:,}",
+        f"{found.completion_tokens:,}",
+        with_ends(found.tokens_per_second, found.tokens_per_second_interval, 1),
+        with_ends(found.cost_per_100, found.cost_per_100_interval, 4),
+    )
+
+
+Sections = Sequence[tuple[str, Callable[[Sequence[Analysis]], Section]]]
+"""Titles, and what makes a section of runs."""
+
+SECTIONS: Sections = (
+    ("What was evaluated", about),
+    ("Summary", summary),
+    ("What to look at", to_look_at),
+    ("Quality", quality),
+    ("By category", by_category),
+    ("By corpus", by_corpus),
+    ("By split", by_split),
+    ("Decisions", decisions),
+    ("Confidence", confidence),
+    ("Operations", took),
+    ("Worst questions", worst_questions),
+    ("Errors", errors),
+    ("All figures", all_figures),
+)
+
+
+def report_of(runs: Sequence[Analysis], faults: Faults, sections: Sections = SECTIONS) -> Report:
+    """The report of at least one run; faults are those of `report`."""
+    told = tuple(_section(title, make, runs, faults) for title, make in sections)
+    name = runs[0].of.spec.target if len(runs) == 1 else f"{len(runs)} runs"
+    return Report(f"Evaluation of {name}", told)
+
+
+def _section(
+    title: str,
+    make: Callable[[Sequence[Analysis]], Section],
+    runs: Sequence[Analysis],
+    faults: Faults,
+) -> Section:
+    made = faults.attempt("report", title, lambda: make(runs))
+    if isinstance(made, Fault):
+        return Section(
+            title, (Words(f"This part could not be written: {made.error}", warning=True),)
+        )
+    return made

@@ -1,1 +1,0 @@
-"""Plots as SVG, in the colours of the page that holds them."""

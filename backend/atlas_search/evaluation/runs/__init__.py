@@ -1,1 +1,0 @@
-"""Runs that are kept: begun, carried out, gone on with, and what they took."""

@@ -1,1 +1,0 @@
-"""How sure a figure is, and whether two differ."""
