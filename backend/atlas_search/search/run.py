@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -13,14 +13,15 @@ from atlas_search.core.domain import Passage
 from atlas_search.core.stop import Stop
 from atlas_search.core.targets import Target
 from atlas_search.core.telemetry.metrics import Metrics
-from atlas_search.core.telemetry.tracer import Tracer
+from atlas_search.core.telemetry.tracer import Stage, Tracer
 from atlas_search.providers.embedding import Embedder
 from atlas_search.providers.sparse import TermModel
 from atlas_search.search.query import Phrase, Query, parse_query
 from atlas_search.search.request import SearchRequest
-from atlas_search.search.rerankers import Stages
+from atlas_search.search.rerankers import SecondStage, Stages
 from atlas_search.search.scope import CorpusExtent, corpus_extents
 from atlas_search.search.signals import weigh
+from atlas_search.search.trace import STAGES
 from atlas_search.search.unknown import (
     MOST_LOOKED_UP,
     Spellings,
@@ -126,6 +127,15 @@ class SearchRun:
     def tracer(self) -> Tracer:
         """Opens the spans."""
         return self.searcher.tracer
+
+    def stage(self, name: str, *given: object, of: str = "") -> AbstractContextManager[Stage]:
+        """Run one of STAGES, for the corpus `of` where each has its own."""
+        return self.tracer.stage(STAGES, self, name, *given, of=of)
+
+    @property
+    def second_stage(self) -> SecondStage | None:
+        """The model that reads the best candidates again; None if the target has none."""
+        return self.searcher.stages.get((self.target.reranker, self.target.rerank_model))
 
     @property
     def depth(self) -> int:

@@ -1,26 +1,36 @@
-"""What the spans of a search say."""
+"""The listener of a search: what its stages have found, as attributes of spans and as counts."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import zip_longest
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from atlas_search.core.domain import LEGS, Leg, Passage
+from atlas_search.core.domain import LEGS, Leg, Passage, RankedPassage
 from atlas_search.core.targets import Target
 from atlas_search.core.telemetry import names as gen_ai
 from atlas_search.core.telemetry.metrics import Metrics
-from atlas_search.core.telemetry.span import FULL_TEXTS, LateDocuments, Span, TracedDocument
+from atlas_search.core.telemetry.span import (
+    FULL_TEXTS,
+    LateDocuments,
+    Span,
+    TracedDocument,
+    describe_embedding,
+)
+from atlas_search.core.telemetry.tracer import Listener
 from atlas_search.search.candidates import Candidates, CorpusHits
 from atlas_search.search.query import Query
 from atlas_search.search.ranking import SCORERS, Ranking
 from atlas_search.search.request import SearchRequest
 from atlas_search.search.result import SearchResult, WholeResult
-from atlas_search.search.run import SearchRun
 from atlas_search.stores.arrays import IntArray
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.store import Hits, Store
+from atlas_search.stores.vectors import FloatArray
+
+if TYPE_CHECKING:
+    from atlas_search.search.run import SearchRun
 
 Operation = Literal["search", "answer", "compare"]
 
@@ -84,15 +94,14 @@ class _Found(NamedTuple):
     leg: str
 
 
-def describe_ranking(
-    span: Span, run: SearchRun, candidates: Candidates, first: Ranking, ranking: Ranking
+def _describe_ranking(
+    run: "SearchRun", span: Span, ranking: Ranking, first: Ranking, candidates: Candidates
 ) -> None:
-    """The best candidates as the reranker was given them, and as it left them with their texts.
+    """List the best candidates before and after the reranker, the latter with their texts.
 
     `first` is the ranking before a second stage, `ranking` itself without one.
     """
-    target, limit = run.target, run.request.limit
-    stage = run.searcher.stages.get((target.reranker, target.rerank_model))
+    target, limit, stage = run.target, run.request.limit, run.second_stage
     span.set(candidates=len(ranking.rows))
     if stage:
         span.set(model=stage.name, read=len(ranking.relevance))
@@ -124,7 +133,7 @@ def describe_ranking(
     )
 
 
-def _read(run: SearchRun, best: IntArray) -> list[Passage]:
+def _read(run: "SearchRun", best: IntArray) -> list[Passage]:
     """The best passages; with them are read those that other spans show."""
     besides = np.array(list(run.shown), dtype=best.dtype)
     run.passages(np.unique(np.concatenate([best, besides])))
@@ -172,7 +181,7 @@ def _read_again(first: Ranking, ranking: Ranking, target: Target, depth: int) ->
 
 
 def _find(
-    run: SearchRun, candidates: Candidates, ranking: Ranking, given: Sequence[int]
+    run: "SearchRun", candidates: Candidates, ranking: Ranking, given: Sequence[int]
 ) -> dict[int, _Found]:
     """What there is to say of the candidates that were given."""
     rows = ranking.table.rows[given].tolist()
@@ -209,8 +218,8 @@ of what tracing cost a search."""
 KIND_OF_SCORE: Mapping[Leg, str] = {"dense": "cosine", "lexical": "bm25", "sparse": "term weights"}
 
 
-def describe_corpus(span: Span, run: SearchRun, query: Query, hits: CorpusHits) -> None:
-    """How many candidates a corpus gave; which, say the spans of the legs."""
+def _describe_corpus(run: "SearchRun", span: Span, hits: CorpusHits, query: Query) -> None:
+    """Set how many candidates a corpus gave; which, say the spans of the legs."""
     if not span.recorded:
         return
     span.input(query.text)
@@ -223,10 +232,10 @@ def describe_corpus(span: Span, run: SearchRun, query: Query, hits: CorpusHits) 
     )
 
 
-def describe_leg(
-    span: Span, run: SearchRun, query: Query, corpus: str, leg: Leg, hits: Hits
+def _describe_leg(
+    run: "SearchRun", span: Span, hits: Hits, query: Query, corpus: str, leg: Leg
 ) -> None:
-    """What one leg found in a corpus, best first, with its own scores."""
+    """List the hits of one leg in a corpus, best first, with its own scores."""
     if not span.recorded:
         return
     span.input(query.text)
@@ -249,8 +258,35 @@ def describe_leg(
     span.list_hits(ids, hits.scores, lambda: map(shown.get, first))
 
 
-def describe_search(span: Span, run: SearchRun, result: WholeResult) -> None:
-    """What was asked of a search, of which collection, and what came of it."""
+def _describe_part(run: "SearchRun", span: Span, best: IntArray) -> None:
+    if span.content:
+        span.output(run.store.passage_ids(best.tolist()))
+
+
+def _describe_vector(run: "SearchRun", span: Span, _: FloatArray, query: Query) -> None:
+    info = run.searcher.embedder.info
+    describe_embedding(span, info.provider, info.name, info.dimension, query.text)
+    span.set(pooling=info.pooling, dimension=info.dimension)
+
+
+def _begin_weighing(span: Span, model: str, question: str) -> None:
+    describe_embedding(span, "sparse", model, 0, question)
+
+
+def _describe_choice(run: "SearchRun", span: Span, kept: Sequence[RankedPassage]) -> None:
+    request, target = run.request, run.target
+    span.set(
+        policy=target.balance,
+        diversity=target.diversity,
+        search_k=request.limit,
+        max_per_document=request.max_per_document or 0,
+        kept=len(kept),
+    )
+    span.output([item.passage.id for item in kept])
+
+
+def _describe_search(run: "SearchRun", span: Span, result: WholeResult) -> None:
+    """Set what was asked of a search, of which collection, and what came of it."""
     if not span.recorded:
         return
     request, target = run.request, run.target
@@ -359,7 +395,7 @@ def depth_imbalance(depth: int, available: Mapping[str, int], dense: Mapping[str
     return round(1 - min(shares, default=1.0), 4)
 
 
-def _list_kept(span: Span, run: SearchRun, result: WholeResult) -> None:
+def _list_kept(span: Span, run: "SearchRun", result: WholeResult) -> None:
     """The kept passages, best first, with all their signals."""
     passages = [item.passage for item in result.passages]
     legs = find_legs(result.candidates, [passage.row for passage in passages])
@@ -375,3 +411,16 @@ def _list_kept(span: Span, run: SearchRun, result: WholeResult) -> None:
             for item, leg in zip(result.passages, legs, strict=True)
         ]
     )
+
+
+STAGES: Mapping[str, Listener] = {
+    "search": Listener("CHAIN", _describe_search),
+    "sub-question": Listener("CHAIN", _describe_part),
+    "embed": Listener("EMBEDDING", _describe_vector),
+    "weigh terms": Listener("EMBEDDING", lambda *_: None, begin=_begin_weighing),
+    "retrieve": Listener("CHAIN", _describe_corpus),
+    **{leg: Listener("RETRIEVER", _describe_leg) for leg in KIND_OF_SCORE},
+    "rerank": Listener("RERANKER", _describe_ranking),
+    "balance": Listener("CHAIN", _describe_choice),
+}
+"""The stages of a search that have a span, by name."""

@@ -2,9 +2,10 @@
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Literal
+from functools import partial
+from typing import Literal, NamedTuple, TypeVar
 
 from openinference.semconv.resource import ResourceAttributes
 from openinference.semconv.trace import SpanAttributes
@@ -36,6 +37,35 @@ Kind = Literal["CHAIN", "EMBEDDING", "RETRIEVER", "RERANKER", "LLM", "GUARDRAIL"
 MAX_ATTRIBUTES = 4096
 SHUTDOWN_SECONDS = 2.0  # without a bound it takes as long as a server that hangs
 DELAY_SECONDS = 5.0  # between two batches
+
+Result = TypeVar("Result")
+
+
+class Listener(NamedTuple):
+    """How a room shows one of its stages: the kind of its span, and what is set in it.
+
+    `describe` gets the run, the span, and what the stage gives to `done`. `begin` gets the span and
+    what is known before the stage begins, which is told of a stage that fails too. Several stages
+    may share the `name` of a span; empty is the stage's own.
+    """
+
+    kind: Kind
+    describe: Callable[..., None]
+    name: str = ""
+    begin: Callable[..., None] = Span.input
+
+
+class Stage:
+    """A stage of a flow while it runs. The flow tells the result; the room's listener shows it."""
+
+    def __init__(self, span: Span, describe: Callable[..., None]):
+        self.trace_id, self.span_id = span.trace_id, span.span_id
+        self._describe = partial(describe, span)
+
+    def done(self, result: Result, *about: object) -> Result:
+        """Pass a result on to the listener, with what it was made from."""
+        self._describe(result, *about)
+        return result
 
 
 class Tracer:
@@ -134,6 +164,26 @@ class Tracer:
         if not self.enabled and not silent() and current.get_span_context().is_valid:
             return nullcontext(Span(current, content=False, recorded=False))
         return self._open(name, kind, None)
+
+    @contextmanager
+    def stage(
+        self,
+        listeners: Mapping[str, Listener],
+        run: object,
+        name: str,
+        *given: object,
+        of: str = "",
+    ) -> Iterator[Stage]:
+        """Run a stage in a span below the current one.
+
+        `given` is for the listener's `begin`; `of` is the corpus, where each has such a stage.
+        """
+        listener = listeners[name]
+        shown = listener.name or name
+        with self.span(f"{shown} {of}" if of else shown, listener.kind) as span:
+            if given:
+                listener.begin(span, *given)
+            yield Stage(span, partial(listener.describe, run))
 
     @contextmanager
     def _open(self, name: str, kind: Kind, context: Context | None) -> Iterator[Span]:
