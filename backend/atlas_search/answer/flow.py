@@ -1,7 +1,5 @@
 """Answering a question, stage by stage."""
 
-import time
-from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -27,23 +25,18 @@ from atlas_search.answer.decide import (
     leans_on,
 )
 from atlas_search.answer.readings import Reading, clarify, must_choose, readings
-from atlas_search.answer.request import AskRequest
 from atlas_search.answer.run import AnswerRun, Evidence
-from atlas_search.answer.trace import describe_answer, describe_request, ids_of, tell_spent
+from atlas_search.answer.trace import answering
 from atlas_search.answer.write.condense import Standalone, condense
 from atlas_search.answer.write.model import write
 from atlas_search.answer.write.quotes import closest_quotes
 from atlas_search.answer.write.relay import Written, not_written
 from atlas_search.core.domain import Citation
-from atlas_search.core.errors import Cancelled
-from atlas_search.core.logs import note_in_log
-from atlas_search.core.telemetry.metrics import Metrics
-from atlas_search.core.telemetry.span import Span
+from atlas_search.core.telemetry.tracer import Stage
 from atlas_search.providers.chat import Usage
 from atlas_search.search.evidence import freshness
 from atlas_search.search.flow import search
 from atlas_search.search.result import SearchResult, WholeResult
-from atlas_search.search.trace import count_corpora, count_stages
 
 
 @dataclass(frozen=True)
@@ -63,21 +56,18 @@ def answer_question(run: AnswerRun) -> Answer:
 
     Raises Cancelled soon after the run is stopped, and what search and language models raise.
     """
-    with run.tracer.root("ask", "CHAIN", ids_of(run)) as span, tell_spent(span, run):
-        describe_request(span, run)
-        note_in_log(trace_id=span.trace_id)
+    with answering(run) as stage:
         state = run.answerer.state(run.target)
         kept = run.answerer.cache.get(run.request, state)
         if kept:
-            answer = _again(run, kept, span)
+            answer = _again(run, kept, stage)
         else:
-            answer = _anew(run, span)
+            answer = _anew(run, stage)
             run.answerer.cache.put(answer, state)
-        describe_answer(span, run, answer, (kept or answer).writer)
-        return answer
+        return stage.done(answer, (kept or answer).writer)
 
 
-def _anew(run: AnswerRun, span: Span) -> Answer:
+def _anew(run: AnswerRun, stage: Stage) -> Answer:
     if asks_about_collection(run.question, run.request.history):
         standalone, found = Standalone(), _describe(run)
     else:
@@ -89,7 +79,7 @@ def _anew(run: AnswerRun, span: Span) -> Answer:
             or (_compare_corpora(asked) if run.request.mode == "compare" else _answer_once(asked))
         )
     run.clock.lap("total")
-    return _answer(run, standalone, found, span)
+    return _answer(run, standalone, found, stage)
 
 
 def _search(run: AnswerRun) -> WholeResult:
@@ -161,13 +151,13 @@ def _compare_corpora(run: AnswerRun) -> _Found:
     return _Found(written, result, to_list(conflicts, written.verification), comparison)
 
 
-def _answer(run: AnswerRun, standalone: Standalone, found: _Found, span: Span) -> Answer:
+def _answer(run: AnswerRun, standalone: Standalone, found: _Found, stage: Stage) -> Answer:
     written, writer = found.written, found.written.writer
     spent = run.writer(writer.provider, writer.model, writer.attempts)
     return Answer(
         request=run.request,
-        trace_id=span.trace_id,
-        span_id=span.span_id,
+        trace_id=stage.trace_id,
+        span_id=stage.span_id,
         created=datetime.now(UTC),
         outcome=written.outcome,
         text=written.text,
@@ -217,7 +207,7 @@ def _closest(run: AnswerRun, found: _Found) -> tuple[Citation, ...]:
     return found.written.closest or closest_quotes(run, found.result)
 
 
-def _again(run: AnswerRun, kept: Answer, span: Span) -> Answer:
+def _again(run: AnswerRun, kept: Answer, stage: Stage) -> Answer:
     """An answer that was given before, to whoever asks the same now; it takes no model."""
     run.tell(References(kept.result.passages))
     for part in kept.comparison.answers:
@@ -229,8 +219,8 @@ def _again(run: AnswerRun, kept: Answer, span: Span) -> Answer:
     return replace(
         kept,
         request=run.request,
-        trace_id=span.trace_id,
-        span_id=span.span_id,
+        trace_id=stage.trace_id,
+        span_id=stage.span_id,
         writer=replace(kept.writer, attempts=0, usage=Usage(), cost=kept.writer.cost and 0.0),
         timings_ms=run.clock.laps,
         cache_hit=True,
@@ -242,68 +232,3 @@ def _say_again(run: AnswerRun, kept: Answer | CorpusAnswer) -> None:
     for number, sentence in enumerate(said, start=1):
         run.tell(Token(f"{sentence.line}\n"))
         run.tell(Checked(number, sentence))
-
-
-def answer_and_count(run: AnswerRun) -> Answer:
-    """The answer, counted; so is a question that comes to none, and what its models cost.
-
-    Raises what `answer_question` raises.
-    """
-    begun = time.perf_counter()
-    try:
-        answer = answer_question(run)
-    except Exception as error:
-        decision = "CANCELLED" if isinstance(error, Cancelled) else "ERROR"
-        seconds = time.perf_counter() - begun
-        _count_answer(
-            run.metrics, run.request, decision, type(error).__name__, seconds, cached=False
-        )
-        raise
-    finally:
-        _count_cost(run)
-    count_answer(run.metrics, answer)
-    return answer
-
-
-def count_answer(metrics: Metrics, answer: Answer) -> None:
-    """Count an answer, or that the question was declined."""
-    request, outcome = answer.request, answer.outcome
-    seconds = answer.timings_ms["total"] / 1000
-    _count_answer(
-        metrics, request, outcome.decision, outcome.code, seconds, cached=answer.cache_hit
-    )
-    if answer.cache_hit:  # what it took and found was counted the first time
-        return
-    count_stages(metrics, request.mode, answer.timings_ms)
-    count_corpora(metrics, answer.result, answer.collection)
-    if outcome.decision == "ANSWER":
-        _count_citations(metrics, answer)
-
-
-def _count_citations(metrics: Metrics, answer: Answer) -> None:
-    cited = Counter(citation.passage.corpus for citation in answer.citations)
-    for corpus in answer.result.per_corpus:
-        labels = {"collection": answer.collection, "corpus": corpus}
-        metrics.record("atlas.corpus.cited", labels, cited[corpus])
-
-
-def _count_answer(
-    metrics: Metrics,
-    request: AskRequest,
-    decision: str,
-    reason: str,
-    seconds: float,
-    *,
-    cached: bool,
-) -> None:
-    said = {"target": request.target_name, "mode": request.mode, "decision": decision}
-    how = {"reason": reason, "cached": "yes" if cached else "no"}
-    metrics.count("atlas.answers", {**said, **how})
-    metrics.record("atlas.answer.duration", said, seconds)
-
-
-def _count_cost(run: AnswerRun) -> None:
-    spent = run.writer()
-    if spent.cost:
-        labels = {"provider": spent.provider, "model": spent.model}
-        run.metrics.count("atlas.cost", {"target": run.request.target_name, **labels}, spent.cost)

@@ -12,12 +12,12 @@ from atlas_search.answer.decide import DEFAULT_THRESHOLD, RISKY_THRESHOLD
 from atlas_search.answer.quotes.choose import QuoteChooser
 from atlas_search.answer.quotes.scores import LIKELY, POSSIBLE
 from atlas_search.answer.request import AskRequest
+from atlas_search.answer.trace import STAGES
 from atlas_search.core.domain import Citation, Passage
 from atlas_search.core.stop import Stop, Turns
 from atlas_search.core.targets import Target
 from atlas_search.core.telemetry.metrics import Metrics
-from atlas_search.core.telemetry.span import Span
-from atlas_search.core.telemetry.tracer import Tracer
+from atlas_search.core.telemetry.tracer import Stage, Tracer
 from atlas_search.language.text import content_terms
 from atlas_search.providers.chat import ChatModel, Usage
 from atlas_search.providers.cross_encoder import EntailmentModel
@@ -101,6 +101,10 @@ class AnswerRun:
         """Opens the spans."""
         return self.answerer.searcher.tracer
 
+    def stage(self, name: str, *given: object, of: str = "") -> AbstractContextManager[Stage]:
+        """Run one of STAGES, for the corpus `of` where each has its own."""
+        return self.tracer.stage(STAGES, self, name, *given, of=of)
+
     @property
     def metrics(self) -> Metrics:
         """Counts."""
@@ -168,12 +172,6 @@ class AnswerRun:
         cost = self.target.cost(usage.prompt_tokens, usage.completion_tokens)
         provider = provider or self.target.llm_provider
         return Writer(provider, model or self.model_name, attempts, usage, cost)
-
-
-def describe_writer(span: Span, writer: Writer) -> None:
-    """Tell in a span who wrote, if anybody did."""
-    if writer.attempts:
-        span.set(llm_provider=writer.provider, llm_model=writer.model)
 
 
 @dataclass(frozen=True)

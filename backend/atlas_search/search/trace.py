@@ -244,7 +244,7 @@ def _describe_leg(
         all_compared = run.scope is not None or run.store.compares_all(corpus)
         span.set(compared="all" if all_compared else "index")
     span.set(
-        **{
+        {
             gen_ai.OPERATION: "retrieval",
             gen_ai.PROVIDER: "atlas",
             gen_ai.DATA_SOURCE: f"{run.store.manifest.collection}/{corpus}",
@@ -292,7 +292,7 @@ def _describe_search(run: "SearchRun", span: Span, result: WholeResult) -> None:
     request, target = run.request, run.target
     span.input(request.question)
     span.output([{"id": item.passage.id, "score": item.ranked.score} for item in result.passages])
-    span.set(**{gen_ai.OPERATION: "retrieval", gen_ai.PROVIDER: "atlas"})
+    span.set({gen_ai.OPERATION: "retrieval", gen_ai.PROVIDER: "atlas"})
     span.set(
         search_type="hybrid",
         search_k=request.limit,
@@ -360,7 +360,7 @@ def describe_counts(
         stages["cited"] = {corpus: cited.get(corpus, 0) for corpus in result.per_corpus}
     for stage, counts in stages.items():
         _count(span, stage, counts)
-        span.set(**{f"imbalance.{stage}": imbalance(counts)})
+        span.set({f"imbalance.{stage}": imbalance(counts)})
     _describe_depth(span, result)
 
 
@@ -374,11 +374,11 @@ def _describe_depth(span: Span, result: SearchResult) -> None:
     _count(span, "lexical", {corpus: of.lexical for corpus, of in result.per_corpus.items()})
     if "sparse" in result.legs:
         _count(span, "sparse", {c: of.sparse or 0 for c, of in result.per_corpus.items()})
-    span.set(**{"imbalance.depth": depth_imbalance(result.depth, available, dense)})
+    span.set({"imbalance.depth": depth_imbalance(result.depth, available, dense)})
 
 
 def _count(span: Span, what: str, counts: Mapping[str, int]) -> None:
-    span.set(**{f"{what}.{corpus}": count for corpus, count in counts.items()})
+    span.set({f"{what}.{corpus}": count for corpus, count in counts.items()})
 
 
 def imbalance(counts: Mapping[str, int]) -> float:

@@ -7,7 +7,6 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain, repeat
 from typing import Any, NamedTuple
@@ -261,10 +260,12 @@ class Span:
         """The span's id in hexadecimal; empty if no one will see the span."""
         return format(self._span.get_span_context().span_id, "016x") if self.recorded else ""
 
-    def set(self, **attributes: AttributeValue) -> None:
+    def set(
+        self, attributes: Mapping[str, AttributeValue] | None = None, /, **named: AttributeValue
+    ) -> None:
         """Set plain attributes."""
         if self.recorded:
-            self._told.update(attributes)
+            self._told.update(attributes or {}, **named)
 
     def text(self, **attributes: str) -> None:
         """Set attributes that hold content."""
@@ -313,8 +314,8 @@ class Span:
     ) -> None:
         """List what a reranker was `given` and what it made of it, both best first."""
         before, after = _late(given), _late(ranked)
-        self.set(**{RerankerAttributes.RERANKER_MODEL_NAME: model})
-        self.set(**{RerankerAttributes.RERANKER_TOP_K: after.length})
+        self.set({RerankerAttributes.RERANKER_MODEL_NAME: model})
+        self.set({RerankerAttributes.RERANKER_TOP_K: after.length})
         self.text(**{RerankerAttributes.RERANKER_QUERY: query})
         self._documents(RerankerAttributes.RERANKER_INPUT_DOCUMENTS, before)
         self._documents(RerankerAttributes.RERANKER_OUTPUT_DOCUMENTS, after)
@@ -330,7 +331,7 @@ class Span:
         plain = isinstance(value, str)
         kind = OpenInferenceMimeTypeValues.TEXT if plain else OpenInferenceMimeTypeValues.JSON
         text = value if isinstance(value, str) else json.dumps(value, default=str)
-        self.set(**{name: text, mime_name: kind.value})
+        self.set({name: text, mime_name: kind.value})
 
     def _documents(self, prefix: str, documents: LateDocuments) -> None:
         self._list(prefix, documents.make, documents.length, lambda: documents.shown)
@@ -379,63 +380,42 @@ def _list_of(
     return attributes
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A call to a language model: of whom, with which limits, and the messages."""
-
-    provider: str
-    model: str
-    temperature: float
-    max_tokens: int
-    messages: Sequence[Mapping[str, str]]
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """What came of the call; of one that broke off there is no `finish_reason`.
-
-    `cost` is in the currency of the target's prices, None if unknown.
-    """
-
-    model: str
-    text: str
-    finish_reason: str
-    prompt_tokens: int
-    completion_tokens: int
-    cost: float | None = None
-
-
-def describe_asked(span: Span, asked: Asked) -> None:
-    """Say whom a span asks, and what."""
+def describe_call(
+    span: Span,
+    provider: str,
+    model: str,
+    messages: Sequence[Mapping[str, str]],
+    *,
+    temperature: float,
+    max_tokens: int,
+) -> None:
+    """Set which language model a span calls, with which limits and messages."""
     if not span.recorded:
         return
-    parameters = {"temperature": asked.temperature, "max_tokens": asked.max_tokens}
-    said = json.dumps({"model": asked.model, **parameters})
-    _set(
-        span,
+    limits = {"temperature": temperature, "max_tokens": max_tokens}
+    span.set(
         {
-            SpanAttributes.LLM_INVOCATION_PARAMETERS: said,
+            SpanAttributes.LLM_INVOCATION_PARAMETERS: json.dumps({"model": model, **limits}),
             gen_ai.OPERATION: "chat",
-            gen_ai.TEMPERATURE: asked.temperature,
-            gen_ai.MAX_TOKENS: asked.max_tokens,
+            gen_ai.TEMPERATURE: temperature,
+            gen_ai.MAX_TOKENS: max_tokens,
             gen_ai.STREAM: True,
-        },
+        }
     )
-    describe_writer_of(span, asked.provider, asked.model, asked.messages)
+    describe_writer(span, provider, model, messages)
 
 
-def describe_writer_of(
+def describe_writer(
     span: Span, provider: str, model: str, messages: Sequence[Mapping[str, str]]
 ) -> None:
-    """Say who is to write, and what they are given."""
-    _set(
-        span,
+    """Set who is to write, and the messages to them."""
+    span.set(
         {
             SpanAttributes.LLM_PROVIDER: provider,
             SpanAttributes.LLM_MODEL_NAME: model,
             gen_ai.PROVIDER: gen_ai.provider(provider),
             gen_ai.REQUEST_MODEL: model,
-        },
+        }
     )
     _messages(span, SpanAttributes.LLM_INPUT_MESSAGES, messages)
 
@@ -443,11 +423,11 @@ def describe_writer_of(
 def describe_prompt(
     span: Span, name: str, template: str, version: str, variables: Mapping[str, object]
 ) -> None:
-    """Say which prompt a call was made with. What it says, and what it is filled with, is content;
-    its name and version are not."""
+    """Set the prompt of a call. Its text and what it is filled with are content; its name and
+    version are not."""
     if not span.recorded:
         return
-    span.set(**{gen_ai.PROMPT: name, SpanAttributes.LLM_PROMPT_TEMPLATE_VERSION: version})
+    span.set({gen_ai.PROMPT: name, SpanAttributes.LLM_PROMPT_TEMPLATE_VERSION: version})
     filled = json.dumps(variables, default=str, ensure_ascii=False)
     span.text(
         **{
@@ -457,51 +437,56 @@ def describe_prompt(
     )
 
 
-def describe_given(span: Span, given: Given) -> None:
-    """Say what came of a call, and what it took."""
-    _set(
-        span,
+def describe_reply(
+    span: Span,
+    model: str,
+    text: str,
+    prompt_tokens: int,
+    completion_tokens: int,
+    *,
+    cost: float | None,
+    finish_reason: str = "",
+) -> None:
+    """Set what came of a call, and what it took. One that broke off has no `finish_reason`.
+
+    `cost` is in the currency of the target's prices, None if unknown.
+    """
+    span.set(
         {
-            SpanAttributes.LLM_TOKEN_COUNT_PROMPT: given.prompt_tokens,
-            SpanAttributes.LLM_TOKEN_COUNT_COMPLETION: given.completion_tokens,
-            SpanAttributes.LLM_TOKEN_COUNT_TOTAL: given.prompt_tokens + given.completion_tokens,
-            gen_ai.INPUT_TOKENS: given.prompt_tokens,
-            gen_ai.OUTPUT_TOKENS: given.completion_tokens,
-            gen_ai.RESPONSE_MODEL: given.model,
-        },
+            SpanAttributes.LLM_TOKEN_COUNT_PROMPT: prompt_tokens,
+            SpanAttributes.LLM_TOKEN_COUNT_COMPLETION: completion_tokens,
+            SpanAttributes.LLM_TOKEN_COUNT_TOTAL: prompt_tokens + completion_tokens,
+            gen_ai.INPUT_TOKENS: prompt_tokens,
+            gen_ai.OUTPUT_TOKENS: completion_tokens,
+            gen_ai.RESPONSE_MODEL: model,
+        }
     )
-    if given.finish_reason:
-        ended = {gen_ai.FINISH_REASONS: [given.finish_reason], "finish_reason": given.finish_reason}
-        _set(span, ended)
-    if given.cost is not None:
-        span.set(**{SpanAttributes.LLM_COST_TOTAL: float(given.cost)})
-    describe_text(span, given.text)
+    if finish_reason:
+        span.set({gen_ai.FINISH_REASONS: [finish_reason], "finish_reason": finish_reason})
+    if cost is not None:
+        span.set({SpanAttributes.LLM_COST_TOTAL: float(cost)})
+    describe_text(span, text)
 
 
 def describe_text(span: Span, text: str) -> None:
-    """Say what was written, as text and as the message that it is."""
+    """Set what was written, as text and as the message that it is."""
     span.output(text)
     _messages(span, SpanAttributes.LLM_OUTPUT_MESSAGES, [{"role": "assistant", "content": text}])
 
 
 def describe_embedding(span: Span, provider: str, model: str, dimension: int, text: str) -> None:
-    """Say what a text was embedded with; the vector itself is left out."""
-    _set(
-        span,
+    """Set what a text was embedded with; the vector itself is left out."""
+    span.set(
         {
             SpanAttributes.EMBEDDING_MODEL_NAME: model,
             gen_ai.OPERATION: "embeddings",
             gen_ai.PROVIDER: gen_ai.provider(provider),
             gen_ai.REQUEST_MODEL: model,
             gen_ai.DIMENSION: dimension,
-        },
+        }
     )
     embedded = f"{SpanAttributes.EMBEDDING_EMBEDDINGS}.0.{EmbeddingAttributes.EMBEDDING_TEXT}"
     span.text(**{embedded: text})
-
-
-def _set(span: Span, attributes: Mapping[str, AttributeValue]) -> None:
-    span.set(**attributes)
 
 
 def _messages(span: Span, prefix: str, messages: Sequence[Mapping[str, str]]) -> None:
