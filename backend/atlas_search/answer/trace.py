@@ -21,6 +21,7 @@ from atlas_search.core.telemetry import names as gen_ai
 from atlas_search.core.telemetry.metrics import Metrics
 from atlas_search.core.telemetry.names import Ids
 from atlas_search.core.telemetry.span import (
+    LateDocuments,
     Span,
     TracedDocument,
     describe_call,
@@ -284,7 +285,7 @@ def _describe_reading(
     given = [TracedDocument(i.passage.id, i.ranked.score, i.passage, ranked_by) for i in passages]
     read_by = {"score_is": "reader"}
     read = [TracedDocument(id_, each.score, of[id_], read_by) for id_, each in best.items()]
-    span.list_reranked(question, model, given, read)
+    span.list_reranked(question, model, LateDocuments.of(given), LateDocuments.of(read))
     span.output([{"id": id_, "answer": of[id_].text[s:e]} for id_, (s, e, _) in best.items()])
 
 

@@ -79,7 +79,7 @@ class _Score(NamedTuple):
 class _Reordered(NamedTuple):
     """Candidates in their order before, and the scores that ordered them before and after.
 
-    All by position in the table of signals; what was kept is among what was given.
+    All by position in the table of signals; the kept ones are among the given ones.
     """
 
     given: list[int]
@@ -87,8 +87,8 @@ class _Reordered(NamedTuple):
     after: Mapping[int, _Score]
 
 
-class _Found(NamedTuple):
-    """A candidate: its id, and the leg that found it."""
+class _Candidate(NamedTuple):
+    """The id of a candidate, and the leg that found it."""
 
     id: str
     leg: str
@@ -112,29 +112,29 @@ def _describe_ranking(
     else:
         reordered = _score_once(ranking, target, max(SHOWN, limit))
     kept = ranking.order[:limit].tolist()
-    found = _find(run, candidates, ranking, reordered.given)
+    of = _find(run, candidates, ranking, reordered.given)
     texts = _read(run, ranking.rows[: min(limit, FULL_TEXTS)]) if span.content else []
     before, after = reordered.before, reordered.after
     # now: the table of all candidates is not to wait with the span
     signals = [ranking.signals(place) for place in range(len(kept))]
 
     def given() -> Iterable[TracedDocument]:
-        return (_before(found[at], before[at]) for at in reordered.given)
+        return (_before(of[at], before[at]) for at in reordered.given)
 
     def ranked() -> Iterable[TracedDocument]:
         for at, own, text in zip_longest(kept, signals, texts):
-            yield _after(found[at], before[at], after[at], own, text)
+            yield _after(of[at], before[at], after[at], own, text)
 
     span.list_reranked(
         run.query.text,
         stage.name if stage else target.reranker,
-        LateDocuments(len(reordered.given), given),
-        LateDocuments(len(kept), ranked, texts),
+        LateDocuments(len(reordered.given), given, tuple),
+        LateDocuments(len(kept), ranked, lambda: texts),
     )
 
 
 def _read(run: "SearchRun", best: IntArray) -> list[Passage]:
-    """The best passages; with them are read those that other spans show."""
+    """Read the best passages, and with them those that other spans show."""
     besides = np.array(list(run.shown), dtype=best.dtype)
     run.passages(np.unique(np.concatenate([best, besides])))
     run.shown.update(zip(run.shown, run.passages(besides), strict=True))
@@ -142,24 +142,24 @@ def _read(run: "SearchRun", best: IntArray) -> list[Passage]:
 
 
 def score_name(target: Target) -> str:
-    """What the score of a kept passage is: its reranker's, and `fused` where a model reads again,
-    for that orders passages and leaves them their scores."""
+    """Name the score of a kept passage: its reranker's, and `fused` where a model reads again, for
+    that orders passages and leaves them their scores."""
     return target.reranker if target.reranker in SCORERS else "fused"
 
 
 def find_legs(candidates: Candidates, rows: Sequence[int]) -> list[str]:
-    """Which legs found each candidate for the whole question, joined by `+`, or `both` of two, else
-    `part`, for one of its parts."""
-    found: dict[Leg, set[int]] = {}
+    """Name the legs that found each candidate for the whole question, joined by `+`, or `both` of
+    two, else `part`, for one of its parts."""
+    rows_of: dict[Leg, set[int]] = {}
     for hits in candidates.hits:
         for leg, own in hits.legs.items():
-            found.setdefault(leg, set()).update(own.rows.tolist())
-    by = ([leg for leg, own in found.items() if row in own] for row in rows)
+            rows_of.setdefault(leg, set()).update(own.rows.tolist())
+    by = ([leg for leg, own in rows_of.items() if row in own] for row in rows)
     return ["both" if legs == [*LEGS] else "+".join(legs) or "part" for legs in by]
 
 
 def _score_once(ranking: Ranking, target: Target, depth: int) -> _Reordered:
-    """The best `depth`, which were in the order of their similarity."""
+    """Return the best `depth`, which were in the order of their similarity."""
     best, similarity = ranking.order[:depth], ranking.table.signals["semantic"]
     given = best[np.lexsort((best, -similarity[best]))].tolist()
     name = score_name(target)
@@ -172,7 +172,7 @@ def _score_once(ranking: Ranking, target: Target, depth: int) -> _Reordered:
 
 
 def _read_again(first: Ranking, ranking: Ranking, target: Target, depth: int) -> _Reordered:
-    """The best `depth` of the first stage, as many as the second was to read."""
+    """Return the best `depth` of the first stage, as many as the second was to read."""
     given = first.order[:depth].tolist()
     name = score_name(target)
     before = {at: _Score(name, s) for at, s in zip(given, first.scores.tolist(), strict=False)}
@@ -182,33 +182,33 @@ def _read_again(first: Ranking, ranking: Ranking, target: Target, depth: int) ->
 
 def _find(
     run: "SearchRun", candidates: Candidates, ranking: Ranking, given: Sequence[int]
-) -> dict[int, _Found]:
-    """What there is to say of the candidates that were given."""
+) -> dict[int, _Candidate]:
+    """Return the ids and legs of the given candidates, by position."""
     rows = ranking.table.rows[given].tolist()
     ids, legs = run.store.passage_ids(rows), find_legs(candidates, rows)
-    return dict(zip(given, map(_Found, ids, legs), strict=True))
+    return dict(zip(given, map(_Candidate, ids, legs), strict=True))
 
 
-def _before(found: _Found, score: _Score) -> TracedDocument:
-    facts = {"leg": found.leg, "score_is": score.kind}
-    return TracedDocument(found.id, score.value, facts=facts)
+def _before(candidate: _Candidate, score: _Score) -> TracedDocument:
+    facts = {"leg": candidate.leg, "score_is": score.kind}
+    return TracedDocument(candidate.id, score.value, facts=facts)
 
 
 def _after(
-    found: _Found,
+    candidate: _Candidate,
     first: _Score,
     second: _Score,
     signals: Mapping[str, float],
     passage: Passage | None,
 ) -> TracedDocument:
     facts = {
-        "leg": found.leg,
+        "leg": candidate.leg,
         "score_is": second.kind,
         "first_score": round(first.value, 6),
         "first_score_is": first.kind,
         "signals": signals,
     }
-    return TracedDocument(found.id, second.value, passage, facts)
+    return TracedDocument(candidate.id, second.value, passage, facts)
 
 
 TEXTS_OF_LEG = 3
@@ -228,7 +228,7 @@ def _describe_corpus(run: "SearchRun", span: Span, hits: CorpusHits, query: Quer
         search_type="hybrid",
         large_retrieval_size=run.depth,
         candidates=len(hits.rows),
-        **{leg: len(found.rows) for leg, found in hits.legs.items()},
+        **{leg: len(own.rows) for leg, own in hits.legs.items()},
     )
 
 
@@ -317,7 +317,7 @@ def _describe_search(run: "SearchRun", span: Span, result: WholeResult) -> None:
 
 
 def describe_collection(span: Span, manifest: Manifest) -> None:
-    """Which collection, and how its documents were cut.
+    """Set the collection, and how its documents were cut.
 
     One of several kinds of source has several sizes: they are joined by commas.
     """
@@ -333,16 +333,16 @@ def describe_collection(span: Span, manifest: Manifest) -> None:
 
 
 def describe_index(span: Span, store: Store, request: SearchRequest, result: SearchResult) -> None:
-    """How the nearest passages were found: by the index, with its numbers, or without it."""
+    """Set how the nearest passages were found: by the index, with its numbers, or without it."""
     scope, manifest = result.scope, store.manifest
     narrowed = bool(scope.filters or scope.required or scope.excluded or request.exact)
-    asked = [c for c in result.per_corpus if not (narrowed or store.compares_all(c))]
-    if not asked:
+    indexed = [c for c in result.per_corpus if not (narrowed or store.compares_all(c))]
+    if not indexed:
         span.set(index_kind="exact")
         return
     span.set(
-        index_kind=manifest.index.algorithm if len(asked) == len(result.per_corpus) else "mixed",
-        index_ef=max(map(manifest.ef_search, asked)),
+        index_kind=manifest.index.algorithm if len(indexed) == len(result.per_corpus) else "mixed",
+        index_ef=max(map(manifest.ef_search, indexed)),
         index_ef_construction=manifest.index.ef_construction,
     )
 
@@ -350,8 +350,8 @@ def describe_index(span: Span, store: Store, request: SearchRequest, result: Sea
 def describe_counts(
     span: Span, result: SearchResult, cited: Mapping[str, int] | None = None
 ) -> None:
-    """Passages of each corpus at each stage, and how unevenly they are spread; `cited` only where
-    there is an answer."""
+    """Set the passages of each corpus at each stage, and how unevenly they are spread; `cited` only
+    where there is an answer."""
     stages = {
         "candidates": {corpus: of.candidates for corpus, of in result.per_corpus.items()},
         "kept": {corpus: of.kept for corpus, of in result.per_corpus.items()},
@@ -365,8 +365,8 @@ def describe_counts(
 
 
 def _describe_depth(span: Span, result: SearchResult) -> None:
-    """What each leg gave of each corpus, and what could be found: whether all were searched to the
-    same depth, though some are smaller than that."""
+    """Set what each leg gave of each corpus, and what could be found: whether all were searched to
+    the same depth, though some are smaller than that."""
     available = {corpus.id: corpus.passages for corpus in result.scope.corpora}
     dense = {corpus: of.dense for corpus, of in result.per_corpus.items()}
     _count(span, "available", available)
@@ -396,7 +396,7 @@ def depth_imbalance(depth: int, available: Mapping[str, int], dense: Mapping[str
 
 
 def _list_kept(span: Span, run: "SearchRun", result: WholeResult) -> None:
-    """The kept passages, best first, with all their signals."""
+    """List the kept passages, best first, with all their signals."""
     passages = [item.passage for item in result.passages]
     legs = find_legs(result.candidates, [passage.row for passage in passages])
     kind = score_name(run.target)

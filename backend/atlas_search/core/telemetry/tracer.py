@@ -20,12 +20,12 @@ from atlas_search.core.ids import __version__
 from atlas_search.core.settings import Settings
 from atlas_search.core.telemetry.export import Delivery
 from atlas_search.core.telemetry.names import (
+    IDS,
+    LABELS,
     SCHEMA,
     Ids,
     TraceSampler,
     identify,
-    present_ids,
-    present_labels,
     silent,
 )
 from atlas_search.core.telemetry.redaction import Redaction, SpanMask, open_redactions
@@ -45,7 +45,7 @@ class Listener(NamedTuple):
     """How a room shows one of its stages: the kind of its span, and what is set in it.
 
     `describe` gets the run, the span, and what the stage gives to `done`. `begin` gets the span and
-    what is known before the stage begins, which is told of a stage that fails too. Several stages
+    what is known before the stage begins, which shows in a stage that fails too. Several stages
     may share the `name` of a span; empty is the stage's own.
     """
 
@@ -103,9 +103,9 @@ class Tracer:
             span_limits=SpanLimits(max_span_attributes=MAX_ATTRIBUTES),
             shutdown_on_exit=False,
         )
-        wanted = [phoenix_at(endpoint, key) if endpoint else None, also]
+        destinations = [phoenix_at(endpoint, key) if endpoint else None, also]
         mask = SpanMask(redactions)
-        self.deliveries = [Delivery(each, mask, delay) for each in wanted if each]
+        self.deliveries = [Delivery(each, mask, delay) for each in destinations if each]
         self._ends = Ends()
         self.enabled = False
         self._provider.add_span_processor(self._ends)
@@ -147,18 +147,18 @@ class Tracer:
 
     @contextmanager
     def root(self, name: str, kind: Kind, ids: Ids | None = None) -> Iterator[Span]:
-        """A span that begins a trace, whatever the caller's context holds.
+        """Open a span that begins a trace, whatever the caller's context holds.
 
-        It and all below it say `ids`, without any those of the present context.
+        It and all below it have these `ids`; without any, the ids of the present context.
         """
-        with identify(ids or present_ids()), self._open(name, kind, Context()) as span:
-            span.set(**present_labels())
+        with identify(ids or IDS.get()), self._open(name, kind, Context()) as span:
+            span.set(LABELS.get())
             yield span
 
     def span(self, name: str, kind: Kind) -> AbstractContextManager[Span]:
-        """A span below the current one; an exception marks it as failed.
+        """Open a span below the current one; an exception marks it as failed.
 
-        The current one itself if nobody takes spans: a search in twenty corpora opens 65.
+        It is the current one itself if nobody takes spans: a search in twenty corpora opens 65.
         """
         current = get_current_span()
         if not self.enabled and not silent() and current.get_span_context().is_valid:
@@ -192,7 +192,7 @@ class Tracer:
             context=context,
             attributes={
                 SpanAttributes.OPENINFERENCE_SPAN_KIND: kind,
-                **present_ids().attributes(),
+                **IDS.get().attributes(),
             },
             record_exception=False,
             set_status_on_exception=False,
@@ -236,7 +236,7 @@ class Tracer:
 
 
 def open_tracer(settings: Settings) -> Tracer:
-    """What sends spans to where the settings say, or nowhere if they name no endpoint.
+    """Return a tracer that sends spans where the settings say, or nowhere without an endpoint.
 
     Raises ConfigurationError for a redaction that is not known.
     """
