@@ -126,10 +126,13 @@ def _describe_request(span: Span, run: "AnswerRun") -> None:
 
 
 def _tell_answer(run: "AnswerRun", span: Span, answer: Answer, writer: Writer) -> None:
-    """Count an answer and set what came of it; `writer` is who wrote it first, if it was kept."""
+    if span.recorded:
+        _describe_answer(run, span, answer, writer)
     count_answer(run.metrics, answer)
-    if not span.recorded:
-        return
+
+
+def _describe_answer(run: "AnswerRun", span: Span, answer: Answer, writer: Writer) -> None:
+    """Set what came of a question; `writer` is who wrote the answer first, if it was kept."""
     span.output(answer.text or answer.outcome.message)
     span.set(
         decision=answer.outcome.decision,
