@@ -14,6 +14,7 @@ from tests.chat_server import KEY
 from tests.collector import Arrived, Collector, collecting
 from tests.hash_embedder import HashEmbedder
 from tests.openai_server import OpenAIServer, openai_server
+from tests.servers import wait_for
 from tests.tiny import write_sources
 
 MARK = "qzj"
@@ -57,7 +58,7 @@ class Orchard:
     def spans(self) -> list[Arrived]:
         """All that the collector got, once none waits for it."""
         *_, delivery = self.tracer.deliveries  # Phoenix, if there is one, comes first
-        assert delivery.queue.force_flush()
+        wait_for(lambda: not delivery.queue.waiting or None, 60, "the last span")
         return list(self.collector.spans)
 
     def said(self) -> str:

@@ -23,7 +23,7 @@ from atlas_search.core.telemetry.redaction import (
     mask_contacts,
     open_redactions,
 )
-from atlas_search.core.telemetry.span import Asked, describe_asked
+from atlas_search.core.telemetry.span import describe_call
 from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.testing import RedactionContract
 from tests.collector import Arrived, collecting
@@ -94,9 +94,8 @@ def arrived(*redactions: Redaction) -> Arrived:
         with suppress(ValueError), tracer.root("ask", "CHAIN", ids) as span:
             span.input("the lamp")
             span.output({"lamp": ["a lamp", {"deep": "lämp lamp"}], "count": 3})
-            describe_asked(
-                span, Asked("openai", "gpt", 0.0, 9, [{"role": "user", "content": "lamp?"}])
-            )
+            messages = [{"role": "user", "content": "lamp?"}]
+            describe_call(span, "openai", "gpt", messages, temperature=0.0, max_tokens=9)
             span.warn("no lamp")
             span._span.set_attribute("words", ["lamp", "oil"])
             raise ValueError("the lamp broke")

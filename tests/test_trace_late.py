@@ -1,5 +1,6 @@
 """Lists in spans are spelt out when they are sent: no request waits for it."""
 
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
@@ -231,8 +232,10 @@ def test_of_what_nobody_sees_nothing_is_described(services: Services, wanted: st
     told: list[str] = []
 
     class Watched(Span):
-        def set(self, **attributes: AttributeValue) -> None:
-            told.extend(attributes)
+        def set(
+            self, attributes: Mapping[str, AttributeValue] | None = None, /, **named: AttributeValue
+        ) -> None:
+            told.extend((*(attributes or {}), *named))
 
     with collecting() as collector, pytest.MonkeyPatch.context() as patch:
         patch.setattr("atlas_search.core.telemetry.tracer.Span", Watched)

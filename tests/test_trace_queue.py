@@ -54,7 +54,7 @@ def test_of_too_many_spans_the_oldest_are_dropped_and_the_newest_kept(
     gate.end(2000)
     assert (gate.queue.waiting, gate.queue.dropped) == (600, 2000 + BATCH - 600)
     gate.open.set()
-    assert gate.queue.force_flush()
+    gate.queue.give_up(60)
     assert gate.sent[BATCH:] == [str(number) for number in range(2000 - (600 - BATCH), 2000)]
     assert (gate.queue.exported, gate.queue.waiting) == (600, 0)
 
@@ -69,12 +69,12 @@ def test_long_texts_count_by_their_length(gate: Gate, monkeypatch: pytest.Monkey
     assert (gate.queue.waiting, gate.queue.dropped) == (3, 51)
 
 
-def test_a_full_batch_is_sent_at_once_and_the_rest_when_it_is_asked_for(gate: Gate) -> None:
+def test_a_full_batch_is_sent_at_once_and_the_rest_at_the_end(gate: Gate) -> None:
     gate.open.set()
     gate.end(BATCH + 5)
     wait_for(lambda: gate.queue.exported == BATCH or None, 60, "a batch")
     assert gate.queue.waiting == 5
-    assert gate.queue.force_flush()
+    gate.queue.give_up(60)
     assert gate.queue.exported == BATCH + 5
 
 
@@ -109,5 +109,5 @@ def test_many_threads_lose_no_count(gate: Gate) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    gate.queue.force_flush()
+    gate.queue.give_up(60)
     assert gate.queue.exported + gate.queue.dropped == 3200

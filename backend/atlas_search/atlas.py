@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Self, Unpack
 
 from atlas_search.answer.answer import Answer, Emit, Event
-from atlas_search.answer.flow import answer_and_count
+from atlas_search.answer.flow import answer_question
 from atlas_search.answer.request import AskRequest, Mode
 from atlas_search.answer.run import AnswerRun, emit_nothing
 from atlas_search.asking import (
@@ -295,7 +295,7 @@ class Atlas(Counting):
         """
         spent = [] if spent is None else spent
         run = AnswerRun(self.services.answerer, request, emit, stop or Stop(), spent=spent)
-        return answer_and_count(run)
+        return answer_question(run)
 
     def close(self) -> None:
         """Release the store and send waiting spans."""

@@ -23,7 +23,7 @@ from atlas_search.answer.conflicts import conflicts_between, difference, may_agr
 from atlas_search.answer.decide import ANSWERED, before_writing, no_corpus_answers
 from atlas_search.answer.judge import join_support, judge_of, judge_points
 from atlas_search.answer.prompts import Filled, prompt
-from atlas_search.answer.run import AnswerRun, Evidence, describe_writer
+from atlas_search.answer.run import AnswerRun, Evidence
 from atlas_search.answer.write.call_model import call_model
 from atlas_search.answer.write.model import fallback_for, write
 from atlas_search.answer.write.relay import NOTHING, Written, not_written
@@ -135,7 +135,7 @@ Spoken = Mapping[str, Sequence[CheckedSentence]]
 
 
 @dataclass(frozen=True)
-class _Stated:
+class Stated:
     """What corpora agree and differ about; `stand_in` says why no model stated it."""
 
     agreements: tuple[Point, ...]
@@ -210,7 +210,7 @@ def _joint(
     run: AnswerRun,
     answers: Sequence[CorpusAnswer],
     parts: Sequence[Written],
-    stated: _Stated,
+    stated: Stated,
 ) -> Written:
     """All answers as one text."""
     text = "\n\n".join(answer.text for answer in answers if answer.text)
@@ -228,7 +228,7 @@ def _joint(
 
 def _corpus_answer(run: AnswerRun, corpus: str, result: SearchResult) -> Written:
     """The answer of one corpus."""
-    with run.tracer.span(f"answer {corpus}", "CHAIN") as span:
+    with run.stage("answer", of=corpus) as stage:
         run.tell(Section(corpus))
         outcome = before_writing(result, run.threshold)
         if outcome is ANSWERED:
@@ -236,10 +236,7 @@ def _corpus_answer(run: AnswerRun, corpus: str, result: SearchResult) -> Written
             written = write(run, Evidence(result, conflicts))
         else:
             written = not_written(run, outcome)
-        span.set(decision=written.outcome.decision, reason=written.outcome.code)
-        describe_writer(span, written.writer)
-        span.output(written.text or written.outcome.message)
-        return written
+        return stage.done(written)
 
 
 def _joint_writer(run: AnswerRun, parts: Sequence[Written], stand_in: Fallback | None) -> Writer:
@@ -272,14 +269,14 @@ def _joint_context(parts: Sequence[Context]) -> Context:
     return Context(tuple(message for part in parts for message in part.messages), **sums)
 
 
-def _state_points(run: AnswerRun, spoken: Spoken, stand_in: Fallback | None) -> _Stated:
+def _state_points(run: AnswerRun, spoken: Spoken, stand_in: Fallback | None) -> Stated:
     """Agreements and differences, stated by the target's model, or by rule if it has none.
 
     By rule too where the model cannot be used and the target has a fallback: then with the reason.
     """
     # an entailment model reads one source at a time, and could support no point
     by_rule = stand_in or len(spoken) < 2 or run.target.verify == "nli"
-    with run.tracer.span("compare", "CHAIN") as span:
+    with run.stage("compare") as stage:
         if run.model and not by_rule:
             try:
                 stated = _points_by_model(run, run.model, spoken)
@@ -289,21 +286,20 @@ def _state_points(run: AnswerRun, spoken: Spoken, stand_in: Fallback | None) -> 
                 stated = _points_by_rule(run, spoken, fallback_for(error))
         else:
             stated = _points_by_rule(run, spoken, stand_in)
-        span.output({"agree": _texts(stated.agreements), "differ": _texts(stated.differences)})
-        return stated
+        return stage.done(stated)
 
 
-def _points_by_rule(run: AnswerRun, spoken: Spoken, stand_in: Fallback | None) -> _Stated:
+def _points_by_rule(run: AnswerRun, spoken: Spoken, stand_in: Fallback | None) -> Stated:
     embed = run.answerer.searcher.embedder.embed
     agreements, differences = agreements_and_differences(spoken, embed)
-    return _Stated(
+    return Stated(
         tuple(Point(pair.text, pair.citations) for pair in agreements),
         tuple(Point(pair.text, pair.citations) for pair in differences),
         stand_in,
     )
 
 
-def _points_by_model(run: AnswerRun, model: ChatModel, spoken: Spoken) -> _Stated:
+def _points_by_model(run: AnswerRun, model: ChatModel, spoken: Spoken) -> Stated:
     """What the model states, each line verified like an answer; what cannot be is left out."""
     messages = (
         Message("system", prompt("compare").template),
@@ -324,7 +320,7 @@ def _points_by_model(run: AnswerRun, model: ChatModel, spoken: Spoken) -> _State
     stated: dict[str, list[Point]] = {"AGREE": [], "DIFFER": []}
     for kind, line, verification in checked:
         stated[kind].append(Point(line, verification.citations))
-    return _Stated(tuple(stated["AGREE"]), tuple(stated["DIFFER"]), support=support)
+    return Stated(tuple(stated["AGREE"]), tuple(stated["DIFFER"]), support=support)
 
 
 def _verify_point(line: str, given: Sequence[Passage]) -> Verification | None:
@@ -346,10 +342,6 @@ def _quote_all(spoken: Spoken) -> str:
     for corpus, sentences in spoken.items():
         blocks.append("\n".join([f"{corpus}:", *(sentence.line for sentence in sentences)]))
     return "\n\n".join(blocks)
-
-
-def _texts(points: Iterable[Point]) -> list[str]:
-    return [point.text for point in points]
 
 
 def _unknown_to_all(results: Collection[SearchResult]) -> tuple[UnknownWord, ...]:

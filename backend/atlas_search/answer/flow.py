@@ -1,7 +1,5 @@
 """Answering a question, stage by stage."""
 
-import time
-from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -27,28 +25,23 @@ from atlas_search.answer.decide import (
     leans_on,
 )
 from atlas_search.answer.readings import Reading, clarify, must_choose, readings
-from atlas_search.answer.request import AskRequest
 from atlas_search.answer.run import AnswerRun, Evidence
-from atlas_search.answer.trace import describe_answer, describe_request, ids_of, tell_spent
+from atlas_search.answer.trace import answering
 from atlas_search.answer.write.condense import Standalone, condense
 from atlas_search.answer.write.model import write
 from atlas_search.answer.write.quotes import closest_quotes
 from atlas_search.answer.write.relay import Written, not_written
 from atlas_search.core.domain import Citation
-from atlas_search.core.errors import Cancelled
-from atlas_search.core.logs import note_in_log
-from atlas_search.core.telemetry.metrics import Metrics
-from atlas_search.core.telemetry.span import Span
+from atlas_search.core.telemetry.tracer import Stage
 from atlas_search.providers.chat import Usage
 from atlas_search.search.evidence import freshness
 from atlas_search.search.flow import search
 from atlas_search.search.result import SearchResult, WholeResult
-from atlas_search.search.trace import count_corpora, count_stages
 
 
 @dataclass(frozen=True)
-class _Found:
-    """What was written, and what it was written from."""
+class _Draft:
+    """A text, and what it was written from."""
 
     written: Written
     result: SearchResult
@@ -63,63 +56,60 @@ def answer_question(run: AnswerRun) -> Answer:
 
     Raises Cancelled soon after the run is stopped, and what search and language models raise.
     """
-    with run.tracer.root("ask", "CHAIN", ids_of(run)) as span, tell_spent(span, run):
-        describe_request(span, run)
-        note_in_log(trace_id=span.trace_id)
+    with answering(run) as stage:
         state = run.answerer.state(run.target)
-        kept = run.answerer.cache.get(run.request, state)
-        if kept:
-            answer = _again(run, kept, span)
+        cached = run.answerer.cache.get(run.request, state)
+        if cached:
+            answer = _repeat(run, cached, stage)
         else:
-            answer = _anew(run, span)
+            answer = _answer(run, stage)
             run.answerer.cache.put(answer, state)
-        describe_answer(span, run, answer, (kept or answer).writer)
-        return answer
+        return stage.done(answer, (cached or answer).writer)
 
 
-def _anew(run: AnswerRun, span: Span) -> Answer:
+def _answer(run: AnswerRun, stage: Stage) -> Answer:
     if asks_about_collection(run.question, run.request.history):
-        standalone, found = Standalone(), _describe(run)
+        standalone, draft = Standalone(), _describe_collection(run)
     else:
         standalone = condense(run)
-        asked = run.asking(standalone.question) if standalone.question else run
-        found = (
-            _ask_back(asked, standalone)
-            or _count(asked)
-            or (_compare_corpora(asked) if run.request.mode == "compare" else _answer_once(asked))
+        alone = run.asking(standalone.question) if standalone.question else run
+        draft = (
+            _ask_back(alone, standalone)
+            or _count(alone)
+            or (_compare_corpora(alone) if run.request.mode == "compare" else _answer_once(alone))
         )
     run.clock.lap("total")
-    return _answer(run, standalone, found, span)
+    return _answer_of(run, standalone, draft, stage)
 
 
 def _search(run: AnswerRun) -> WholeResult:
-    """What is found for the question, told to who listens."""
+    """Search for the question, and tell the passages to who listens."""
     with run.turn():
         result = search(run.search_run())
     run.tell(References(result.passages))
     return result
 
 
-def _ask_back(run: AnswerRun, standalone: Standalone) -> _Found | None:
-    """What is meant, if the question leans on what was said and no model reads that."""
+def _ask_back(run: AnswerRun, standalone: Standalone) -> _Draft | None:
+    """Ask what is meant, if the question leans on what was said and no model reads that."""
     if not standalone.leans_on or run.model:
         return None
     result = _search(run)
     outcome = leans_on(standalone.leans_on, standalone.read_as)
-    return _Found(not_written(run, outcome), result.kept_only())
+    return _Draft(not_written(run, outcome), result.kept_only())
 
 
-def _describe(run: AnswerRun) -> _Found:
-    """What the collection holds."""
+def _describe_collection(run: AnswerRun) -> _Draft:
+    """Say what the collection holds."""
     with run.turn():
         result = search(run.search_run())
     run.tell(References(()))
     outcome = describe_collection(result.scope)
-    return _Found(not_written(run, outcome), replace(result.kept_only(), passages=()))
+    return _Draft(not_written(run, outcome), replace(result.kept_only(), passages=()))
 
 
-def _count(run: AnswerRun) -> _Found | None:
-    """The exact count, if the question asks how many documents say something."""
+def _count(run: AnswerRun) -> _Draft | None:
+    """Give the exact count, if the question asks how many documents say something."""
     counted = count_asked_for(run)
     if counted is None:
         return None
@@ -130,180 +120,116 @@ def _count(run: AnswerRun) -> _Found | None:
         documents=counted.documents,
         of_documents=counted.of_documents,
     )
-    return _Found(not_written(run, outcome), result.kept_only(), counted=counted)
+    return _Draft(not_written(run, outcome), result.kept_only(), counted=counted)
 
 
-def _answer_once(run: AnswerRun) -> _Found:
-    """One answer from all corpora."""
+def _answer_once(run: AnswerRun) -> _Draft:
+    """Give one answer from all corpora."""
     result = _search(run)
     outcome = before_writing(result, run.threshold)
     if outcome is not ANSWERED:
-        return _Found(not_written(run, outcome), result.kept_only())
+        return _Draft(not_written(run, outcome), result.kept_only())
     choices = readings(run.question, result.valid, run.labels)
     if must_choose(choices, run.request):
         written = not_written(run, clarify(choices))
-        return _Found(written, result.kept_only(), choices=choices)
+        return _Draft(written, result.kept_only(), choices=choices)
     conflicts = conflicts_between(run.question, result.valid)
     places = tuple(reading.citation for reading in choices)
     written = write(run, Evidence(result, conflicts, places))
     listed = to_list(conflicts, written.verification)
-    return _Found(written, result.kept_only(), listed, choices=choices)
+    return _Draft(written, result.kept_only(), listed, choices=choices)
 
 
-def _compare_corpora(run: AnswerRun) -> _Found:
-    """An answer from every corpus, and what they agree and differ about."""
+def _compare_corpora(run: AnswerRun) -> _Draft:
+    """Give an answer from every corpus, and what they agree and differ about."""
     with run.turn():
         results = search_each(run.search_run())
     result = together(results, run.request.search)
     run.tell(References(result.passages))
     written, comparison = compare(run, results)
     conflicts = conflicts_between(run.question, result.valid)
-    return _Found(written, result, to_list(conflicts, written.verification), comparison)
+    return _Draft(written, result, to_list(conflicts, written.verification), comparison)
 
 
-def _answer(run: AnswerRun, standalone: Standalone, found: _Found, span: Span) -> Answer:
-    written, writer = found.written, found.written.writer
+def _answer_of(run: AnswerRun, standalone: Standalone, draft: _Draft, stage: Stage) -> Answer:
+    written, writer = draft.written, draft.written.writer
     spent = run.writer(writer.provider, writer.model, writer.attempts)
     return Answer(
         request=run.request,
-        trace_id=span.trace_id,
-        span_id=span.span_id,
+        trace_id=stage.trace_id,
+        span_id=stage.span_id,
         created=datetime.now(UTC),
         outcome=written.outcome,
         text=written.text,
         verification=_with_notes(written),
-        result=_dated_by_citations(run, found),
+        result=_dated_by_citations(run, draft),
         standalone=standalone.question,
         standalone_note=standalone.note,
         read_as=standalone.read_as,
         context=written.context,
-        conflicts=found.conflicts,
-        comparison=found.comparison,
+        conflicts=draft.conflicts,
+        comparison=draft.comparison,
         support=written.support,
-        choices=found.choices,
-        counted=found.counted,
+        choices=draft.choices,
+        counted=draft.counted,
         writer=replace(spent, fallback=writer.fallback),
-        timings_ms={**found.result.timings_ms, **run.clock.laps},
-        closest=_closest(run, found),
+        timings_ms={**draft.result.timings_ms, **run.clock.laps},
+        closest=_closest(run, draft),
         confidence=written.confidence if written.outcome is ANSWERED else None,
         collection=run.answerer.searcher.store.manifest.collection,
         collection_version=run.answerer.searcher.store.manifest.version,
     )
 
 
-def _dated_by_citations(run: AnswerRun, found: _Found) -> SearchResult:
-    """What was found; of an answer the dates told are those of what it cites."""
-    written, asked = found.written, run.request.search
+def _dated_by_citations(run: AnswerRun, draft: _Draft) -> SearchResult:
+    """Return the result; of an answer with the dates of the passages that it cites."""
+    written, request = draft.written, run.request.search
     if written.outcome is not ANSWERED:
-        return found.result
-    cited = {citation.passage.id for citation in written.verification.citations}
-    given = [item for item in found.result.passages if item.passage.id in cited]
-    return replace(found.result, freshness=freshness(given, asked.freshness_days, asked.today))
+        return draft.result
+    ids = {citation.passage.id for citation in written.verification.citations}
+    cited = [item for item in draft.result.passages if item.passage.id in ids]
+    dates = freshness(cited, request.freshness_days, request.today)
+    return replace(draft.result, freshness=dates)
 
 
 def _with_notes(written: Written) -> Verification:
-    """Its verification, with what its quotes leave open."""
+    """Return the verification of a text, with what its quotes leave open."""
     checked = written.verification
     return replace(checked, warnings=(*checked.warnings, *written.notes))
 
 
-def _closest(run: AnswerRun, found: _Found) -> tuple[Citation, ...]:
-    """What comes closest to a question that is not answered; readings to choose and counts are
-    closer."""
-    told = found.written.outcome is ANSWERED or found.written.outcome.code in ("clarify", "unclear")
-    told = told or found.counted is not None
-    if told or not found.result.passages:
+def _closest(run: AnswerRun, draft: _Draft) -> tuple[Citation, ...]:
+    """Return what comes closest to a question that is not answered; readings to choose and counts
+    are closer."""
+    outcome = draft.written.outcome
+    is_answered = outcome is ANSWERED or outcome.code in ("clarify", "unclear")
+    if is_answered or draft.counted is not None or not draft.result.passages:
         return ()
-    return found.written.closest or closest_quotes(run, found.result)
+    return draft.written.closest or closest_quotes(run, draft.result)
 
 
-def _again(run: AnswerRun, kept: Answer, span: Span) -> Answer:
-    """An answer that was given before, to whoever asks the same now; it takes no model."""
-    run.tell(References(kept.result.passages))
-    for part in kept.comparison.answers:
+def _repeat(run: AnswerRun, cached: Answer, stage: Stage) -> Answer:
+    """Give an answer again to whoever asks the same now; it takes no model."""
+    run.tell(References(cached.result.passages))
+    for part in cached.comparison.answers:
         run.tell(Section(part.corpus))
-        _say_again(run, part)
-    if not kept.comparison.answers:
-        _say_again(run, kept)
+        _tell_sentences(run, part)
+    if not cached.comparison.answers:
+        _tell_sentences(run, cached)
     run.clock.lap("total")
     return replace(
-        kept,
+        cached,
         request=run.request,
-        trace_id=span.trace_id,
-        span_id=span.span_id,
-        writer=replace(kept.writer, attempts=0, usage=Usage(), cost=kept.writer.cost and 0.0),
+        trace_id=stage.trace_id,
+        span_id=stage.span_id,
+        writer=replace(cached.writer, attempts=0, usage=Usage(), cost=cached.writer.cost and 0.0),
         timings_ms=run.clock.laps,
         cache_hit=True,
     )
 
 
-def _say_again(run: AnswerRun, kept: Answer | CorpusAnswer) -> None:
-    said = kept.verification.sentences if kept.text else ()
-    for number, sentence in enumerate(said, start=1):
+def _tell_sentences(run: AnswerRun, answer: Answer | CorpusAnswer) -> None:
+    sentences = answer.verification.sentences if answer.text else ()
+    for number, sentence in enumerate(sentences, start=1):
         run.tell(Token(f"{sentence.line}\n"))
         run.tell(Checked(number, sentence))
-
-
-def answer_and_count(run: AnswerRun) -> Answer:
-    """The answer, counted; so is a question that comes to none, and what its models cost.
-
-    Raises what `answer_question` raises.
-    """
-    begun = time.perf_counter()
-    try:
-        answer = answer_question(run)
-    except Exception as error:
-        decision = "CANCELLED" if isinstance(error, Cancelled) else "ERROR"
-        seconds = time.perf_counter() - begun
-        _count_answer(
-            run.metrics, run.request, decision, type(error).__name__, seconds, cached=False
-        )
-        raise
-    finally:
-        _count_cost(run)
-    count_answer(run.metrics, answer)
-    return answer
-
-
-def count_answer(metrics: Metrics, answer: Answer) -> None:
-    """Count an answer, or that the question was declined."""
-    request, outcome = answer.request, answer.outcome
-    seconds = answer.timings_ms["total"] / 1000
-    _count_answer(
-        metrics, request, outcome.decision, outcome.code, seconds, cached=answer.cache_hit
-    )
-    if answer.cache_hit:  # what it took and found was counted the first time
-        return
-    count_stages(metrics, request.mode, answer.timings_ms)
-    count_corpora(metrics, answer.result, answer.collection)
-    if outcome.decision == "ANSWER":
-        _count_citations(metrics, answer)
-
-
-def _count_citations(metrics: Metrics, answer: Answer) -> None:
-    cited = Counter(citation.passage.corpus for citation in answer.citations)
-    for corpus in answer.result.per_corpus:
-        labels = {"collection": answer.collection, "corpus": corpus}
-        metrics.record("atlas.corpus.cited", labels, cited[corpus])
-
-
-def _count_answer(
-    metrics: Metrics,
-    request: AskRequest,
-    decision: str,
-    reason: str,
-    seconds: float,
-    *,
-    cached: bool,
-) -> None:
-    said = {"target": request.target_name, "mode": request.mode, "decision": decision}
-    how = {"reason": reason, "cached": "yes" if cached else "no"}
-    metrics.count("atlas.answers", {**said, **how})
-    metrics.record("atlas.answer.duration", said, seconds)
-
-
-def _count_cost(run: AnswerRun) -> None:
-    spent = run.writer()
-    if spent.cost:
-        labels = {"provider": spent.provider, "model": spent.model}
-        run.metrics.count("atlas.cost", {"target": run.request.target_name, **labels}, spent.cost)

@@ -19,7 +19,6 @@ from atlas_search.answer.write.call_model import ask_yes_or_no
 from atlas_search.answer.write.prompt import opening_of, render
 from atlas_search.core.domain import CheckedSentence, Citation, Passage
 from atlas_search.core.stop import Stop
-from atlas_search.core.telemetry.span import Span
 from atlas_search.language.lines import unwrap
 from atlas_search.language.text import TextSpan, sentences
 from atlas_search.providers.chat import ChatModel, Message
@@ -177,18 +176,6 @@ def judge_sentences(
     return sum_up(sentences), support
 
 
-def describe_judge(span: Span, judge: Judge, checked: Verification, support: Support) -> None:
-    """Tell in a span who judged, and how many sentences are what."""
-    span.set(
-        judge=judge.verifier,
-        judge_model=judge.model,
-        supported=sum(sentence.support == "supported" for sentence in checked.sentences),
-        not_judged=sum(sentence.support == "not_judged" for sentence in checked.sentences),
-        unsupported=sum(doubt.verdict == "unsupported" for doubt in support.doubts),
-        contradicted=sum(doubt.verdict == "contradicted" for doubt in support.doubts),
-    )
-
-
 def join_support(parts: Sequence[Support], points: Support) -> Support:
     """What was found in texts that are one answer, and in its points.
 
@@ -237,10 +224,9 @@ def judge_points(
     if not points:
         return [], Support()
     together = sum_up([sentence for point in points for sentence in point.sentences])
-    with run.clock.measure("verify"), run.tracer.span("verify", "GUARDRAIL") as span:
+    with run.clock.measure("verify"), run.stage("verify points") as stage:
         checked, support = judge_sentences(judge, together, given)
-        describe_judge(span, judge, checked, support)
-        span.set(verifier=support.verified_by)
+        stage.done(checked, support, judge)
     ends = list(accumulate(len(point.sentences) for point in points))
     parts = [checked.sentences[a:b] for a, b in zip([0, *ends], ends, strict=False)]
     struck = (*support.doubts, *_not_judged(checked.sentences))

@@ -12,12 +12,12 @@ from atlas_search.answer.decide import DEFAULT_THRESHOLD, RISKY_THRESHOLD
 from atlas_search.answer.quotes.choose import QuoteChooser
 from atlas_search.answer.quotes.scores import LIKELY, POSSIBLE
 from atlas_search.answer.request import AskRequest
+from atlas_search.answer.trace import STAGES
 from atlas_search.core.domain import Citation, Passage
 from atlas_search.core.stop import Stop, Turns
 from atlas_search.core.targets import Target
 from atlas_search.core.telemetry.metrics import Metrics
-from atlas_search.core.telemetry.span import Span
-from atlas_search.core.telemetry.tracer import Tracer
+from atlas_search.core.telemetry.tracer import Stage, Tracer
 from atlas_search.language.text import content_terms
 from atlas_search.providers.chat import ChatModel, Usage
 from atlas_search.providers.cross_encoder import EntailmentModel
@@ -45,7 +45,7 @@ class Answerer:
     """
 
     def threshold(self, target: Target) -> float:
-        """The evidence an answer needs: the target's, the collection's, or the default."""
+        """Return the evidence an answer needs: the target's, the collection's, or the default."""
         if target.answer_threshold is not None:
             return target.answer_threshold
         calibration = self.searcher.store.manifest.calibration
@@ -55,19 +55,19 @@ class Answerer:
         return 0.0 if target.llm_provider == self.quotes.name else DEFAULT_THRESHOLD
 
     def likelihood(self, target: Target) -> float:
-        """How likely quotes must be to answer: the target's, or the default."""
+        """Return how likely quotes must be to answer: the target's, or the default."""
         return POSSIBLE if target.answer_likelihood is None else target.answer_likelihood
 
     def state(self, target: Target) -> str:
-        """Changes with all that an answer depends on beside the request."""
+        """Return a text that changes with all that an answer depends on beside the request."""
         manifest, corpora = self.searcher.store.manifest, self.searcher.store.corpora
         version = f"{manifest.collection} {manifest.version}"
         # an answer says how many corpora there are, so those who see fewer get another
-        seen = " ".join(corpus.id for corpus in corpora)
-        return f"{version} {self.threshold(target)} {self.likelihood(target)} {seen}"
+        visible = " ".join(corpus.id for corpus in corpora)
+        return f"{version} {self.threshold(target)} {self.likelihood(target)} {visible}"
 
     def model_name(self, target: Target) -> str:
-        """The model a target writes with."""
+        """Return the model that a target writes with."""
         if target.llm_provider == self.quotes.name:
             return self.quotes.model
         return target.llm_model or self.models[target.llm_provider].default_model
@@ -75,8 +75,7 @@ class Answerer:
 
 @dataclass(frozen=True)
 class AnswerRun:
-    """What is asked, who answers, who listens and who may stop it. Nothing of it changes but the
-    clock and what was spent."""
+    """The request, the answerer, the listener and the stop. Only the clock and `spent` change."""
 
     answerer: Answerer
     request: AskRequest
@@ -84,7 +83,7 @@ class AnswerRun:
     stop: Stop
     clock: Clock = field(default_factory=Clock)
     spent: list[Usage] = field(default_factory=list)
-    """What every call to a language model took, also of those that came to nothing."""
+    """Usage of every call to a language model, also of failed ones."""
 
     @property
     def target(self) -> Target:
@@ -101,6 +100,10 @@ class AnswerRun:
         """Opens the spans."""
         return self.answerer.searcher.tracer
 
+    def stage(self, name: str, *given: object, of: str = "") -> AbstractContextManager[Stage]:
+        """Run one of STAGES, for the corpus `of` where each has its own."""
+        return self.tracer.stage(STAGES, self, name, *given, of=of)
+
     @property
     def metrics(self) -> Metrics:
         """Counts."""
@@ -108,7 +111,7 @@ class AnswerRun:
 
     @property
     def is_risky(self) -> bool:
-        """Whether the question has one of the words that the target calls a risk."""
+        """True if the question has one of the words that the target calls a risk."""
         return bool(content_terms(self.target.risk) & content_terms(self.question))
 
     @property
@@ -149,37 +152,31 @@ class AnswerRun:
         self.emit(event)
 
     def search_run(self, request: SearchRequest | None = None) -> SearchRun:
-        """The search for the question, or for another `request`."""
+        """Make the search for the question, or for another `request`."""
         request = request or self.request.search
         return SearchRun(self.answerer.searcher, request, self.target, stop=self.stop)
 
     def turn(self) -> AbstractContextManager[None]:
-        """A turn at searching or quoting. Raises Cancelled if nobody wants the answer any more."""
+        """Take a turn at searching or quoting. Raises Cancelled if nobody waits any more."""
         return self.answerer.turns.take(self.stop)
 
     def asking(self, question: str) -> "AnswerRun":
-        """The same run with another question."""
+        """Return the same run with another question."""
         search = replace(self.request.search, question=question)
         return replace(self, request=replace(self.request, search=search))
 
     def writer(self, provider: str = "", model: str = "", attempts: int = 0) -> Writer:
-        """Who wrote, with all that was spent so far; without arguments who would have written."""
+        """Name the writer, with all that was spent so far; without arguments the intended one."""
         usage = sum(self.spent, Usage())
         cost = self.target.cost(usage.prompt_tokens, usage.completion_tokens)
         provider = provider or self.target.llm_provider
         return Writer(provider, model or self.model_name, attempts, usage, cost)
 
 
-def describe_writer(span: Span, writer: Writer) -> None:
-    """Tell in a span who wrote, if anybody did."""
-    if writer.attempts:
-        span.set(llm_provider=writer.provider, llm_model=writer.model)
-
-
 @dataclass(frozen=True)
 class Evidence:
-    """What one text is to be written from: what was found, its contradictions, and a place for
-    each of several ways in which the sources read the question."""
+    """The sources of one text: a search result, its contradictions, and a place for each of several
+    ways in which the sources read the question."""
 
     result: SearchResult
     conflicts: tuple[Contradiction, ...]
@@ -192,4 +189,4 @@ class Evidence:
 
 
 def emit_nothing(_: Event) -> None:
-    """For whom only the answer counts."""
+    """Drop an event: only the answer counts."""

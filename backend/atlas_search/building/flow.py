@@ -359,7 +359,7 @@ _NAMES = {
     "Writing the vector index": "index",
     LAST_STAGE: "activate",
 }
-"""Of the spans, by what the build calls its stages."""
+"""Names of spans, by the stages of a build."""
 
 
 def trace_build(
@@ -368,7 +368,7 @@ def trace_build(
     progress: Progress,
     work: Callable[[Progress], BuildReport],
 ) -> BuildReport:
-    """What `work` gives, told in a trace if the settings say where to; `progress` is told too."""
+    """Do `work`, with a trace if the settings say where to; `progress` is told too."""
     if not any(getattr(settings, name) for name in UNTRACED):
         return work(progress)
     from atlas_search.core.telemetry.tracer import open_tracer
@@ -383,9 +383,9 @@ def tell_build(
     progress: Progress,
     work: Callable[[Progress], BuildReport],
 ) -> BuildReport:
-    """What `work` gives, and its trace."""
+    """Do `work` in a trace of its own."""
     name = INGEST if options.origin == INGEST else CREATE
-    with build_root(tracer, name, _asked(options)) as root, stage_spans(tracer) as tell:
+    with build_root(tracer, name, _attributes(options)) as root, stage_spans(tracer) as tell:
 
         def both(stage: str, done: int, total: int) -> None:
             tell(stage, done, total)
@@ -398,11 +398,11 @@ def tell_build(
 
 @contextmanager
 def build_root(
-    tracer: "Tracer", name: str, asked: "Mapping[str, AttributeValue]"
+    tracer: "Tracer", name: str, attributes: "Mapping[str, AttributeValue]"
 ) -> "Iterator[Span]":
-    """The root of a build, marked as cancelled if the process is interrupted meanwhile."""
+    """Open the root of a build, marked as cancelled if the process is interrupted meanwhile."""
     with tracer.root(name, "CHAIN") as root:
-        root.set(**asked)
+        root.set(attributes)
         try:
             yield root
         except KeyboardInterrupt:
@@ -412,56 +412,43 @@ def build_root(
 
 @contextmanager
 def stage_spans(tracer: "Tracer") -> Iterator[Progress]:
-    """To be told of a build's progress, in the thread of the block: a span for each stage.
+    """Open a span for each stage of a build that tells its progress, in the thread of the block.
 
-    A span ends with its stage, or when the next one begins.
+    A span ends with its stage, or when the next one begins. Counts are set once: a build tells of
+    each file.
     """
+    name, counts = "", {"done": 0, "total": 0}
+    span: Span | None = None
     with ExitStack() as present:
-        stages = _Stages(tracer, present)
+
+        def describe() -> None:
+            if span:
+                span.set(**counts)
+
+        def end() -> None:
+            nonlocal span
+            describe()
+            span = None
+            present.close()
+
+        def tell(stage: str, done: int, total: int) -> None:
+            nonlocal name, span
+            if stage != name:
+                end()
+                name = stage
+                shown = _NAMES.get(stage, stage.lower())
+                span = present.enter_context(tracer.span(shown, "CHAIN"))
+            counts.update(done=done, total=total)
+            if done >= total:
+                end()
+
         try:
-            yield stages.tell
+            yield tell
         finally:
-            stages.describe()
+            describe()
 
 
-class _Stages:
-    """The span of the `present` stage, and how far that is.
-
-    Counts are set once: a build tells of each file.
-    """
-
-    def __init__(self, tracer: "Tracer", present: ExitStack):
-        self._tracer = tracer
-        self._present = present
-        self._span: Span | None = None
-        self._name = ""
-        self._done = 0
-        self._total = 0
-
-    def tell(self, name: str, done: int, total: int) -> None:
-        """See Progress."""
-        if name != self._name:
-            self._end()
-            self._name = name
-            self._span = self._present.enter_context(
-                self._tracer.span(_NAMES.get(name, name.lower()), "CHAIN")
-            )
-        self._done, self._total = done, total
-        if done >= total:
-            self._end()
-
-    def describe(self) -> None:
-        """Say in the span of the present stage how far it came."""
-        if self._span:
-            self._span.set(done=self._done, total=self._total)
-
-    def _end(self) -> None:
-        self.describe()
-        self._span = None
-        self._present.close()
-
-
-def _asked(options: BuildOptions) -> "dict[str, AttributeValue]":
+def _attributes(options: BuildOptions) -> "dict[str, AttributeValue]":
     return {
         "collection": options.collection,
         "source_type": options.origin,
@@ -472,7 +459,7 @@ def _asked(options: BuildOptions) -> "dict[str, AttributeValue]":
 
 
 def _describe(root: "Span", report: BuildReport) -> None:
-    """What a build did. Files that were refused are named where traces hold texts."""
+    """Set what a build did. Files that were refused are named where traces hold texts."""
     manifest = report.manifest
     root.set(
         version=manifest.version,

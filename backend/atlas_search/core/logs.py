@@ -46,7 +46,7 @@ def note_in_log(**ids: str) -> None:
 
 
 class TextLines(logging.Formatter):
-    """Lines as people read them. Without `content` exceptions are told without their messages.
+    """Lines as people read them. Without `content` exceptions are shown without their messages.
 
     None of the `secrets` is ever written.
     """
@@ -57,11 +57,11 @@ class TextLines(logging.Formatter):
         self._content = content
 
     def format(self, record: logging.LogRecord) -> str:
-        """See Formatter."""
+        """Return a line without secrets."""
         return self._hide(super().format(record))
 
     def formatException(self, ei: _Raised) -> str:
-        """See Formatter: the end of it, if it is long."""
+        """Return the end of a traceback, if it is long."""
         error = ei[1]
         if error is None:
             return ""
@@ -78,7 +78,7 @@ class JsonLines(TextLines):
     """One JSON object a line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """See Formatter."""
+        """Return a line with the ids of the present question and span."""
         when = datetime.fromtimestamp(record.created, UTC)
         line = {
             "time": when.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
@@ -108,26 +108,28 @@ def set_up_logs(settings: Settings) -> None:
     for chatty in _CHATTY:
         logging.getLogger(chatty).setLevel(logging.WARNING)
     if settings.atlas_log_format == "json":
-        _log_what_ends_threads()
+        _log_uncaught()
 
 
-def _log_what_ends_threads() -> None:
+def _log_uncaught() -> None:
     """Let warnings and errors that nobody caught be lines of the log too."""
     logging.captureWarnings(True)
     log = logging.getLogger("atlas_search")
 
-    def tell(kind: type[BaseException], error: BaseException, frames: TracebackType | None) -> None:
+    def log_error(
+        kind: type[BaseException], error: BaseException, frames: TracebackType | None
+    ) -> None:
         if issubclass(kind, KeyboardInterrupt):
             sys.__excepthook__(kind, error, frames)
         else:
             log.critical("An error that nothing caught", exc_info=(kind, error, frames))
 
-    def tell_of_thread(args: threading.ExceptHookArgs) -> None:
+    def log_thread(args: threading.ExceptHookArgs) -> None:
         if args.exc_value is not None:
-            tell(args.exc_type, args.exc_value, args.exc_traceback)
+            log_error(args.exc_type, args.exc_value, args.exc_traceback)
 
-    sys.excepthook = tell
-    threading.excepthook = tell_of_thread
+    sys.excepthook = log_error
+    threading.excepthook = log_thread
 
 
 def _present_span() -> _About:
@@ -138,7 +140,7 @@ def _present_span() -> _About:
 
 
 def _without_messages(error: BaseException) -> str:
-    """The kinds and places of an exception and its causes; a message may quote a question."""
+    """Return kinds and places of an exception and its causes; messages may quote a question."""
     cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     before = f"{_without_messages(cause)}\n\n" if cause else ""
     places = "".join(traceback.format_tb(error.__traceback__))

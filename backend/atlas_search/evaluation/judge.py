@@ -314,7 +314,7 @@ def judge_questions(
     def judge(place: int) -> None:
         with judged_question(panel.model.tracer, run, scored[place].label) as span:
             found[place] = judge_question(panel, able, scored[place])
-            span.set(**{f"eval.{one.metric}": one.value for one in found[place].judgements})
+            span.set({f"eval.{one.metric}": one.value for one in found[place].judgements})
 
     found: dict[int, JudgedQuestion] = {}
     hurry = partial(panel.model.stop.set, "The judging was stopped.")

@@ -30,12 +30,10 @@ from atlas_search.core.files import writing
 from atlas_search.core.stop import Stop
 from atlas_search.core.targets import Target
 from atlas_search.core.telemetry.span import (
-    Asked,
-    Given,
     Span,
-    describe_asked,
-    describe_given,
+    describe_call,
     describe_prompt,
+    describe_reply,
 )
 from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.documents.search import RankedPassageOut
@@ -441,7 +439,16 @@ class JudgeModel:
             _describe(span, self, task, options)
             span.set(vote=vote)
             done = self._stream(task, options, call)
-            describe_given(span, _given(done, self.spending))
+            usage = done.ended.usage
+            describe_reply(
+                span,
+                done.ended.model,
+                done.text,
+                usage.prompt_tokens,
+                usage.completion_tokens,
+                cost=self.spending.cost_of(usage),
+                finish_reason=done.ended.reason,
+            )
             return done
 
     def _stream(self, task: AnyTask, options: ChatOptions, call: Call) -> Completion:
@@ -490,22 +497,15 @@ def _most(task: AnyTask) -> Usage:
 
 
 def _describe(span: Span, judge: JudgeModel, task: AnyTask, options: ChatOptions) -> None:
-    said = [asdict(message) for message in task.messages]
-    asked = Asked(judge.chat.name, judge.name, options.temperature, options.max_tokens, said)
-    describe_asked(span, asked)
-    describe_prompt(span, task.name, task.template, task.version, {})
-
-
-def _given(done: Completion, spending: Spending) -> Given:
-    usage = done.ended.usage
-    return Given(
-        done.ended.model,
-        done.text,
-        done.ended.reason,
-        usage.prompt_tokens,
-        usage.completion_tokens,
-        spending.cost_of(usage),
+    describe_call(
+        span,
+        judge.chat.name,
+        judge.name,
+        [asdict(message) for message in task.messages],
+        temperature=options.temperature,
+        max_tokens=options.max_tokens,
     )
+    describe_prompt(span, task.name, task.template, task.version, {})
 
 
 Text = Annotated[str, Field(min_length=1, max_length=4000)]

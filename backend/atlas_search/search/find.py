@@ -8,14 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.core.domain import Leg
-from atlas_search.core.telemetry.span import describe_embedding
 from atlas_search.search.candidates import Candidates, CorpusHits, Part
 from atlas_search.search.parts import sub_questions
 from atlas_search.search.query import Query
 from atlas_search.search.ranking import rerank
 from atlas_search.search.run import SearchRun
 from atlas_search.search.signals import SignalTable, measure, merge
-from atlas_search.search.trace import describe_corpus, describe_leg
 from atlas_search.stores.arrays import IntArray
 from atlas_search.stores.store import Hits
 from atlas_search.stores.terms import FloatArray
@@ -38,22 +36,19 @@ def retrieve(
     required = run.scope_of(run.required) if run.too_few else None
 
     def from_corpus(corpus: str) -> CorpusHits:
-        with run.tracer.span(f"retrieve {corpus}", "CHAIN") as span:
+        with run.stage("retrieve", of=corpus) as stage:
             hits = CorpusHits(
                 corpus,
                 from_leg(corpus, "dense"),
                 from_leg(corpus, "lexical"),
                 None if term_scores is None else from_leg(corpus, "sparse"),
             )
-            describe_corpus(span, run, query, hits)
-            return hits
+            return stage.done(hits, query)
 
     def from_leg(corpus: str, leg: Leg) -> Hits:
         run.stop.check()
-        with run.tracer.span(f"{leg} {corpus}", "RETRIEVER") as span:
-            hits = find[leg](corpus)
-            describe_leg(span, run, query, corpus, leg, hits)
-            return hits
+        with run.stage(leg, of=corpus) as stage:
+            return stage.done(find[leg](corpus), query, corpus, leg)
 
     def dense(corpus: str) -> Hits:
         hits = store.nearest(corpus, vector, run.depth, scope, run.stop, cosines)
@@ -133,11 +128,9 @@ def _parts(run: SearchRun) -> tuple[str, ...]:
 
 
 def _part(run: SearchRun, text: str) -> tuple[Candidates, Part]:
-    with run.tracer.span("sub-question", "CHAIN") as span:
-        span.input(text)
+    with run.stage("sub-question", text) as stage:
         found = _find(run, run.read(text))
-        best = rerank(found, run.target).rows[:BEST_OF_PART]
-        span.output(run.store.passage_ids(best.tolist()))
+        best = stage.done(rerank(found, run.target).rows[:BEST_OF_PART])
         return found, Part(text, found.cosines.vector, best)
 
 
@@ -183,16 +176,10 @@ def _measure_all(
 def _weigh(run: SearchRun, query: Query) -> FloatArray | None:
     if run.searcher.terms is None:
         return None
-    with run.tracer.span("weigh terms", "EMBEDDING") as span:
-        model = run.searcher.terms.model
-        describe_embedding(span, "sparse", model.name, 0, query.text)
+    with run.stage("weigh terms", run.searcher.terms.model.name, query.text):
         return run.searcher.terms.scores(query.text)
 
 
 def _embed(run: SearchRun, query: Query) -> NDArray[np.float32]:
-    with run.tracer.span("embed", "EMBEDDING") as span:
-        vector = run.searcher.embedder.embed_query(query.text)
-        info = run.searcher.embedder.info
-        describe_embedding(span, info.provider, info.name, info.dimension, query.text)
-        span.set(pooling=info.pooling, dimension=info.dimension)
-        return vector
+    with run.stage("embed") as stage:
+        return stage.done(run.searcher.embedder.embed_query(query.text), query)

@@ -14,7 +14,6 @@ from atlas_search.search.result import WholeResult
 from atlas_search.search.run import SearchRun
 from atlas_search.search.select import select
 from atlas_search.search.summary import summary
-from atlas_search.search.trace import describe_ranking, describe_search
 
 
 def search(run: SearchRun) -> WholeResult:
@@ -22,26 +21,24 @@ def search(run: SearchRun) -> WholeResult:
 
     Raises Cancelled soon after the run is stopped.
     """
-    with run.tracer.hold(), run.tracer.span("search", "CHAIN") as span:
+    with run.tracer.hold(), run.stage("search") as stage:
         candidates = find_candidates(run)
         ranking = _rank(run, candidates)
         ranked = select(run, candidates, ranking)
         checked = _check(run, ranked)
-        result = summary(run, candidates, ranking, checked)
-        describe_search(span, run, result)
-        return replace(result, trace_id=span.trace_id)
+        result = stage.done(summary(run, candidates, ranking, checked))
+        return replace(result, trace_id=stage.trace_id)
 
 
 def _rank(run: SearchRun, candidates: Candidates) -> Ranking:
     run.stop.check()
-    with run.tracer.span("rerank", "RERANKER") as span:
+    with run.stage("rerank") as stage:
         first = ranking = rerank(candidates, run.target)
-        if stage := run.searcher.stages.get((run.target.reranker, run.target.rerank_model)):
+        if model := run.second_stage:
             limits = _limits(run.target)
-            ranking = read_again(stage, run.query.text, first, run.texts, limits, run.stop)
+            ranking = read_again(model, run.query.text, first, run.texts, limits, run.stop)
         run.clock.lap("rank")
-        describe_ranking(span, run, candidates, first, ranking)
-        return ranking
+        return stage.done(ranking, first, candidates)
 
 
 def _limits(target: Target) -> Limits:

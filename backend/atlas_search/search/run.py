@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -13,14 +13,15 @@ from atlas_search.core.domain import Passage
 from atlas_search.core.stop import Stop
 from atlas_search.core.targets import Target
 from atlas_search.core.telemetry.metrics import Metrics
-from atlas_search.core.telemetry.tracer import Tracer
+from atlas_search.core.telemetry.tracer import Stage, Tracer
 from atlas_search.providers.embedding import Embedder
 from atlas_search.providers.sparse import TermModel
 from atlas_search.search.query import Phrase, Query, parse_query
 from atlas_search.search.request import SearchRequest
-from atlas_search.search.rerankers import Stages
+from atlas_search.search.rerankers import SecondStage, Stages
 from atlas_search.search.scope import CorpusExtent, corpus_extents
 from atlas_search.search.signals import weigh
+from atlas_search.search.trace import STAGES
 from atlas_search.search.unknown import (
     MOST_LOOKED_UP,
     Spellings,
@@ -60,13 +61,13 @@ class Clock:
 
 @dataclass(frozen=True)
 class TermLeg:
-    """A SPARSE_MODEL, and what it says of the passages of the store."""
+    """A SPARSE_MODEL, and its weights of the passages of the store."""
 
     model: TermModel
     table: TermTable
 
     def scores(self, question: str) -> FloatArray:
-        """How well each passage of the store goes with a question, in [0, 1]."""
+        """Return how well each passage of the store goes with a question, in [0, 1]."""
         return self.table.scores(*self.model.question(question))
 
 
@@ -89,7 +90,7 @@ class Searcher:
 
     @cached_property
     def whole(self) -> Mapping[str, CorpusExtent]:
-        """All that can be searched, by corpus: what a search without conditions looks through."""
+        """The extent of each corpus, for a search without conditions."""
         return corpus_extents(self.store)
 
     @cached_property
@@ -100,9 +101,10 @@ class Searcher:
 
 @dataclass(frozen=True)
 class SearchRun:
-    """What is asked, of what, and how. For one search; nothing of it changes but the clock, and
-    `seen`, the passages that were read already, by row: spans show some that are kept later, and
-    `shown`, by row what they show besides, None until it is read. The name of the target is for a
+    """One search: the request, the store and the target.
+
+    Immutable but for `clock` and two caches by row: `seen` (passages read so far) and `shown`
+    (passages that spans print besides; None until they are read). The name of the target is for a
     search without an answer: the root of an answer has it.
 
     Every stage checks `stop` before it begins, and long ones while they work.
@@ -127,6 +129,15 @@ class SearchRun:
         """Opens the spans."""
         return self.searcher.tracer
 
+    def stage(self, name: str, *given: object, of: str = "") -> AbstractContextManager[Stage]:
+        """Run one of STAGES, for the corpus `of` where each has its own."""
+        return self.tracer.stage(STAGES, self, name, *given, of=of)
+
+    @property
+    def second_stage(self) -> SecondStage | None:
+        """The model that reads the best candidates again; None if the target has none."""
+        return self.searcher.stages.get((self.target.reranker, self.target.rerank_model))
+
     @property
     def depth(self) -> int:
         """How many candidates each leg draws from each corpus."""
@@ -137,11 +148,11 @@ class SearchRun:
     @cached_property
     def by_language(self) -> dict[str, list[int]]:
         """The indices of the corpora that are searched, by their language."""
-        found: dict[str, list[int]] = {}
+        numbers: dict[str, list[int]] = {}
         for number, corpus in enumerate(self.store.corpora):
             if corpus.id in self.request.corpora:
-                found.setdefault(corpus.language, []).append(number)
-        return found
+                numbers.setdefault(corpus.language, []).append(number)
+        return numbers
 
     @cached_property
     def corpus_numbers(self) -> list[int]:
@@ -150,7 +161,7 @@ class SearchRun:
 
     @cached_property
     def query(self) -> Query:
-        """The whole question as it is read, with what is looked for instead of unknown words."""
+        """The whole question as it is read, with replacements of unknown words."""
         question = reworded(self.request.question, self.unknown_words)
         return self._as_asked if question == self.request.question else self.read(question)
 
@@ -171,9 +182,9 @@ class SearchRun:
         return self.read(self.request.question)
 
     def read(self, question: str) -> Query:
-        """A question in every language of the corpora, in English first if it is one of them.
+        """Read a question in every language of the corpora, in English first if it is one of them.
 
-        With other spellings of its words, if those are wanted.
+        A fuzzy request adds other spellings of its words.
         """
         codes = sorted(self.by_language, key=lambda code: (code != "en", code))
         first, *others = (self._read(question, code) for code in codes)
@@ -185,7 +196,7 @@ class SearchRun:
     def scope(self) -> Scope | None:
         """The passages the request allows; None if it allows all and need not compare every one.
 
-        What is required counts only if enough passages hold it.
+        Required phrases count only if enough passages hold them.
         """
         request, query = self.request, self.query
         if query.required and not self.too_few:
@@ -201,7 +212,7 @@ class SearchRun:
 
     @property
     def too_few(self) -> bool:
-        """Whether fewer passages than are wanted hold what is required."""
+        """True if fewer passages than the limit hold every required phrase."""
         return bool(self.query.required) and len(self.required) < self.request.limit
 
     @cached_property
@@ -225,37 +236,37 @@ class SearchRun:
         weights: dict[str, float] = {}
         for language in self.by_language:
             read = self.query.in_language(language)
-            found = weigh(read, self.store.tokens, self.corpus_numbers).idf.tolist()
-            weights |= dict(zip(read.terms, found, strict=True))
+            idf = weigh(read, self.store.tokens, self.corpus_numbers).idf.tolist()
+            weights |= dict(zip(read.terms, idf, strict=True))
         return weights
 
     def passages(self, rows: IntArray) -> list[Passage]:
-        """The passages of these rows, in order."""
-        wanted: list[int] = rows.tolist()
-        if new := [row for row in wanted if row not in self.seen]:
+        """Return the passages of these rows, in order."""
+        order: list[int] = rows.tolist()
+        if new := [row for row in order if row not in self.seen]:
             self.seen.update(zip(new, self.store.passages(new), strict=True))
-        return [self.seen[row] for row in wanted]
+        return [self.seen[row] for row in order]
 
     def texts(self, rows: IntArray) -> list[str]:
-        """What a second stage reads of them: title, sections and speaker above the text.
+        """Return the texts for a second stage: title, sections and speaker above each passage.
 
         Without their titles the acts of a collection of statutes look alike.
         """
         return [passage.embedded for passage in self.passages(rows)]
 
     def scope_of(self, rows: IntArray) -> Scope:
-        """These passages, ascending, as the only ones to be found."""
+        """Return a scope of these passages, ascending, alone."""
         return Scope(rows, sorted_unique(self.store.tokens.document_of[rows]))
 
     def _holding(self, phrases: Callable[[Query], Sequence[Phrase]]) -> IntArray:
-        """The passages that the request allows and that hold all these phrases, ascending."""
+        """Find the passages that the request allows and that hold all these phrases, ascending."""
         rows = []
         for language, numbers in self.by_language.items():
             self.stop.check()
             read = self.query.in_language(language)
             held, excluded = ([p.stems for p in of] for of in (phrases(read), read.excluded))
-            found = self.store.scope(self.request.filters, held, excluded).rows
-            rows.append(found[np.isin(self.store.corpus_of(found), numbers)])
+            allowed = self.store.scope(self.request.filters, held, excluded).rows
+            rows.append(allowed[np.isin(self.store.corpus_of(allowed), numbers)])
         return np.sort(np.concatenate(rows))
 
     def _read(self, question: str, language: str) -> Query:
@@ -267,9 +278,9 @@ class SearchRun:
 
     def _spellings(self, terms: Sequence[str]) -> dict[str, tuple[str, ...]]:
         unknown = [term for term in terms if term not in self.store.tokens.vocabulary]
-        found: dict[str, tuple[str, ...]] = {}
+        spellings: dict[str, tuple[str, ...]] = {}
         for term in unknown[:MOST_LOOKED_UP]:
             self.stop.check()
             if others := self.searcher.spellings.of(term):
-                found[term] = others
-        return found
+                spellings[term] = others
+        return spellings

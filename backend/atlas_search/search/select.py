@@ -224,7 +224,7 @@ def mmr_order(
 def select(run: SearchRun, candidates: Candidates, ranking: Ranking) -> list[RankedPassage]:
     """The passages to keep, best first, each with the ids of others that say the same."""
     run.stop.check()
-    with run.tracer.span("balance", "CHAIN") as span:
+    with run.stage("balance") as stage:
         store, request, target = run.store, run.request, run.target
         ranking = _required_first(run, _vary(run, ranking))
         best = ranking.rows[: _candidates_to_compare(request)]
@@ -234,24 +234,16 @@ def select(run: SearchRun, candidates: Candidates, ranking: Ranking) -> list[Ran
         chosen = choose(
             pool, len(request.corpora), request.limit, caps, target, request.max_per_document
         )
-        passages = run.passages(ranking.rows[chosen])
-        span.set(
-            policy=target.balance,
-            diversity=target.diversity,
-            search_k=request.limit,
-            max_per_document=request.max_per_document or 0,
-            kept=len(chosen),
-        )
-        span.output([passage.id for passage in passages])
-        return [
+        kept = [
             RankedPassage(
                 passage,
                 round(float(ranking.scores[position]), 6),
                 ranking.signals(position),
                 _duplicates(store, ranking, heads, position),
             )
-            for passage, position in zip(passages, chosen, strict=True)
+            for passage, position in zip(run.passages(ranking.rows[chosen]), chosen, strict=True)
         ]
+        return stage.done(kept)
 
 
 def _vary(run: SearchRun, ranking: Ranking) -> Ranking:

@@ -1,26 +1,36 @@
-"""What the spans of a search say."""
+"""The listener of a search: what its stages have found, as attributes of spans and as counts."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import zip_longest
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from atlas_search.core.domain import LEGS, Leg, Passage
+from atlas_search.core.domain import LEGS, Leg, Passage, RankedPassage
 from atlas_search.core.targets import Target
 from atlas_search.core.telemetry import names as gen_ai
 from atlas_search.core.telemetry.metrics import Metrics
-from atlas_search.core.telemetry.span import FULL_TEXTS, LateDocuments, Span, TracedDocument
+from atlas_search.core.telemetry.span import (
+    FULL_TEXTS,
+    LateDocuments,
+    Span,
+    TracedDocument,
+    describe_embedding,
+)
+from atlas_search.core.telemetry.tracer import Listener
 from atlas_search.search.candidates import Candidates, CorpusHits
 from atlas_search.search.query import Query
 from atlas_search.search.ranking import SCORERS, Ranking
 from atlas_search.search.request import SearchRequest
 from atlas_search.search.result import SearchResult, WholeResult
-from atlas_search.search.run import SearchRun
 from atlas_search.stores.arrays import IntArray
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.store import Hits, Store
+from atlas_search.stores.vectors import FloatArray
+
+if TYPE_CHECKING:
+    from atlas_search.search.run import SearchRun
 
 Operation = Literal["search", "answer", "compare"]
 
@@ -69,7 +79,7 @@ class _Score(NamedTuple):
 class _Reordered(NamedTuple):
     """Candidates in their order before, and the scores that ordered them before and after.
 
-    All by position in the table of signals; what was kept is among what was given.
+    All by position in the table of signals; the kept ones are among the given ones.
     """
 
     given: list[int]
@@ -77,22 +87,21 @@ class _Reordered(NamedTuple):
     after: Mapping[int, _Score]
 
 
-class _Found(NamedTuple):
-    """A candidate: its id, and the leg that found it."""
+class _Candidate(NamedTuple):
+    """The id of a candidate, and the leg that found it."""
 
     id: str
     leg: str
 
 
-def describe_ranking(
-    span: Span, run: SearchRun, candidates: Candidates, first: Ranking, ranking: Ranking
+def _describe_ranking(
+    run: "SearchRun", span: Span, ranking: Ranking, first: Ranking, candidates: Candidates
 ) -> None:
-    """The best candidates as the reranker was given them, and as it left them with their texts.
+    """List the best candidates before and after the reranker, the latter with their texts.
 
     `first` is the ranking before a second stage, `ranking` itself without one.
     """
-    target, limit = run.target, run.request.limit
-    stage = run.searcher.stages.get((target.reranker, target.rerank_model))
+    target, limit, stage = run.target, run.request.limit, run.second_stage
     span.set(candidates=len(ranking.rows))
     if stage:
         span.set(model=stage.name, read=len(ranking.relevance))
@@ -103,29 +112,29 @@ def describe_ranking(
     else:
         reordered = _score_once(ranking, target, max(SHOWN, limit))
     kept = ranking.order[:limit].tolist()
-    found = _find(run, candidates, ranking, reordered.given)
+    of = _find(run, candidates, ranking, reordered.given)
     texts = _read(run, ranking.rows[: min(limit, FULL_TEXTS)]) if span.content else []
     before, after = reordered.before, reordered.after
     # now: the table of all candidates is not to wait with the span
     signals = [ranking.signals(place) for place in range(len(kept))]
 
     def given() -> Iterable[TracedDocument]:
-        return (_before(found[at], before[at]) for at in reordered.given)
+        return (_before(of[at], before[at]) for at in reordered.given)
 
     def ranked() -> Iterable[TracedDocument]:
         for at, own, text in zip_longest(kept, signals, texts):
-            yield _after(found[at], before[at], after[at], own, text)
+            yield _after(of[at], before[at], after[at], own, text)
 
     span.list_reranked(
         run.query.text,
         stage.name if stage else target.reranker,
-        LateDocuments(len(reordered.given), given),
-        LateDocuments(len(kept), ranked, texts),
+        LateDocuments(len(reordered.given), given, tuple),
+        LateDocuments(len(kept), ranked, lambda: texts),
     )
 
 
-def _read(run: SearchRun, best: IntArray) -> list[Passage]:
-    """The best passages; with them are read those that other spans show."""
+def _read(run: "SearchRun", best: IntArray) -> list[Passage]:
+    """Read the best passages, and with them those that other spans show."""
     besides = np.array(list(run.shown), dtype=best.dtype)
     run.passages(np.unique(np.concatenate([best, besides])))
     run.shown.update(zip(run.shown, run.passages(besides), strict=True))
@@ -133,24 +142,24 @@ def _read(run: SearchRun, best: IntArray) -> list[Passage]:
 
 
 def score_name(target: Target) -> str:
-    """What the score of a kept passage is: its reranker's, and `fused` where a model reads again,
-    for that orders passages and leaves them their scores."""
+    """Name the score of a kept passage: its reranker's, and `fused` where a model reads again, for
+    that orders passages and leaves them their scores."""
     return target.reranker if target.reranker in SCORERS else "fused"
 
 
 def find_legs(candidates: Candidates, rows: Sequence[int]) -> list[str]:
-    """Which legs found each candidate for the whole question, joined by `+`, or `both` of two, else
-    `part`, for one of its parts."""
-    found: dict[Leg, set[int]] = {}
+    """Name the legs that found each candidate for the whole question, joined by `+`, or `both` of
+    two, else `part`, for one of its parts."""
+    rows_of: dict[Leg, set[int]] = {}
     for hits in candidates.hits:
         for leg, own in hits.legs.items():
-            found.setdefault(leg, set()).update(own.rows.tolist())
-    by = ([leg for leg, own in found.items() if row in own] for row in rows)
+            rows_of.setdefault(leg, set()).update(own.rows.tolist())
+    by = ([leg for leg, own in rows_of.items() if row in own] for row in rows)
     return ["both" if legs == [*LEGS] else "+".join(legs) or "part" for legs in by]
 
 
 def _score_once(ranking: Ranking, target: Target, depth: int) -> _Reordered:
-    """The best `depth`, which were in the order of their similarity."""
+    """Return the best `depth`, which were in the order of their similarity."""
     best, similarity = ranking.order[:depth], ranking.table.signals["semantic"]
     given = best[np.lexsort((best, -similarity[best]))].tolist()
     name = score_name(target)
@@ -163,7 +172,7 @@ def _score_once(ranking: Ranking, target: Target, depth: int) -> _Reordered:
 
 
 def _read_again(first: Ranking, ranking: Ranking, target: Target, depth: int) -> _Reordered:
-    """The best `depth` of the first stage, as many as the second was to read."""
+    """Return the best `depth` of the first stage, as many as the second was to read."""
     given = first.order[:depth].tolist()
     name = score_name(target)
     before = {at: _Score(name, s) for at, s in zip(given, first.scores.tolist(), strict=False)}
@@ -172,34 +181,34 @@ def _read_again(first: Ranking, ranking: Ranking, target: Target, depth: int) ->
 
 
 def _find(
-    run: SearchRun, candidates: Candidates, ranking: Ranking, given: Sequence[int]
-) -> dict[int, _Found]:
-    """What there is to say of the candidates that were given."""
+    run: "SearchRun", candidates: Candidates, ranking: Ranking, given: Sequence[int]
+) -> dict[int, _Candidate]:
+    """Return the ids and legs of the given candidates, by position."""
     rows = ranking.table.rows[given].tolist()
     ids, legs = run.store.passage_ids(rows), find_legs(candidates, rows)
-    return dict(zip(given, map(_Found, ids, legs), strict=True))
+    return dict(zip(given, map(_Candidate, ids, legs), strict=True))
 
 
-def _before(found: _Found, score: _Score) -> TracedDocument:
-    facts = {"leg": found.leg, "score_is": score.kind}
-    return TracedDocument(found.id, score.value, facts=facts)
+def _before(candidate: _Candidate, score: _Score) -> TracedDocument:
+    facts = {"leg": candidate.leg, "score_is": score.kind}
+    return TracedDocument(candidate.id, score.value, facts=facts)
 
 
 def _after(
-    found: _Found,
+    candidate: _Candidate,
     first: _Score,
     second: _Score,
     signals: Mapping[str, float],
     passage: Passage | None,
 ) -> TracedDocument:
     facts = {
-        "leg": found.leg,
+        "leg": candidate.leg,
         "score_is": second.kind,
         "first_score": round(first.value, 6),
         "first_score_is": first.kind,
         "signals": signals,
     }
-    return TracedDocument(found.id, second.value, passage, facts)
+    return TracedDocument(candidate.id, second.value, passage, facts)
 
 
 TEXTS_OF_LEG = 3
@@ -209,8 +218,8 @@ of what tracing cost a search."""
 KIND_OF_SCORE: Mapping[Leg, str] = {"dense": "cosine", "lexical": "bm25", "sparse": "term weights"}
 
 
-def describe_corpus(span: Span, run: SearchRun, query: Query, hits: CorpusHits) -> None:
-    """How many candidates a corpus gave; which, say the spans of the legs."""
+def _describe_corpus(run: "SearchRun", span: Span, hits: CorpusHits, query: Query) -> None:
+    """Set how many candidates a corpus gave; which, say the spans of the legs."""
     if not span.recorded:
         return
     span.input(query.text)
@@ -219,14 +228,14 @@ def describe_corpus(span: Span, run: SearchRun, query: Query, hits: CorpusHits) 
         search_type="hybrid",
         large_retrieval_size=run.depth,
         candidates=len(hits.rows),
-        **{leg: len(found.rows) for leg, found in hits.legs.items()},
+        **{leg: len(own.rows) for leg, own in hits.legs.items()},
     )
 
 
-def describe_leg(
-    span: Span, run: SearchRun, query: Query, corpus: str, leg: Leg, hits: Hits
+def _describe_leg(
+    run: "SearchRun", span: Span, hits: Hits, query: Query, corpus: str, leg: Leg
 ) -> None:
-    """What one leg found in a corpus, best first, with its own scores."""
+    """List the hits of one leg in a corpus, best first, with its own scores."""
     if not span.recorded:
         return
     span.input(query.text)
@@ -235,7 +244,7 @@ def describe_leg(
         all_compared = run.scope is not None or run.store.compares_all(corpus)
         span.set(compared="all" if all_compared else "index")
     span.set(
-        **{
+        {
             gen_ai.OPERATION: "retrieval",
             gen_ai.PROVIDER: "atlas",
             gen_ai.DATA_SOURCE: f"{run.store.manifest.collection}/{corpus}",
@@ -249,14 +258,41 @@ def describe_leg(
     span.list_hits(ids, hits.scores, lambda: map(shown.get, first))
 
 
-def describe_search(span: Span, run: SearchRun, result: WholeResult) -> None:
-    """What was asked of a search, of which collection, and what came of it."""
+def _describe_part(run: "SearchRun", span: Span, best: IntArray) -> None:
+    if span.content:
+        span.output(run.store.passage_ids(best.tolist()))
+
+
+def _describe_vector(run: "SearchRun", span: Span, _: FloatArray, query: Query) -> None:
+    info = run.searcher.embedder.info
+    describe_embedding(span, info.provider, info.name, info.dimension, query.text)
+    span.set(pooling=info.pooling, dimension=info.dimension)
+
+
+def _begin_weighing(span: Span, model: str, question: str) -> None:
+    describe_embedding(span, "sparse", model, 0, question)
+
+
+def _describe_choice(run: "SearchRun", span: Span, kept: Sequence[RankedPassage]) -> None:
+    request, target = run.request, run.target
+    span.set(
+        policy=target.balance,
+        diversity=target.diversity,
+        search_k=request.limit,
+        max_per_document=request.max_per_document or 0,
+        kept=len(kept),
+    )
+    span.output([item.passage.id for item in kept])
+
+
+def _describe_search(run: "SearchRun", span: Span, result: WholeResult) -> None:
+    """Set what was asked of a search, of which collection, and what came of it."""
     if not span.recorded:
         return
     request, target = run.request, run.target
     span.input(request.question)
     span.output([{"id": item.passage.id, "score": item.ranked.score} for item in result.passages])
-    span.set(**{gen_ai.OPERATION: "retrieval", gen_ai.PROVIDER: "atlas"})
+    span.set({gen_ai.OPERATION: "retrieval", gen_ai.PROVIDER: "atlas"})
     span.set(
         search_type="hybrid",
         search_k=request.limit,
@@ -281,7 +317,7 @@ def describe_search(span: Span, run: SearchRun, result: WholeResult) -> None:
 
 
 def describe_collection(span: Span, manifest: Manifest) -> None:
-    """Which collection, and how its documents were cut.
+    """Set the collection, and how its documents were cut.
 
     One of several kinds of source has several sizes: they are joined by commas.
     """
@@ -297,16 +333,16 @@ def describe_collection(span: Span, manifest: Manifest) -> None:
 
 
 def describe_index(span: Span, store: Store, request: SearchRequest, result: SearchResult) -> None:
-    """How the nearest passages were found: by the index, with its numbers, or without it."""
+    """Set how the nearest passages were found: by the index, with its numbers, or without it."""
     scope, manifest = result.scope, store.manifest
     narrowed = bool(scope.filters or scope.required or scope.excluded or request.exact)
-    asked = [c for c in result.per_corpus if not (narrowed or store.compares_all(c))]
-    if not asked:
+    indexed = [c for c in result.per_corpus if not (narrowed or store.compares_all(c))]
+    if not indexed:
         span.set(index_kind="exact")
         return
     span.set(
-        index_kind=manifest.index.algorithm if len(asked) == len(result.per_corpus) else "mixed",
-        index_ef=max(map(manifest.ef_search, asked)),
+        index_kind=manifest.index.algorithm if len(indexed) == len(result.per_corpus) else "mixed",
+        index_ef=max(map(manifest.ef_search, indexed)),
         index_ef_construction=manifest.index.ef_construction,
     )
 
@@ -314,8 +350,8 @@ def describe_index(span: Span, store: Store, request: SearchRequest, result: Sea
 def describe_counts(
     span: Span, result: SearchResult, cited: Mapping[str, int] | None = None
 ) -> None:
-    """Passages of each corpus at each stage, and how unevenly they are spread; `cited` only where
-    there is an answer."""
+    """Set the passages of each corpus at each stage, and how unevenly they are spread; `cited` only
+    where there is an answer."""
     stages = {
         "candidates": {corpus: of.candidates for corpus, of in result.per_corpus.items()},
         "kept": {corpus: of.kept for corpus, of in result.per_corpus.items()},
@@ -324,13 +360,13 @@ def describe_counts(
         stages["cited"] = {corpus: cited.get(corpus, 0) for corpus in result.per_corpus}
     for stage, counts in stages.items():
         _count(span, stage, counts)
-        span.set(**{f"imbalance.{stage}": imbalance(counts)})
+        span.set({f"imbalance.{stage}": imbalance(counts)})
     _describe_depth(span, result)
 
 
 def _describe_depth(span: Span, result: SearchResult) -> None:
-    """What each leg gave of each corpus, and what could be found: whether all were searched to the
-    same depth, though some are smaller than that."""
+    """Set what each leg gave of each corpus, and what could be found: whether all were searched to
+    the same depth, though some are smaller than that."""
     available = {corpus.id: corpus.passages for corpus in result.scope.corpora}
     dense = {corpus: of.dense for corpus, of in result.per_corpus.items()}
     _count(span, "available", available)
@@ -338,11 +374,11 @@ def _describe_depth(span: Span, result: SearchResult) -> None:
     _count(span, "lexical", {corpus: of.lexical for corpus, of in result.per_corpus.items()})
     if "sparse" in result.legs:
         _count(span, "sparse", {c: of.sparse or 0 for c, of in result.per_corpus.items()})
-    span.set(**{"imbalance.depth": depth_imbalance(result.depth, available, dense)})
+    span.set({"imbalance.depth": depth_imbalance(result.depth, available, dense)})
 
 
 def _count(span: Span, what: str, counts: Mapping[str, int]) -> None:
-    span.set(**{f"{what}.{corpus}": count for corpus, count in counts.items()})
+    span.set({f"{what}.{corpus}": count for corpus, count in counts.items()})
 
 
 def imbalance(counts: Mapping[str, int]) -> float:
@@ -359,8 +395,8 @@ def depth_imbalance(depth: int, available: Mapping[str, int], dense: Mapping[str
     return round(1 - min(shares, default=1.0), 4)
 
 
-def _list_kept(span: Span, run: SearchRun, result: WholeResult) -> None:
-    """The kept passages, best first, with all their signals."""
+def _list_kept(span: Span, run: "SearchRun", result: WholeResult) -> None:
+    """List the kept passages, best first, with all their signals."""
     passages = [item.passage for item in result.passages]
     legs = find_legs(result.candidates, [passage.row for passage in passages])
     kind = score_name(run.target)
@@ -375,3 +411,16 @@ def _list_kept(span: Span, run: SearchRun, result: WholeResult) -> None:
             for item, leg in zip(result.passages, legs, strict=True)
         ]
     )
+
+
+STAGES: Mapping[str, Listener] = {
+    "search": Listener("CHAIN", _describe_search),
+    "sub-question": Listener("CHAIN", _describe_part),
+    "embed": Listener("EMBEDDING", _describe_vector),
+    "weigh terms": Listener("EMBEDDING", lambda *_: None, begin=_begin_weighing),
+    "retrieve": Listener("CHAIN", _describe_corpus),
+    **{leg: Listener("RETRIEVER", _describe_leg) for leg in KIND_OF_SCORE},
+    "rerank": Listener("RERANKER", _describe_ranking),
+    "balance": Listener("CHAIN", _describe_choice),
+}
+"""The stages of a search that have a span, by name."""

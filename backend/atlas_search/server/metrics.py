@@ -1,4 +1,4 @@
-"""`GET /metrics` for Prometheus, and what is counted of requests, jobs and votes."""
+"""`GET /metrics` for Prometheus, counts of requests, jobs and votes, and traces of refusals."""
 
 import json
 import threading
@@ -29,7 +29,6 @@ from atlas_search.core.telemetry.metrics import (
     process_readings,
 )
 from atlas_search.core.telemetry.names import set_silent, silent
-from atlas_search.core.telemetry.span import Span
 from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.providers.chat import ModelCalls
 from atlas_search.server.access.caller import (
@@ -56,7 +55,7 @@ def observe_server(metrics: Metrics, collections: Collections, runs: Runs, jobs:
     calls, turns = services.calls, services.answerer.turns
     metrics.observe("process", process_readings())
     metrics.observe("store", _stored(collections.held))
-    metrics.observe("cache", _kept(services.answerer.cache))
+    metrics.observe("cache", _cached(services.answerer.cache))
     metrics.observe("spans", _spans(services.tracer))
     metrics.observe("server", {"atlas.queue.size": lambda: _queues(calls, turns, runs, jobs)})
 
@@ -95,7 +94,7 @@ def _queue(name: str, running: int, waiting: int) -> list[Reading]:
     ]
 
 
-def _kept(cache: AnswerCache) -> Mapping[str, Read]:
+def _cached(cache: AnswerCache) -> Mapping[str, Read]:
     return {
         "atlas.cache.lookups": lambda: [
             (cache.hits, {"result": "hit"}),
@@ -176,12 +175,12 @@ def metrics_blueprint(metrics: Metrics) -> APIBlueprint:
 
 
 def begin_request() -> None:
-    """What to call first before each request."""
+    """Begin the time of a request; called first before each."""
     g.begun = time.perf_counter()
 
 
 def time_request(metrics: Metrics) -> Callable[[Response], Response]:
-    """What to call after each request: it is recorded once the response is sent."""
+    """Return a function to call after each request: it is recorded once the response is sent."""
 
     def note(response: Response) -> Response:
         begun = g.begun
@@ -221,9 +220,9 @@ def count_feedback(metrics: Metrics, name: str, value: str | int) -> None:
     metrics.count("atlas.feedback", {"name": name, "value": str(value)})
 
 
-def shares_nothing(asked: Request) -> bool:
-    """Whether its browser says that its user wants nothing shared (Global Privacy Control)."""
-    return asked.headers.get("Sec-GPC") == "1"
+def shares_nothing(sent: Request) -> bool:
+    """Return whether a browser's user wants nothing shared (Global Privacy Control)."""
+    return sent.headers.get("Sec-GPC") == "1"
 
 
 def heed_privacy() -> None:
@@ -247,14 +246,14 @@ def _sent() -> bytes:
 
 
 def _is_unwanted(body: bytes) -> bool:
-    """Whether it has a `telemetry` that is not true; what is wrong with it is said later."""
+    """Return whether a body has a `telemetry` that is not true; its faults are reported later."""
     if b"telemetry" not in body and b"\\u" not in body:  # as most are: not worth reading twice
         return False
     try:
-        asked = json.loads(body)
+        document = json.loads(body)
     except (ValueError, RecursionError):
         return False
-    return isinstance(asked, dict) and asked.get("telemetry", True) is not True
+    return isinstance(document, dict) and document.get("telemetry", True) is not True
 
 
 MOST = 60  # in SECONDS; the queue that they share with whole traces has 2,048 places
@@ -268,7 +267,7 @@ Clock = Callable[[], float]
 class Refusals:
     """Opens a root `refused` for each request that is refused, at most MOST in SECONDS.
 
-    What is left out is counted in the next one. Safe to use from several threads.
+    The next one counts those that were left out. Safe to use from several threads.
     """
 
     def __init__(self, tracer: Tracer, clock: Clock = time.monotonic):
@@ -276,46 +275,46 @@ class Refusals:
         self._clock = clock
         self._lock = threading.Lock()
         self._until = 0.0
-        self._told = 0
+        self._traced = 0
         self._suppressed = 0
 
     def tell(self, response: Response) -> Response:
-        """What to call after each request of the application.
+        """Trace a response that is a refusal; called after each request of the application.
 
-        An answer, a search or a check that has begun tells of itself.
+        An answer, a search or a check that has begun has a trace of its own.
         """
         error: Exception | None = g.get("error")
         own = silent() or "run" in g or (isinstance(error, AtlasError) and error.traced)
         route = request.url_rule.rule if request.url_rule else UNKNOWN
-        if not own and is_refusal(request, route, response.status_code) and self._may_tell():
+        if not own and is_refusal(request, route, response.status_code) and self._may_trace():
             problem = _problem(response)
-            self._write(request.method, route, problem, _asked, g.get("caller", NOBODY))
+            self._write(request.method, route, problem, _question(), g.get("caller", NOBODY))
         return response
 
     def tell_outside(self, app: Flask, environ: dict[str, Any], problem: Problem) -> None:
-        """Tell of a request that is refused before the application sees it, and nothing it says.
+        """Trace a request that is refused before the application sees it, without its text.
 
         A browser whose user wants nothing shared (Global Privacy Control) is heeded here too.
         """
-        asked = Request(environ)
-        if shares_nothing(asked):
+        sent = Request(environ)
+        if shares_nothing(sent):
             return
         route = UNKNOWN
         with suppress(HTTPException):
             rule, _ = app.url_map.bind_to_environ(environ).match(return_rule=True)
             route = rule.rule
-        if is_refusal(asked, route, problem.status) and self._may_tell():
-            self._write(asked.method, route, problem, lambda: "", NOBODY)
+        if is_refusal(sent, route, problem.status) and self._may_trace():
+            self._write(sent.method, route, problem, "", NOBODY)
 
-    def _may_tell(self) -> bool:
+    def _may_trace(self) -> bool:
         with self._lock:
             now = self._clock()
             if now >= self._until:
-                self._until, self._told = now + SECONDS, 0
-            if self._told == MOST:
+                self._until, self._traced = now + SECONDS, 0
+            if self._traced == MOST:
                 self._suppressed += 1
                 return False
-            self._told += 1
+            self._traced += 1
             return True
 
     def _take_suppressed(self) -> int:
@@ -328,7 +327,7 @@ class Refusals:
         method: str,
         route: str,
         problem: Problem,
-        asked: Callable[[], str],
+        question: str,
         caller: Caller,
     ) -> None:
         with suppress(_Failed), self._tracer.root("refused", "CHAIN") as span:
@@ -339,7 +338,8 @@ class Refusals:
                 span.set(suppressed=suppressed)
             if problem.detail:
                 span.output(problem.detail)
-            _describe_question(span, asked())
+            if question:
+                span.input(question[:MAX_QUESTION])
             if problem.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
                 raise _Failed(problem.title)
 
@@ -348,18 +348,18 @@ class _Failed(Exception):
     """Marks a span of which the server is to blame."""
 
 
-def is_refusal(asked: Request, route: str, status: int) -> bool:
-    """Whether a response is one to tell of: not of the page, nor of what watches the server.
+def is_refusal(sent: Request, route: str, status: int) -> bool:
+    """Return whether a response is to be traced: not of the page, nor of what watches the server.
 
-    A read that the server cannot serve now is told by health and its log.
+    A read that the server cannot serve now is reported by health and its log.
     """
-    if status < HTTPStatus.BAD_REQUEST or not asked.path.startswith("/api/"):
+    if status < HTTPStatus.BAD_REQUEST or not sent.path.startswith("/api/"):
         return False
-    if rule_key(asked.method, route) in FREE:
+    if rule_key(sent.method, route) in FREE:
         return False
     if status < HTTPStatus.INTERNAL_SERVER_ERROR:
         return True
-    return status == HTTPStatus.SERVICE_UNAVAILABLE and asked.method not in READS
+    return status == HTTPStatus.SERVICE_UNAVAILABLE and sent.method not in READS
 
 
 def _problem(response: Response) -> Problem:
@@ -368,13 +368,8 @@ def _problem(response: Response) -> Problem:
     return Problem(type="", title="", status=response.status_code, detail="", instance="")
 
 
-def _asked() -> str:
+def _question() -> str:
     body = g.get("body")
-    sent = body if isinstance(body, dict) else {}
-    question = sent.get("question", sent.get("query"))
+    fields = body if isinstance(body, dict) else {}
+    question = fields.get("question", fields.get("query"))
     return question if isinstance(question, str) else ""
-
-
-def _describe_question(span: Span, question: str) -> None:
-    if question:
-        span.input(question[:MAX_QUESTION])

@@ -1,86 +1,118 @@
-"""Words looked for and counted, stage by stage."""
+"""Words looked for and counted, stage by stage, and the listener that shows the stages in spans."""
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 
 from atlas_search.core.telemetry.span import Span
+from atlas_search.core.telemetry.tracer import Listener, Stage
 from atlas_search.words.concordance import Concordance, concordance
 from atlas_search.words.counts import Counts, tabulate
+from atlas_search.words.hits import Hits
 from atlas_search.words.lists import Collocates, Keywords, collocates, keywords
 from atlas_search.words.request import (
     CollocatesRequest,
     CountsRequest,
     KeywordsRequest,
     LinesRequest,
-    Where,
 )
 from atlas_search.words.run import ReachRun, WordsRun
 
 
-def list_lines(run: WordsRun, asked: LinesRequest) -> Concordance:
-    """The hits of a query, counted, and a page of their lines. Raises Cancelled if stopped."""
-    with run.tracer.hold(), run.tracer.span("concordance", "CHAIN") as span:
+def list_lines(run: WordsRun, request: LinesRequest) -> Concordance:
+    """Count the hits of a query, with a page of their lines. Raises Cancelled if stopped."""
+    with _stage(run, "concordance", run.request.text) as stage:
         _find(run)
-        found = concordance(run, asked)
-        _describe(span, run, found.hits, found.documents)
-        span.set(sort=asked.sort, lines=len(found.lines))
-        span.output([{"id": line.passage_id, "start": line.start} for line in found.lines])
-        return replace(found, trace_id=span.trace_id)
+        lines = stage.done(concordance(run, request), request)
+        return replace(lines, trace_id=stage.trace_id)
 
 
-def count_hits(run: WordsRun, asked: CountsRequest) -> Counts:
-    """The hits of a query by time, corpus or field. Raises Cancelled if stopped."""
-    with run.tracer.hold(), run.tracer.span("count words", "CHAIN") as span:
+def count_hits(run: WordsRun, request: CountsRequest) -> Counts:
+    """Count the hits of a query by time, corpus or field. Raises Cancelled if stopped."""
+    with _stage(run, "count words", run.request.text) as stage:
         _find(run)
-        found = tabulate(run, asked)
-        _describe(span, run, found.total.hits or 0, found.total.documents)
-        span.set(by=asked.by, cells=len(found.cells))
-        span.output(found.total.to_dict())
-        return replace(found, trace_id=span.trace_id)
+        counts = stage.done(tabulate(run, request), request)
+        return replace(counts, trace_id=stage.trace_id)
 
 
-def list_collocates(run: WordsRun, asked: CollocatesRequest) -> Collocates:
-    """The words near the hits of a query. Raises Cancelled if stopped."""
-    with run.tracer.hold(), run.tracer.span("collocates", "CHAIN") as span:
+def list_collocates(run: WordsRun, request: CollocatesRequest) -> Collocates:
+    """List the words near the hits of a query. Raises Cancelled if stopped."""
+    with _stage(run, "collocates", run.request.text) as stage:
         _find(run)
-        found = collocates(run, asked)
-        span.input(run.request.text)
-        _say_where(span, run, run.request)
-        span.set(hits=found.hits, left=asked.left, right=asked.right, sort=asked.sort)
-        span.set(words_near=found.words_near, collocates=len(found.collocates))
-        span.output(found.rows())
-        return replace(found, trace_id=span.trace_id)
+        words = stage.done(collocates(run, request), request)
+        return replace(words, trace_id=stage.trace_id)
 
 
-def list_keywords(run: ReachRun, asked: KeywordsRequest) -> Keywords:
-    """The words that set some texts apart. Raises Cancelled if stopped, and RequestError."""
-    with run.tracer.hold(), run.tracer.span("keywords", "CHAIN") as span:
-        found = keywords(run, asked)
-        _say_where(span, run, run.request)
-        span.set(against=",".join(asked.against), direction=asked.direction, sort=asked.sort)
-        span.set(words_searched=found.words, reference_words=found.reference_words)
-        span.set(keywords=len(found.keywords))
-        span.output(found.rows())
-        return replace(found, trace_id=span.trace_id)
+def list_keywords(run: ReachRun, request: KeywordsRequest) -> Keywords:
+    """List the words that set some texts apart. Raises Cancelled if stopped, and RequestError."""
+    with _stage(run, "keywords") as stage:
+        words = stage.done(keywords(run, request), request)
+        return replace(words, trace_id=stage.trace_id)
 
 
 def _find(run: WordsRun) -> None:
-    with run.tracer.span("find words", "RETRIEVER") as span:
-        hits = run.hits
-        span.input(run.request.text)
-        span.set(hits=len(hits.starts), words_searched=int(run.reach.words_of.sum()))
+    with run.tracer.stage(_STAGES, run, "find words", run.request.text) as stage:
+        stage.done(run.hits)
 
 
-def _describe(span: Span, run: WordsRun, hits: int, documents: int) -> None:
-    span.input(run.request.text)
-    _say_where(span, run, run.request)
-    span.set(hits=hits, documents=documents)
+@contextmanager
+def _stage(run: ReachRun, name: str, *query: str) -> Iterator[Stage]:
+    with run.tracer.hold(), run.tracer.stage(_STAGES, run, name, *query) as stage:
+        yield stage
 
 
-def _say_where(span: Span, run: ReachRun, where: Where) -> None:
+def _describe_hits(run: WordsRun, span: Span, hits: Hits) -> None:
+    span.set(hits=len(hits.starts), words_searched=int(run.reach.words_of.sum()))
+
+
+def _describe_lines(run: WordsRun, span: Span, lines: Concordance, request: LinesRequest) -> None:
+    _describe_reach(span, run)
+    span.set(hits=lines.hits, documents=lines.documents)
+    span.set(sort=request.sort, lines=len(lines.lines))
+    span.output([{"id": line.passage_id, "start": line.start} for line in lines.lines])
+
+
+def _describe_counts(run: WordsRun, span: Span, counts: Counts, request: CountsRequest) -> None:
+    _describe_reach(span, run)
+    span.set(hits=counts.total.hits or 0, documents=counts.total.documents)
+    span.set(by=request.by, cells=len(counts.cells))
+    span.output(counts.total.to_dict())
+
+
+def _describe_collocates(
+    run: WordsRun, span: Span, words: Collocates, request: CollocatesRequest
+) -> None:
+    _describe_reach(span, run)
+    span.set(hits=words.hits, left=request.left, right=request.right, sort=request.sort)
+    span.set(words_near=words.words_near, collocates=len(words.collocates))
+    span.output(words.rows())
+
+
+def _describe_keywords(
+    run: ReachRun, span: Span, words: Keywords, request: KeywordsRequest
+) -> None:
+    _describe_reach(span, run)
+    span.set(against=",".join(request.against), direction=request.direction, sort=request.sort)
+    span.set(words_searched=words.words, reference_words=words.reference_words)
+    span.set(keywords=len(words.keywords))
+    span.output(words.rows())
+
+
+def _describe_reach(span: Span, run: ReachRun) -> None:
     if span.recorded:
+        where = run.request
         span.set(
             corpus_filter=where.corpus_filter,
             form=where.form,
             exactly=where.exactly,
             collection=run.store.manifest.collection,
         )
+
+
+_STAGES: Mapping[str, Listener] = {
+    "find words": Listener("RETRIEVER", _describe_hits),
+    "concordance": Listener("CHAIN", _describe_lines),
+    "count words": Listener("CHAIN", _describe_counts),
+    "collocates": Listener("CHAIN", _describe_collocates),
+    "keywords": Listener("CHAIN", _describe_keywords),
+}

@@ -4,10 +4,10 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
-from atlas_search.answer.prompts import Filled, version_of
+from atlas_search.answer.prompts import Filled
 from atlas_search.answer.request import Mode
 from atlas_search.answer.run import AnswerRun
 from atlas_search.answer.trace import Estimate
@@ -15,14 +15,6 @@ from atlas_search.answer.write.prompt import count_tokens
 from atlas_search.core.errors import ModelUnavailable
 from atlas_search.core.telemetry import names as gen_ai
 from atlas_search.core.telemetry.metrics import Metrics
-from atlas_search.core.telemetry.span import (
-    Asked,
-    Given,
-    Span,
-    describe_asked,
-    describe_given,
-    describe_prompt,
-)
 from atlas_search.providers.chat import ChatModel, ChatOptions, Ended, Message, Usage
 
 
@@ -98,21 +90,24 @@ def call_model(
         schema,
     )
     counted = model_call(run.metrics, model.name, options.model, run.request.mode)
-    with run.tracer.span("generate", "LLM") as span, counted as took:
-        _describe(span, model, messages, options, filled)
-        span.set(attempt=attempt)
+    given = (model.name, options, messages, filled, attempt)
+    with run.stage("generate", *given) as stage, counted as took:
         pieces: list[str] = []
+
+        def spend(usage: Usage, writer: str, reason: str = "") -> None:
+            took.append(usage)
+            run.spent.append(usage)
+            stage.done("".join(pieces), usage, writer, reason)
+
         try:
             with closing(model.stream(messages, options, run.stop)) as stream:
                 ended = read_stream(stream, options, pieces, pass_on)
         except Exception:
             if pieces:  # what it read is not known before it writes
-                took.append(estimate_usage(messages, pieces))
-                _spend(run, span, took[-1], _given(run, options.model, pieces, took[-1]))
+                spend(estimate_usage(messages, pieces), options.model)
             raise
         ended = ended or Ended(estimate_usage(messages, pieces), options.model, "length")
-        took.append(ended.usage)
-        _spend(run, span, ended.usage, _given(run, ended.model, pieces, ended.usage, ended.reason))
+        spend(ended.usage, ended.model, ended.reason)
         return Completion("".join(pieces), ended)
 
 
@@ -123,28 +118,6 @@ def ask_yes_or_no(
     done = call_model(run, model, messages, filled=filled, temperature=0.0)
     said = _YES_OR_NO.match(done.text)
     return said and said[1].lower() == "yes"
-
-
-def _describe(
-    span: Span,
-    model: ChatModel,
-    messages: Sequence[Message],
-    options: ChatOptions,
-    filled: Filled,
-) -> None:
-    said = [asdict(message) for message in messages]
-    describe_asked(
-        span, Asked(model.name, options.model, options.temperature, options.max_tokens, said)
-    )
-    template = filled.template
-    describe_prompt(span, filled.name, template.template, version_of(template), filled.variables)
-
-
-def _given(
-    run: AnswerRun, model: str, pieces: Sequence[str], usage: Usage, reason: str = ""
-) -> Given:
-    tokens = (usage.prompt_tokens, usage.completion_tokens)
-    return Given(model, "".join(pieces), reason, *tokens, run.target.cost(*tokens))
 
 
 def read_stream(
@@ -167,13 +140,6 @@ def read_stream(
         if length > CHARACTERS_PER_TOKEN * options.max_tokens:
             return None
     raise ModelUnavailable("The language model's answer ended without an end. Try again.")
-
-
-def _spend(run: AnswerRun, span: Span, usage: Usage, given: Given) -> None:
-    run.spent.append(usage)
-    describe_given(span, given)
-    if isinstance(usage, Estimate):
-        span.set(estimated=True)
 
 
 def estimate_usage(messages: Sequence[Message], pieces: Sequence[str]) -> Estimate:

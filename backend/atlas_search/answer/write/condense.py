@@ -56,13 +56,10 @@ def condense(run: AnswerRun) -> Standalone:
     leans_on = follow_up.pointer or (run.question if offered else "")
     if not run.request.history or not run.request.reads_follow_ups:
         return Standalone(note=_unsaid(follow_up), read_as=offered, leans_on=leans_on)
-    with run.tracer.span("condense", "CHAIN") as span:
-        span.input(run.question)
+    with run.stage("condense", run.question) as stage:
         model = run.model if run.target.condense_followups else None
         found = _by_model(run, model) if model else Standalone(offered, _unsaid(follow_up))
-        span.output(found.question or run.question)
-        if found.note:
-            span.warn(found.note)
+        stage.done(found)
         leans_on = "" if found.question or (model and not found.note) else leans_on
         return replace(found, read_as=offered, leans_on=leans_on)
 

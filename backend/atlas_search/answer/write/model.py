@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Literal
 
 from atlas_search.answer.answer import Checked, Context, Doubt, Fallback, Restart, Token, Writer
@@ -197,23 +197,13 @@ def _filled(run: AnswerRun, given: Sequence[Passage]) -> Filled:
 
 
 def _context(run: AnswerRun, evidence: Evidence, absent: tuple[str, ...]) -> Context:
-    with run.tracer.span("context", "CHAIN") as span:
+    with run.stage("context") as stage:
         rules = run.answerer.rules[run.target.system_prompt]
         context = context_of(
             run.question, evidence.passages, run.request.history, rules, run.target, absent
         )
         dropped = context.turns_dropped + run.request.turns_dropped
-        context = replace(context, turns_dropped=dropped)
-        span.set(
-            passages=context.passages,
-            passages_dropped=context.passages_dropped,
-            passage_tokens=context.passage_tokens,
-            chat_turns=context.turns,
-            chat_turns_dropped=context.turns_dropped,
-            chat_tokens=context.turn_tokens,
-        )
-        span.output([asdict(message) for message in context.messages])
-        return context
+        return stage.done(replace(context, turns_dropped=dropped))
 
 
 def _quote_or_refuse(run: AnswerRun, evidence: Evidence, writer: Writer, needed: float) -> Written:

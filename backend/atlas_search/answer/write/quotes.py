@@ -11,17 +11,15 @@ from atlas_search.answer.decide import ANSWERED, before_quoting
 from atlas_search.answer.quotes.choose import Chosen, Extract, read_by_model
 from atlas_search.answer.quotes.quotable import Quote, quote_at
 from atlas_search.answer.run import AnswerRun, Evidence
+from atlas_search.answer.trace import STAGES
 from atlas_search.answer.write.relay import NOTHING, Relay, Written, judge_text
 from atlas_search.core.domain import CheckedPassage, Citation
 from atlas_search.core.errors import ReaderUnavailable
 from atlas_search.core.targets import Target
-from atlas_search.core.telemetry import names as gen_ai
-from atlas_search.core.telemetry.span import Span, TracedDocument, describe_text, describe_writer_of
 from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.language.text import TextSpan
 from atlas_search.providers.reading import AnswerSpan, AnswerSpans, ReaderModel
 from atlas_search.search.result import SearchResult
-from atlas_search.search.trace import score_name
 
 
 class PassageSpans(NamedTuple):
@@ -50,13 +48,12 @@ def read_spans(
 
     A model that is unavailable reads nothing, and the note says why.
     """
-    with tracer.span("read", "RERANKER") as span:
+    with tracer.stage(STAGES, target, "read") as stage:
         texts = [item.passage.text for item in passages]
         read = _read(model, question, texts, target.reader_seconds)
         ids = [item.passage.id for item in passages]
         found = PassageSpans(dict(zip(ids, read.spans, strict=False)), read.note)
-        _describe_reading(span, model, question, passages, found, target)
-        return found
+        return stage.done(found, model.name, question, passages)
 
 
 def _read(model: ReaderModel, question: str, texts: Sequence[str], seconds: float) -> AnswerSpans:
@@ -64,34 +61,6 @@ def _read(model: ReaderModel, question: str, texts: Sequence[str], seconds: floa
         return model.read(question, texts, seconds)
     except ReaderUnavailable as error:
         return AnswerSpans((), f"No passage was searched for the words that answer. {error}")
-
-
-def _describe_reading(
-    span: Span,
-    model: ReaderModel,
-    question: str,
-    passages: Sequence[CheckedPassage],
-    found: PassageSpans,
-    target: Target,
-) -> None:
-    span.set(
-        model=model.name,
-        passages=len(passages),
-        read=len(found.spans),
-        answers=len(found.answers(target.reader_threshold)),
-    )
-    if found.note:
-        span.warn(found.note)
-    if not span.recorded:
-        return
-    of = {item.passage.id: item.passage for item in passages}
-    best = found.answers(0.0)
-    ranked_by = {"score_is": score_name(target)}
-    given = [TracedDocument(i.passage.id, i.ranked.score, i.passage, ranked_by) for i in passages]
-    read_by = {"score_is": "reader"}
-    read = [TracedDocument(id_, each.score, of[id_], read_by) for id_, each in best.items()]
-    span.list_reranked(question, model.name, given, read)
-    span.output([{"id": id_, "answer": of[id_].text[s:e]} for id_, (s, e, _) in best.items()])
 
 
 MOST_CLOSEST = 3
@@ -109,22 +78,18 @@ def extract(
     chooser, needed = run.answerer.quotes, max(needed, run.likelihood)
     by = replace(run.writer(chooser.name, chooser.model, attempts=1), fallback=fallback)
     nobody = replace(by, attempts=0)
-    with run.tracer.span("generate", "LLM") as span:
-        asked = [{"role": "user", "content": run.question}]
-        describe_writer_of(span, chooser.name, chooser.model, asked)
-        span.set(**{gen_ai.OPERATION: "extract"})
+    with run.stage("quote", chooser.name, chooser.model, run.question) as stage:
         with run.turn():
-            chosen = _read_again(run, prompt, chooser.choose(prompt))
+            chosen = stage.done(_read_again(run, prompt, chooser.choose(prompt)))
         readings = [_quote(place) for place in evidence.readings]
         outcome = ANSWERED if readings else before_quoting(chosen, needed)
-        _describe_quotes(span, chosen)
         if outcome is not ANSWERED:
-            describe_text(span, outcome.message)
+            stage.done(outcome.message)
             notes = (chosen.unread,) if chosen.unread else ()
             near = _cite(chosen.whole.quotes)
             return Written("", NOTHING, outcome, nobody, closest=near, notes=notes)
         relay = _say(run, evidence, readings or chosen.quotes(prompt, needed))
-        describe_text(span, relay.text)
+        stage.done(relay.text)
     written = judge_text(run, evidence, relay, by)
     return replace(written, confidence=chosen.confidence, notes=chosen.notes(needed))
 
@@ -172,16 +137,8 @@ def _cite(quotes: Sequence[Quote]) -> tuple[Citation, ...]:
 
 
 def _context(run: AnswerRun, evidence: Evidence) -> Extract:
-    with run.tracer.span("context", "CHAIN") as span:
-        prompt = prompt_of(evidence.result, evidence.conflicts)
-        span.set(
-            passages=len(prompt.passages),
-            sentence_limit=prompt.limit,
-            opposed=len(prompt.opposed),
-            parts=len(prompt.parts),
-        )
-        span.output([item.passage.marker for item in prompt.passages])
-        return prompt
+    with run.stage("extract") as stage:
+        return stage.done(prompt_of(evidence.result, evidence.conflicts))
 
 
 def prompt_of(result: SearchResult, conflicts: Sequence[Contradiction]) -> Extract:
@@ -197,9 +154,3 @@ def prompt_of(result: SearchResult, conflicts: Sequence[Contradiction]) -> Extra
         parts=result.sub_questions,
         question_vector=result.vector,
     )
-
-
-def _describe_quotes(span: Span, chosen: Chosen) -> None:
-    grounds = chosen.whole.grounds
-    span.set(likelihood=round(grounds.likelihood, 4), quotes=len(chosen.whole.quotes))
-    span.metadata({"signs": grounds.to_dict()})

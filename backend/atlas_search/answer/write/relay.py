@@ -9,7 +9,7 @@ from atlas_search.answer.check.markers import MarkedSentence
 from atlas_search.answer.check.phrases import is_refusal
 from atlas_search.answer.conflicts import find_concealed
 from atlas_search.answer.decide import ANSWERED, Outcome, TextFault, after_writing
-from atlas_search.answer.judge import describe_judge, judge_sentences
+from atlas_search.answer.judge import judge_sentences
 from atlas_search.answer.quotes.scores import Confidence
 from atlas_search.answer.run import AnswerRun, Evidence
 from atlas_search.core.domain import CheckedSentence, Citation, Passage
@@ -100,19 +100,11 @@ def judge_text(
     if not text.strip():
         return Written("", NOTHING, after_writing(text, NOTHING, (), None), writer)
     support = Support()
-    with run.clock.measure("verify"), run.tracer.span("verify", "GUARDRAIL") as span:
-        span.input(text)
+    with run.clock.measure("verify"), run.stage("verify", text) as stage:
         checked = relay.verification
         outcome = after_writing(text, checked, find_concealed(evidence.conflicts, checked), fault)
         if judge and outcome is ANSWERED:
             checked, support = judge_sentences(judge, checked, relay.given)
-            describe_judge(span, judge, checked, support)
-        span.output({"errors": list(checked.errors), "warnings": list(checked.warnings)})
-        span.set(
-            citation_valid=checked.valid,
-            sentence_groundedness=checked.sentence_groundedness,
-            citations=len(checked.citations),
-            verifier=support.verified_by,
-        )
+        stage.done(checked, support, judge if outcome is ANSWERED else None)
     said = text.strip() if outcome is ANSWERED else ""
     return Written(said, checked, outcome, writer, support=support)

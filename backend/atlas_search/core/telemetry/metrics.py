@@ -1,8 +1,8 @@
-"""Counting, and reading what was counted.
+"""Counting, and reading the counts.
 
-Every instrument: its name, what it counts, and its labels.
-
-Names follow OpenTelemetry's semantic conventions where they have one, else they begin with `atlas`.
+Names of instruments follow OpenTelemetry's semantic conventions where they have one, else they
+begin with `atlas`. The process is measured here: opentelemetry-instrumentation-system-metrics has
+other names and labels for it, no uptime, and needs psutil.
 """
 
 import logging
@@ -252,24 +252,21 @@ class KnownValues:
         self._seen: dict[str, set[Value]] = {}
 
     def bound(self, labels: Labels) -> dict[str, Value]:
-        """The labels with values that are known, or `other`."""
-        return {name: self._known(name, value) for name, value in labels.items()}
-
-    def _known(self, name: str, value: Value) -> Value:
-        seen = self._seen.setdefault(name, set())
-        if value in seen:
-            return value
-        if len(seen) >= MOST:
-            return OTHER
-        seen.add(value)
-        return value
+        """Return the labels with values that are known, or `other`."""
+        bounded: dict[str, Value] = {}
+        for name, value in labels.items():
+            seen = self._seen.setdefault(name, set())
+            if len(seen) < MOST:
+                seen.add(value)
+            bounded[name] = value if value in seen else OTHER
+        return bounded
 
 
 CLOSING_SECONDS = 2.0  # without a bound it takes 10 s when the collector is gone
 
 Reading = tuple[float, Labels]
 Read = Callable[[], Iterable[Reading]]
-"""Gives the present values of a gauge or a total, each with its labels."""
+"""Returns the present values of a gauge or a total, each with its labels."""
 
 
 class Metrics:
@@ -289,7 +286,7 @@ class Metrics:
         )
         self._meter = self._provider.get_meter("atlas", __version__)
         self._known = KnownValues()
-        self._read: dict[str, dict[str, Read]] = {}
+        self._reads: dict[str, dict[str, Read]] = {}
         self._lock = threading.Lock()
         self._registry: CollectorRegistry | None = None
         self._counters: dict[str, Counter] = {}
@@ -308,10 +305,10 @@ class Metrics:
     def observe(self, source: str, readings: Mapping[str, Read]) -> None:
         """Ask these from now on for the values of gauges and totals, by instrument.
 
-        What the same `source` gave before is asked no more.
+        They replace earlier readings of the same `source`.
         """
         for name, read in readings.items():
-            self._read[name] = {**self._read[name], source: read}
+            self._reads[name] = {**self._reads[name], source: read}
 
     def expose(self) -> None:
         """Keep what is counted from now on for Prometheus too."""
@@ -327,7 +324,7 @@ class Metrics:
                 self._registry = registry
 
     def scrape(self, accept: str) -> tuple[bytes, str]:
-        """All values as Prometheus reads them, and the media type, by the header `Accept`.
+        """Return all values as Prometheus reads them, and the media type, by the header `Accept`.
 
         Nothing before `expose`.
         """
@@ -352,7 +349,7 @@ class Metrics:
                 name, *about, explicit_bucket_boundaries_advisory=instrument.buckets
             )
         else:
-            self._read[name] = {}
+            self._reads[name] = {}
             create = {
                 "gauge": self._meter.create_observable_gauge,
                 "total": self._meter.create_observable_counter,
@@ -364,18 +361,18 @@ class Metrics:
             known = KnownValues()  # what is no longer read, such as a version, takes no place
             return [
                 Observation(value, known.bound(labels))
-                for read in self._read[name].values()
+                for read in self._reads[name].values()
                 for value, labels in read()
             ]
 
         return observe
 
 
-_OWN = Path("/proc/self")  # of Linux; elsewhere only time is told
+_OWN = Path("/proc/self")  # of Linux; elsewhere there is only time
 
 
 def process_readings() -> Mapping[str, Read]:
-    """The readings of this process, by instrument."""
+    """Return the readings of this process, by instrument."""
     begun = time.monotonic()
     return {
         "process.memory.usage": _memory,
@@ -405,13 +402,13 @@ def _entries(folder: str) -> list[Reading]:
 
 
 SEND_SECONDS = 10.0  # for one sending, attempts after a failure included
-TOLD_SECONDS = 60.0  # between two lines in the log about a collector that does not take them
+LOG_SECONDS = 60.0  # between two lines in the log about a collector that does not take them
 
 _EXPORTER = "opentelemetry.exporter.otlp.proto.http.metric_exporter"
 
 
 class OnceAMinute(logging.Filter):
-    """Lets one warning or error through in TOLD_SECONDS."""
+    """Lets one warning or error through in LOG_SECONDS."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic):
         super().__init__()
@@ -419,35 +416,31 @@ class OnceAMinute(logging.Filter):
         self._next = clock()
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """See Filter."""
+        """Return whether the log gets a line."""
         if record.levelno < logging.WARNING:
             return True
         now = self._clock()
         if now < self._next:
             return False
-        self._next = now + TOLD_SECONDS
+        self._next = now + LOG_SECONDS
         return True
 
 
 def metrics_sender(settings: Settings) -> list[MetricReader]:
-    """What sends metrics where the settings say so; Phoenix takes none."""
-    destination = settings.metrics_destination
-    if not destination:
-        return []
-    seconds = settings.otel_metric_export_interval / 1000
-    return [otlp_reader(destination.url, destination.headers, seconds)]
-
-
-def otlp_reader(endpoint: str, headers: Mapping[str, str], seconds: float) -> MetricReader:
-    """Sends all values to `endpoint`, a whole address, once in so many seconds.
+    """Return a reader that sends all values where the settings say so; Phoenix takes none.
 
     A collector that is away costs a line in the log a minute; the values are sent when it is back.
     """
+    destination = settings.metrics_destination
+    if not destination:
+        return []
     from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
     from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
 
     logger = logging.getLogger(_EXPORTER)
     if not any(isinstance(each, OnceAMinute) for each in logger.filters):
         logger.addFilter(OnceAMinute())
-    exporter = OTLPMetricExporter(endpoint, headers=dict(headers), timeout=SEND_SECONDS)
-    return PeriodicExportingMetricReader(exporter, export_interval_millis=seconds * 1000)
+    headers = dict(destination.headers)
+    exporter = OTLPMetricExporter(destination.url, headers=headers, timeout=SEND_SECONDS)
+    milliseconds = settings.otel_metric_export_interval
+    return [PeriodicExportingMetricReader(exporter, export_interval_millis=milliseconds)]

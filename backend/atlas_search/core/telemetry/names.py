@@ -1,6 +1,6 @@
-"""Requests of which nothing is traced, and sampling of the rest.
+"""Names of attributes, what every span of a request says, and which requests leave no trace.
 
-OpenTelemetry's names for generative models, which stand beside those of OpenInference.
+OpenTelemetry's names for generative models stand beside those of OpenInference.
 
 The conventions are still in development and their Python constants are not public, so the names
 are written out, as of SCHEMA. Of what OpenInference has a place for (messages, documents) nothing
@@ -10,23 +10,19 @@ Tokens are on model calls only. Phoenix reads `gen_ai.usage` of any span as toke
 adds up a trace, so on the root they would count twice.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Literal, ParamSpec
+from typing import Any, ParamSpec, TypeVar
 
 from openinference.semconv.trace import SpanAttributes
-from opentelemetry.context import Context
 from opentelemetry.sdk.trace.sampling import (
     Decision,
     ParentBased,
-    Sampler,
     SamplingResult,
     TraceIdRatioBased,
 )
-from opentelemetry.trace import Link, SpanKind, TraceState
-from opentelemetry.util.types import Attributes
 
 SCHEMA = "https://opentelemetry.io/schemas/1.44.0"
 
@@ -46,132 +42,97 @@ STREAM = "gen_ai.request.stream"
 TEMPERATURE = "gen_ai.request.temperature"
 WORKFLOW = "gen_ai.workflow.name"
 
-Operation = Literal["chat", "embeddings", "retrieval", "invoke_workflow", "extract"]
-"""`extract` is our own: quotes are chosen, and no model is asked."""
-
 _PROVIDERS: Mapping[str, str] = {"mistral": "mistral_ai"}
 
 
 def provider(name: str) -> str:
-    """A provider's name as the conventions have it; ours where they have none."""
+    """Return a provider's name as the conventions have it; ours where they have none."""
     return _PROVIDERS.get(name, name)
 
 
 @dataclass(frozen=True, slots=True)
 class Ids:
-    """The conversation, the answer, and whose key it was asked with; what is empty is not said."""
+    """The conversation, the answer, and the owner of the key; an empty one is in no span."""
 
     session_id: str = ""
     qa_id: str = ""
     user_id: str = ""
 
     def attributes(self) -> dict[str, str]:
-        """As attributes of a span."""
-        said = {
+        """Return the ids as attributes of a span."""
+        ids = {
             SpanAttributes.SESSION_ID: self.session_id,
             CONVERSATION: self.session_id,
             SpanAttributes.USER_ID: self.user_id,
             "qa_id": self.qa_id,
         }
-        return {name: value for name, value in said.items() if value}
+        return {name: value for name, value in ids.items() if value}
 
 
 _NOBODY = Ids()
-_present: ContextVar[Ids] = ContextVar("ids", default=_NOBODY)
+IDS: ContextVar[Ids] = ContextVar("ids", default=_NOBODY)
+"""The ids of what is being done; a thread has them if it got a copy of the context."""
+LABELS: ContextVar[Mapping[str, str]] = ContextVar("labels", default={})  # noqa: B039
+"""Attributes of every root that the present thread opens."""
+_SILENT: ContextVar[bool] = ContextVar("silent", default=False)
+
+Parameters = ParamSpec("Parameters")
+Value = TypeVar("Value")
 
 
-def present_ids() -> Ids:
-    """Those of what is being done; a thread has them if it got a copy of the context."""
-    return _present.get()
+def identify(ids: Ids) -> AbstractContextManager[None]:
+    """Set these ids on every span that opens inside the block."""
+    return _within(IDS, ids)
 
 
-@contextmanager
-def identify(ids: Ids) -> Iterator[None]:
-    """Say these ids on every span that opens inside the block."""
-    before = _present.set(ids)
-    try:
-        yield
-    finally:
-        _present.reset(before)
-
-
-_LABELS: ContextVar[Mapping[str, str]] = ContextVar("labels", default={})  # noqa: B039
-
-
-@contextmanager
-def label_traces(**labels: str) -> Iterator[None]:
+def label_traces(**labels: str) -> AbstractContextManager[None]:
     """Set these attributes on every root that the present thread opens while the block runs."""
-    before = _LABELS.set({**_LABELS.get(), **labels})
+    return _within(LABELS, {**LABELS.get(), **labels})
+
+
+def silence(*, wanted: bool = True) -> AbstractContextManager[None]:
+    """Trace nothing in the block, if `wanted`."""
+    return _within(_SILENT, wanted)
+
+
+@contextmanager
+def _within(variable: ContextVar[Value], value: Value) -> Iterator[None]:
+    before = variable.set(value)
     try:
         yield
     finally:
-        _LABELS.reset(before)
-
-
-def present_labels() -> Mapping[str, str]:
-    """Those of the present thread."""
-    return _LABELS.get()
-
-
-Given = ParamSpec("Given")
-
-_silent: ContextVar[bool] = ContextVar("silent", default=False)
+        variable.reset(before)
 
 
 def silent() -> bool:
-    """Whether what is done here must leave no trace."""
-    return _silent.get()
+    """Return whether what is done here must leave no trace."""
+    return _SILENT.get()
 
 
 def set_silent(*, wanted: bool) -> None:
-    """Say so for the present thread, until it is said otherwise."""
-    _silent.set(wanted)
+    """Trace nothing in the present thread, if `wanted`, until this is called again."""
+    _SILENT.set(wanted)
 
 
-@contextmanager
-def silence(*, wanted: bool = True) -> Iterator[None]:
-    """Trace nothing in the block, if `wanted`."""
-    token = _silent.set(wanted)
-    try:
-        yield
-    finally:
-        _silent.reset(token)
-
-
-def keep_silence(work: Callable[Given, None]) -> Callable[Given, None]:
-    """The same work for another thread, which is as silent as this one is now."""
+def keep_silence(work: Callable[Parameters, None]) -> Callable[Parameters, None]:
+    """Return the same work for another thread, as silent as this one is now."""
     wanted = silent()
 
-    def carried(*args: Given.args, **kwargs: Given.kwargs) -> None:
+    def carried(*args: Parameters.args, **kwargs: Parameters.kwargs) -> None:
         with silence(wanted=wanted):
             work(*args, **kwargs)
 
     return carried
 
 
-class TraceSampler(Sampler):
+class TraceSampler(ParentBased):
     """Records this share (0 to 1) of traces, each whole or not at all, and none of the silent."""
 
     def __init__(self, share: float):
-        self._by_trace = ParentBased(TraceIdRatioBased(share))
+        super().__init__(TraceIdRatioBased(share))
 
-    def should_sample(
-        self,
-        parent_context: Context | None,
-        trace_id: int,
-        name: str,
-        kind: SpanKind | None = None,
-        attributes: Attributes = None,
-        links: Sequence[Link] | None = None,
-        trace_state: TraceState | None = None,
-    ) -> SamplingResult:
-        """See Sampler."""
+    def should_sample(self, *args: Any, **named: Any) -> SamplingResult:
+        """Drop what is silent before all else."""
         if silent():
             return SamplingResult(Decision.DROP)
-        return self._by_trace.should_sample(
-            parent_context, trace_id, name, kind, attributes, links, trace_state
-        )
-
-    def get_description(self) -> str:
-        """See Sampler."""
-        return "the share of traces that is wanted, without the silent"
+        return super().should_sample(*args, **named)

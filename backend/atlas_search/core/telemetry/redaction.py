@@ -1,12 +1,12 @@
 """Masking the texts of spans before they leave.
 
-The redaction `contacts`: e-mail addresses, telephone numbers and keys.
-
-It knows them by their form alone, which names and addresses of houses do not have.
+The redaction `contacts` masks e-mail addresses, telephone numbers and keys. It knows them by their
+form alone, which names and addresses of houses do not have.
 """
 
 import json
 import logging
+import math
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +22,7 @@ from atlas_search.core.settings import Settings, listed
 from atlas_search.core.telemetry.names import CONVERSATION
 
 Redaction = Callable[[str], str]
-"""Gives a text without what nobody may read. Called by several threads at once."""
+"""Returns a text without what nobody may read. Called by several threads at once."""
 
 RedactionFactory = Callable[[Settings], Redaction]
 """Opens a redaction, ready to use. Raises ConfigurationError."""
@@ -48,29 +48,22 @@ _FIXED = frozenset(
         "qa_id",
     }
 )
-"""What a span is, and ids, by which spans are brought together: no text."""
+"""Kinds of spans, and ids, by which spans are brought together: no text."""
 _FIXED_ENDS = (".message.role", ".document.id")
 
 log = logging.getLogger(__name__)
 
 
 def open_redactions(settings: Settings) -> tuple[Redaction, ...]:
-    """Those that TRACE_REDACT names, in its order. Raises ConfigurationError."""
-    asked_by = f"TRACE_REDACT={settings.trace_redact}"
-    return tuple(
-        REDACTIONS.load(name, asked_by)(settings) for name in listed(settings.trace_redact)
-    )
+    """Open the redactions of TRACE_REDACT, in its order. Raises ConfigurationError."""
+    setting = f"TRACE_REDACT={settings.trace_redact}"
+    return tuple(REDACTIONS.load(name, setting)(settings) for name in listed(settings.trace_redact))
 
 
 class _Masked(ReadableSpan):
-    """A copy with other texts, of which as many attributes were dropped."""
+    """A copy with other texts."""
 
-    dropped = 0
-
-    @property
-    def dropped_attributes(self) -> int:
-        """See ReadableSpan."""
-        return self.dropped
+    dropped_attributes = 0  # of the span itself
 
 
 class SpanMask:
@@ -85,10 +78,10 @@ class SpanMask:
     ):
         self._redactions = redactions
         self._clock = clock
-        self._told_at: float | None = None
+        self._log_again = -math.inf  # when the log gets the next line
 
     def __call__(self, span: ReadableSpan) -> ReadableSpan:
-        """A copy of the span; the span itself if there is nothing to apply."""
+        """Return a copy of the span; the span itself if there is nothing to apply."""
         if not self._redactions:
             return span
         masked = _Masked(
@@ -108,7 +101,7 @@ class SpanMask:
             end_time=span.end_time,
             instrumentation_scope=span.instrumentation_scope,
         )
-        masked.dropped = span.dropped_attributes
+        masked.dropped_attributes = span.dropped_attributes
         return masked
 
     def _attributes(
@@ -130,16 +123,19 @@ class SpanMask:
         return Status(status.status_code, self.text(status.description))
 
     def text(self, text: str) -> str:
-        """A text with all redactions applied, or FAILED."""
+        """Return a text with all redactions applied, or FAILED."""
         try:
             parts = _parts(text)
             return self._plain(text) if parts is None else json.dumps(self._in(parts))
         except Exception as error:  # a redaction of others may raise anything
-            self._tell(type(error).__name__)
+            fault, now = type(error).__name__, self._clock()
+            if now >= self._log_again:
+                self._log_again = now + LOG_SECONDS
+                log.warning("A redaction of TRACE_REDACT fails (%s); the texts are dropped.", fault)
             return FAILED
 
     def _in(self, part: Any) -> Any:
-        """What JSON holds, with each text in it redacted."""
+        """Redact each text in a part of JSON."""
         if isinstance(part, str):
             return self._plain(part)
         if isinstance(part, list):
@@ -155,19 +151,13 @@ class SpanMask:
                 raise TypeError
         return text
 
-    def _tell(self, fault: str) -> None:
-        now = self._clock()
-        if self._told_at is None or now - self._told_at >= LOG_SECONDS:
-            self._told_at = now
-            log.warning("A redaction of TRACE_REDACT fails (%s); the texts are dropped.", fault)
-
 
 def _is_fixed(name: str) -> bool:
     return name in _FIXED or name.endswith(_FIXED_ENDS)
 
 
 def _parts(text: str) -> Any:
-    """The list or object that a text is as JSON; None if it is none."""
+    """Read the list or object that a text is as JSON; None if it is none."""
     if not text.startswith(("{", "[")):
         return None
     try:
@@ -187,7 +177,7 @@ _KEY = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_TOLD_KEY = re.compile(
+_NAMED_KEY = re.compile(
     r"(?i)\b(bearer\s{1,3}|basic\s{1,3}|(?:api[_ -]?key|password|passwd|secret|token)"
     r"[\"']?\s{0,3}[:=]\s{0,3}[\"']?)[^\s\"',;]{6,500}"
 )
@@ -207,14 +197,14 @@ _PHONE = re.compile(
 
 
 def contacts(_: Settings) -> Redaction:
-    """See RedactionFactory. There is nothing to set."""
+    """Open the redaction `contacts`; there is nothing to set."""
     return mask_contacts
 
 
 def mask_contacts(text: str) -> str:
-    """The text with `[email]`, `[phone]` and `[key]` in their place."""
+    """Return a text with `[email]`, `[phone]` and `[key]` in their place."""
     text = _LOGIN.sub("[key]@", text)
     text = _EMAIL.sub("[email]", text)
     text = _KEY.sub("[key]", text)
-    text = _TOLD_KEY.sub(r"\1[key]", text)
+    text = _NAMED_KEY.sub(r"\1[key]", text)
     return _PHONE.sub("[phone]", text)

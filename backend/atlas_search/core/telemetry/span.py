@@ -7,10 +7,10 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, repeat
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from openinference.semconv.trace import (
     DocumentAttributes,
@@ -21,9 +21,7 @@ from openinference.semconv.trace import (
     SpanAttributes,
 )
 from opentelemetry import trace
-from opentelemetry.context import Context
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
-from opentelemetry.sdk.trace import Span as OpenSpan
 
 from atlas_search.core.domain import Passage
 from atlas_search.core.telemetry import names as gen_ai
@@ -34,18 +32,10 @@ log = logging.getLogger(__name__)
 
 
 class Late(NamedTuple):
-    """What makes attributes of things that do not change any more; about how many bytes, says
-    `size`."""
+    """Makes attributes of things that do not change any more; `size` is about how many bytes."""
 
     size: Callable[[], int]
     make: Callable[[], Mapping[str, Any]]
-
-
-class Made(NamedTuple):
-    """Attributes that were made, and how many parts of the span `failed`."""
-
-    attributes: Mapping[str, Any]
-    failed: int
 
 
 class LateSpan(ReadableSpan):
@@ -55,42 +45,38 @@ class LateSpan(ReadableSpan):
     def __init__(self, span: ReadableSpan, late: Sequence[Late]):
         self.__dict__.update(span.__dict__)  # copied by its properties, a span costs 20 µs
         self.plain = span
-        self._late = late
+        self.late = late
 
     @property
     def attributes(self) -> dict[str, Any]:
         """All that can be sent."""
-        made = {
+        made, _ = self.make()
+        late = {
             name: tuple(value) if isinstance(value, list) else value
-            for name, value in self.made().attributes.items()
+            for name, value in made.items()
             if can_send(value)
         }
-        return {**(self.plain.attributes or {}), **made}
+        return {**(self.plain.attributes or {}), **late}
 
-    def made(self) -> Made:
-        """The late ones alone. Of those that cannot be made the log has a line."""
+    def make(self) -> tuple[dict[str, Any], int]:
+        """Make the late attributes; of how many parts that failed the log has a line each."""
         made: dict[str, Any] = {}
         failed = 0
-        for late in self._late:
+        for late in self.late:
             try:
                 made.update(late.make())
             except Exception as error:  # an error's text may repeat a text
                 failed += 1
                 log.warning("A part of `%s` is not traced (%s).", self.name, type(error).__name__)
-        return Made(made, failed)
+        return made, failed
 
     @property
     def dropped_attributes(self) -> int:
-        """Those that the span was too small for, late ones that cannot be sent, and what could not
-        be made, each list as one."""
-        made = self.made()
-        unsent = sum(not can_send(value) for value in made.attributes.values())
-        return self.plain.dropped_attributes + unsent + made.failed
-
-    @property
-    def size(self) -> int:
-        """About how many bytes it takes. Nothing is made for it."""
-        return size_of(self.plain) + sum(late.size() for late in self._late)
+        """Attributes that the span was too small for, late ones that cannot be sent, and parts
+        that could not be made, each list as one."""
+        made, failed = self.make()
+        unsent = sum(not can_send(value) for value in made.values())
+        return self.plain.dropped_attributes + unsent + failed
 
 
 class Ends(SpanProcessor):
@@ -111,8 +97,8 @@ class Ends(SpanProcessor):
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        """Give spans that end in the block, in its threads too, only when it ends: what they are
-        to say late may still be found out."""
+        """Give spans that end in the block, in its threads too, only when it ends: their late
+        attributes may still be found out."""
         if self._held.get() is not None:
             yield
             return
@@ -122,54 +108,42 @@ class Ends(SpanProcessor):
             yield
         finally:
             self._held.reset(before)
-            for span in held.release():
+            with held.lock:  # a thread of the block may go on after it
+                held.open = False
+            for span in held.spans:
                 self._give(span)
 
-    def on_start(self, span: OpenSpan, parent_context: Context | None = None) -> None:
-        """See SpanProcessor."""
-
     def on_end(self, span: ReadableSpan) -> None:
-        """See SpanProcessor."""
+        """Take a span: it waits in a block that holds, until its end."""
         late = self._late.pop(span.context.span_id, ())
         whole = LateSpan(span, late) if late else span
         held = self._held.get()
-        if held is None or not held.take(whole):
-            self._give(whole)
+        if held is not None:
+            with held.lock:
+                if held.open:
+                    held.spans.append(whole)
+                    return
+        self._give(whole)
 
     def _give(self, span: ReadableSpan) -> None:
         for taker in self._takers:
             taker.on_end(span)
 
     def shutdown(self) -> None:
-        """See SpanProcessor."""
+        """Shut down all that take spans."""
         for taker in self._takers:
             taker.shutdown()
 
 
+@dataclass
 class _Held:
-    """Ended spans that wait for the end of a block. A thread of it may go on after that."""
-
-    def __init__(self) -> None:
-        self._spans: list[ReadableSpan] | None = []
-        self._lock = threading.Lock()
-
-    def take(self, span: ReadableSpan) -> bool:
-        """Whether it waits now; not after the end."""
-        with self._lock:
-            if self._spans is None:
-                return False
-            self._spans.append(span)
-            return True
-
-    def release(self) -> list[ReadableSpan]:
-        """The end: those that waited, in the order in which they ended."""
-        with self._lock:
-            spans, self._spans = self._spans or [], None
-            return spans
+    spans: list[ReadableSpan] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    open: bool = True
 
 
 def can_send(value: object) -> bool:
-    """Whether OTLP has a place for it: not for half a character, nor for a number of NumPy's."""
+    """Return whether OTLP has a place for it: none for half a character, or NumPy's numbers."""
     if isinstance(value, list | tuple):
         return all(map(can_send, value))
     if not isinstance(value, str):
@@ -182,17 +156,14 @@ def can_send(value: object) -> bool:
 
 
 def size_of(span: ReadableSpan) -> int:
-    """About how many bytes a span takes: the characters of its texts, and its attributes."""
-    if isinstance(span, LateSpan):
-        return span.size
-    size = 0
-    for attributes in (span.attributes, *(event.attributes for event in span.events)):
-        size += size_of_attributes(attributes or {})
-    return size
+    """About how many bytes a span takes: its texts and its attributes. Nothing is made for it."""
+    plain, late = (span.plain, span.late) if isinstance(span, LateSpan) else (span, ())
+    held = (plain.attributes, *(event.attributes for event in plain.events))
+    return sum(size_of_attributes(each or {}) for each in held) + sum(each.size() for each in late)
 
 
 def size_of_attributes(attributes: Mapping[str, Any]) -> int:
-    """Likewise of attributes alone."""
+    """About how many bytes attributes take."""
     texts = sum(len(value) for value in attributes.values() if isinstance(value, str))
     return len(attributes) * ATTRIBUTE_BYTES + texts
 
@@ -208,7 +179,7 @@ _as_json = json.JSONEncoder(default=float).encode  # `dumps` makes an encoder fo
 class TracedDocument(NamedTuple):
     """A passage in a span; only the first FULL_TEXTS of a list need their `passage`.
 
-    `facts` are told of it even where content is not: which leg found it, what kind `score` is of.
+    `facts` are shown even where content is not: which leg found it, what kind `score` is of.
     """
 
     id: str
@@ -218,36 +189,42 @@ class TracedDocument(NamedTuple):
 
 
 class LateDocuments(NamedTuple):
-    """So many documents, made when the span is sent; `shown` are the passages of the first."""
+    """So many documents, made when the span is sent; `shown` gives the passages of the first."""
 
     length: int
     make: Callable[[], Iterable[TracedDocument]]
-    shown: Sequence[Passage | None] = ()
+    shown: Callable[[], Iterable[Passage | None]]
+
+    @classmethod
+    def of(cls, documents: Sequence[TracedDocument]) -> Self:
+        """Return documents that are known already."""
+        first = [each.passage for each in documents[:FULL_TEXTS]]
+        return cls(len(documents), lambda: documents, lambda: first)
 
 
 def digest(id_: str) -> str:
-    """What stands for the id of a passage without content: ids are made of the names of files."""
+    """Hash the id of a passage, for spans without content: ids are made of the names of files."""
     return hashlib.sha256(id_.encode()).hexdigest()[:16]
 
 
 class Span:
-    """One step of a request. Content is left out if the tracer was told so.
+    """One step of a request. Content is left out where the settings say so.
 
     `recorded` is False when no one will see the span, so costly details need not be gathered, and
-    `content` when texts will not be told.
+    `content` when texts are left out.
     """
 
     def __init__(self, span: trace.Span, *, content: bool, recorded: bool):
         self._span = span
         self.content = content
         self.recorded = recorded
-        self._told: dict[str, AttributeValue] = {}
+        self._attributes: dict[str, AttributeValue] = {}
         self.late: list[Late] = []
 
     def parts(self) -> list[Late]:
-        """All it says. Attributes wait here too: the SDK checks, copies and locks for each."""
-        told = self._told
-        plain = [Late(lambda: size_of_attributes(told), lambda: told)] if told else []
+        """Return all attributes. Plain ones wait too: the SDK checks, copies and locks for each."""
+        own = self._attributes
+        plain = [Late(lambda: size_of_attributes(own), lambda: own)] if own else []
         return [*plain, *self.late]
 
     @property
@@ -261,10 +238,12 @@ class Span:
         """The span's id in hexadecimal; empty if no one will see the span."""
         return format(self._span.get_span_context().span_id, "016x") if self.recorded else ""
 
-    def set(self, **attributes: AttributeValue) -> None:
+    def set(
+        self, attributes: Mapping[str, AttributeValue] | None = None, /, **named: AttributeValue
+    ) -> None:
         """Set plain attributes."""
         if self.recorded:
-            self._told.update(attributes)
+            self._attributes.update(attributes or {}, **named)
 
     def text(self, **attributes: str) -> None:
         """Set attributes that hold content."""
@@ -274,7 +253,7 @@ class Span:
     def metadata(self, values: Mapping[str, object]) -> None:
         """Set what Phoenix shows as the span's metadata."""
         if self.recorded:
-            self._told[SpanAttributes.METADATA] = json.dumps(values, default=str)
+            self._attributes[SpanAttributes.METADATA] = json.dumps(values, default=str)
 
     def input(self, value: object) -> None:
         """Set what went in: text, or anything JSON can hold."""
@@ -286,7 +265,7 @@ class Span:
 
     def list_retrieved(self, documents: Sequence[TracedDocument]) -> None:
         """List what a retriever returned, best first."""
-        self._documents(SpanAttributes.RETRIEVAL_DOCUMENTS, _late(documents))
+        self._list(SpanAttributes.RETRIEVAL_DOCUMENTS, LateDocuments.of(documents))
 
     def list_hits(
         self,
@@ -302,22 +281,18 @@ class Span:
         def rows() -> Iterable[TracedDocument]:
             return map(TracedDocument, ids, scores, chain(passages(), repeat(None)))
 
-        self._list(SpanAttributes.RETRIEVAL_DOCUMENTS, rows, len(ids), passages)
+        hits = LateDocuments(len(ids), rows, passages)
+        self._list(SpanAttributes.RETRIEVAL_DOCUMENTS, hits)
 
     def list_reranked(
-        self,
-        query: str,
-        model: str,
-        given: Sequence[TracedDocument] | LateDocuments,
-        ranked: Sequence[TracedDocument] | LateDocuments,
+        self, query: str, model: str, before: LateDocuments, after: LateDocuments
     ) -> None:
-        """List what a reranker was `given` and what it made of it, both best first."""
-        before, after = _late(given), _late(ranked)
-        self.set(**{RerankerAttributes.RERANKER_MODEL_NAME: model})
-        self.set(**{RerankerAttributes.RERANKER_TOP_K: after.length})
+        """List what a reranker was given and what it made of it, both best first."""
+        self.set({RerankerAttributes.RERANKER_MODEL_NAME: model})
+        self.set({RerankerAttributes.RERANKER_TOP_K: after.length})
         self.text(**{RerankerAttributes.RERANKER_QUERY: query})
-        self._documents(RerankerAttributes.RERANKER_INPUT_DOCUMENTS, before)
-        self._documents(RerankerAttributes.RERANKER_OUTPUT_DOCUMENTS, after)
+        self._list(RerankerAttributes.RERANKER_INPUT_DOCUMENTS, before)
+        self._list(RerankerAttributes.RERANKER_OUTPUT_DOCUMENTS, after)
 
     def warn(self, message: str) -> None:
         """Record something that is not an error but should be seen."""
@@ -330,45 +305,31 @@ class Span:
         plain = isinstance(value, str)
         kind = OpenInferenceMimeTypeValues.TEXT if plain else OpenInferenceMimeTypeValues.JSON
         text = value if isinstance(value, str) else json.dumps(value, default=str)
-        self.set(**{name: text, mime_name: kind.value})
+        self.set({name: text, mime_name: kind.value})
 
-    def _documents(self, prefix: str, documents: LateDocuments) -> None:
-        self._list(prefix, documents.make, documents.length, lambda: documents.shown)
-
-    def _list(
-        self,
-        prefix: str,
-        documents: Callable[[], Iterable[TracedDocument]],
-        count: int,
-        shown: Callable[[], Iterable[Passage | None]],
-    ) -> None:
+    def _list(self, prefix: str, documents: LateDocuments) -> None:
         """Lists are long: they are spelt out when the span is sent."""
         if self.recorded:
 
             def size() -> int:
-                texts = shown() if self.content else ()
-                return count * DOCUMENT_BYTES + sum(len(each.text) for each in texts if each)
+                texts = documents.shown() if self.content else ()
+                own = sum(len(each.text) for each in texts if each)
+                return documents.length * DOCUMENT_BYTES + own
 
-            self.late.append(Late(size, partial(_list_of, prefix, documents, self.content)))
-
-
-def _late(documents: Sequence[TracedDocument] | LateDocuments) -> LateDocuments:
-    if isinstance(documents, LateDocuments):
-        return documents
-    shown = [each.passage for each in documents[:FULL_TEXTS]]
-    return LateDocuments(len(documents), lambda: documents, shown)
+            make = partial(_list_of, prefix, documents.make, self.content)
+            self.late.append(Late(size, make))
 
 
 def _list_of(
     prefix: str, documents: Callable[[], Iterable[TracedDocument]], content: bool
 ) -> dict[str, AttributeValue]:
-    """Documents as OpenInference has them in attributes, best first."""
+    """Return documents as OpenInference has them in attributes, best first."""
     attributes: dict[str, AttributeValue] = {}
-    for index, (id_, score, passage, told) in enumerate(documents()):
+    for index, (id_, score, passage, details) in enumerate(documents()):
         document = f"{prefix}.{index}"
         attributes[f"{document}.{DocumentAttributes.DOCUMENT_ID}"] = id_ if content else digest(id_)
         attributes[f"{document}.{DocumentAttributes.DOCUMENT_SCORE}"] = float(score)
-        facts = told or {}
+        facts = details or {}
         if content and passage and index < FULL_TEXTS:
             attributes[f"{document}.{DocumentAttributes.DOCUMENT_CONTENT}"] = passage.text
             about = {"corpus": passage.corpus, "title": passage.title, "date": passage.date}
@@ -379,63 +340,42 @@ def _list_of(
     return attributes
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A call to a language model: of whom, with which limits, and the messages."""
-
-    provider: str
-    model: str
-    temperature: float
-    max_tokens: int
-    messages: Sequence[Mapping[str, str]]
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """What came of the call; of one that broke off there is no `finish_reason`.
-
-    `cost` is in the currency of the target's prices, None if unknown.
-    """
-
-    model: str
-    text: str
-    finish_reason: str
-    prompt_tokens: int
-    completion_tokens: int
-    cost: float | None = None
-
-
-def describe_asked(span: Span, asked: Asked) -> None:
-    """Say whom a span asks, and what."""
+def describe_call(
+    span: Span,
+    provider: str,
+    model: str,
+    messages: Sequence[Mapping[str, str]],
+    *,
+    temperature: float,
+    max_tokens: int,
+) -> None:
+    """Set which language model a span calls, with which limits and messages."""
     if not span.recorded:
         return
-    parameters = {"temperature": asked.temperature, "max_tokens": asked.max_tokens}
-    said = json.dumps({"model": asked.model, **parameters})
-    _set(
-        span,
+    limits = {"temperature": temperature, "max_tokens": max_tokens}
+    span.set(
         {
-            SpanAttributes.LLM_INVOCATION_PARAMETERS: said,
+            SpanAttributes.LLM_INVOCATION_PARAMETERS: json.dumps({"model": model, **limits}),
             gen_ai.OPERATION: "chat",
-            gen_ai.TEMPERATURE: asked.temperature,
-            gen_ai.MAX_TOKENS: asked.max_tokens,
+            gen_ai.TEMPERATURE: temperature,
+            gen_ai.MAX_TOKENS: max_tokens,
             gen_ai.STREAM: True,
-        },
+        }
     )
-    describe_writer_of(span, asked.provider, asked.model, asked.messages)
+    describe_writer(span, provider, model, messages)
 
 
-def describe_writer_of(
+def describe_writer(
     span: Span, provider: str, model: str, messages: Sequence[Mapping[str, str]]
 ) -> None:
-    """Say who is to write, and what they are given."""
-    _set(
-        span,
+    """Set who is to write, and the messages to them."""
+    span.set(
         {
             SpanAttributes.LLM_PROVIDER: provider,
             SpanAttributes.LLM_MODEL_NAME: model,
             gen_ai.PROVIDER: gen_ai.provider(provider),
             gen_ai.REQUEST_MODEL: model,
-        },
+        }
     )
     _messages(span, SpanAttributes.LLM_INPUT_MESSAGES, messages)
 
@@ -443,11 +383,11 @@ def describe_writer_of(
 def describe_prompt(
     span: Span, name: str, template: str, version: str, variables: Mapping[str, object]
 ) -> None:
-    """Say which prompt a call was made with. What it says, and what it is filled with, is content;
-    its name and version are not."""
+    """Set the prompt of a call. Its text and what it is filled with are content; its name and
+    version are not."""
     if not span.recorded:
         return
-    span.set(**{gen_ai.PROMPT: name, SpanAttributes.LLM_PROMPT_TEMPLATE_VERSION: version})
+    span.set({gen_ai.PROMPT: name, SpanAttributes.LLM_PROMPT_TEMPLATE_VERSION: version})
     filled = json.dumps(variables, default=str, ensure_ascii=False)
     span.text(
         **{
@@ -457,51 +397,56 @@ def describe_prompt(
     )
 
 
-def describe_given(span: Span, given: Given) -> None:
-    """Say what came of a call, and what it took."""
-    _set(
-        span,
+def describe_reply(
+    span: Span,
+    model: str,
+    text: str,
+    prompt_tokens: int,
+    completion_tokens: int,
+    *,
+    cost: float | None,
+    finish_reason: str = "",
+) -> None:
+    """Set what came of a call, and what it took. One that broke off has no `finish_reason`.
+
+    `cost` is in the currency of the target's prices, None if unknown.
+    """
+    span.set(
         {
-            SpanAttributes.LLM_TOKEN_COUNT_PROMPT: given.prompt_tokens,
-            SpanAttributes.LLM_TOKEN_COUNT_COMPLETION: given.completion_tokens,
-            SpanAttributes.LLM_TOKEN_COUNT_TOTAL: given.prompt_tokens + given.completion_tokens,
-            gen_ai.INPUT_TOKENS: given.prompt_tokens,
-            gen_ai.OUTPUT_TOKENS: given.completion_tokens,
-            gen_ai.RESPONSE_MODEL: given.model,
-        },
+            SpanAttributes.LLM_TOKEN_COUNT_PROMPT: prompt_tokens,
+            SpanAttributes.LLM_TOKEN_COUNT_COMPLETION: completion_tokens,
+            SpanAttributes.LLM_TOKEN_COUNT_TOTAL: prompt_tokens + completion_tokens,
+            gen_ai.INPUT_TOKENS: prompt_tokens,
+            gen_ai.OUTPUT_TOKENS: completion_tokens,
+            gen_ai.RESPONSE_MODEL: model,
+        }
     )
-    if given.finish_reason:
-        ended = {gen_ai.FINISH_REASONS: [given.finish_reason], "finish_reason": given.finish_reason}
-        _set(span, ended)
-    if given.cost is not None:
-        span.set(**{SpanAttributes.LLM_COST_TOTAL: float(given.cost)})
-    describe_text(span, given.text)
+    if finish_reason:
+        span.set({gen_ai.FINISH_REASONS: [finish_reason], "finish_reason": finish_reason})
+    if cost is not None:
+        span.set({SpanAttributes.LLM_COST_TOTAL: float(cost)})
+    describe_text(span, text)
 
 
 def describe_text(span: Span, text: str) -> None:
-    """Say what was written, as text and as the message that it is."""
+    """Set what was written, as text and as the message that it is."""
     span.output(text)
     _messages(span, SpanAttributes.LLM_OUTPUT_MESSAGES, [{"role": "assistant", "content": text}])
 
 
 def describe_embedding(span: Span, provider: str, model: str, dimension: int, text: str) -> None:
-    """Say what a text was embedded with; the vector itself is left out."""
-    _set(
-        span,
+    """Set what a text was embedded with; the vector itself is left out."""
+    span.set(
         {
             SpanAttributes.EMBEDDING_MODEL_NAME: model,
             gen_ai.OPERATION: "embeddings",
             gen_ai.PROVIDER: gen_ai.provider(provider),
             gen_ai.REQUEST_MODEL: model,
             gen_ai.DIMENSION: dimension,
-        },
+        }
     )
     embedded = f"{SpanAttributes.EMBEDDING_EMBEDDINGS}.0.{EmbeddingAttributes.EMBEDDING_TEXT}"
     span.text(**{embedded: text})
-
-
-def _set(span: Span, attributes: Mapping[str, AttributeValue]) -> None:
-    span.set(**attributes)
 
 
 def _messages(span: Span, prefix: str, messages: Sequence[Mapping[str, str]]) -> None:

@@ -2,9 +2,10 @@
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Literal
+from functools import partial
+from typing import Literal, NamedTuple, TypeVar
 
 from openinference.semconv.resource import ResourceAttributes
 from openinference.semconv.trace import SpanAttributes
@@ -19,12 +20,12 @@ from atlas_search.core.ids import __version__
 from atlas_search.core.settings import Settings
 from atlas_search.core.telemetry.export import Delivery
 from atlas_search.core.telemetry.names import (
+    IDS,
+    LABELS,
     SCHEMA,
     Ids,
     TraceSampler,
     identify,
-    present_ids,
-    present_labels,
     silent,
 )
 from atlas_search.core.telemetry.redaction import Redaction, SpanMask, open_redactions
@@ -36,6 +37,35 @@ Kind = Literal["CHAIN", "EMBEDDING", "RETRIEVER", "RERANKER", "LLM", "GUARDRAIL"
 MAX_ATTRIBUTES = 4096
 SHUTDOWN_SECONDS = 2.0  # without a bound it takes as long as a server that hangs
 DELAY_SECONDS = 5.0  # between two batches
+
+Result = TypeVar("Result")
+
+
+class Listener(NamedTuple):
+    """How a room shows one of its stages: the kind of its span, and what is set in it.
+
+    `describe` gets the run, the span, and what the stage gives to `done`. `begin` gets the span and
+    what is known before the stage begins, which shows in a stage that fails too. Several stages
+    may share the `name` of a span; empty is the stage's own.
+    """
+
+    kind: Kind
+    describe: Callable[..., None]
+    name: str = ""
+    begin: Callable[..., None] = Span.input
+
+
+class Stage:
+    """A stage of a flow while it runs. The flow tells the result; the room's listener shows it."""
+
+    def __init__(self, span: Span, describe: Callable[..., None]):
+        self.trace_id, self.span_id = span.trace_id, span.span_id
+        self._describe = partial(describe, span)
+
+    def done(self, result: Result, *about: object) -> Result:
+        """Pass a result on to the listener, with what it was made from."""
+        self._describe(result, *about)
+        return result
 
 
 class Tracer:
@@ -73,9 +103,9 @@ class Tracer:
             span_limits=SpanLimits(max_span_attributes=MAX_ATTRIBUTES),
             shutdown_on_exit=False,
         )
-        wanted = [phoenix_at(endpoint, key) if endpoint else None, also]
+        destinations = [phoenix_at(endpoint, key) if endpoint else None, also]
         mask = SpanMask(redactions)
-        self.deliveries = [Delivery(each, mask, delay) for each in wanted if each]
+        self.deliveries = [Delivery(each, mask, delay) for each in destinations if each]
         self._ends = Ends()
         self.enabled = False
         self._provider.add_span_processor(self._ends)
@@ -117,23 +147,43 @@ class Tracer:
 
     @contextmanager
     def root(self, name: str, kind: Kind, ids: Ids | None = None) -> Iterator[Span]:
-        """A span that begins a trace, whatever the caller's context holds.
+        """Open a span that begins a trace, whatever the caller's context holds.
 
-        It and all below it say `ids`, without any those of the present context.
+        It and all below it have these `ids`; without any, the ids of the present context.
         """
-        with identify(ids or present_ids()), self._open(name, kind, Context()) as span:
-            span.set(**present_labels())
+        with identify(ids or IDS.get()), self._open(name, kind, Context()) as span:
+            span.set(LABELS.get())
             yield span
 
     def span(self, name: str, kind: Kind) -> AbstractContextManager[Span]:
-        """A span below the current one; an exception marks it as failed.
+        """Open a span below the current one; an exception marks it as failed.
 
-        The current one itself if nobody takes spans: a search in twenty corpora opens 65.
+        It is the current one itself if nobody takes spans: a search in twenty corpora opens 65.
         """
         current = get_current_span()
         if not self.enabled and not silent() and current.get_span_context().is_valid:
             return nullcontext(Span(current, content=False, recorded=False))
         return self._open(name, kind, None)
+
+    @contextmanager
+    def stage(
+        self,
+        listeners: Mapping[str, Listener],
+        run: object,
+        name: str,
+        *given: object,
+        of: str = "",
+    ) -> Iterator[Stage]:
+        """Run a stage in a span below the current one.
+
+        `given` is for the listener's `begin`; `of` is the corpus, where each has such a stage.
+        """
+        listener = listeners[name]
+        shown = listener.name or name
+        with self.span(f"{shown} {of}" if of else shown, listener.kind) as span:
+            if given:
+                listener.begin(span, *given)
+            yield Stage(span, partial(listener.describe, run))
 
     @contextmanager
     def _open(self, name: str, kind: Kind, context: Context | None) -> Iterator[Span]:
@@ -142,7 +192,7 @@ class Tracer:
             context=context,
             attributes={
                 SpanAttributes.OPENINFERENCE_SPAN_KIND: kind,
-                **present_ids().attributes(),
+                **IDS.get().attributes(),
             },
             record_exception=False,
             set_status_on_exception=False,
@@ -186,7 +236,7 @@ class Tracer:
 
 
 def open_tracer(settings: Settings) -> Tracer:
-    """What sends spans to where the settings say, or nowhere if they name no endpoint.
+    """Return a tracer that sends spans where the settings say, or nowhere without an endpoint.
 
     Raises ConfigurationError for a redaction that is not known.
     """

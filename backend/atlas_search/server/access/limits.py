@@ -60,13 +60,13 @@ class Spending:
         self._lock = threading.Lock()
 
     def of(self, who: str, day: date) -> float:
-        """What somebody has spent on a day."""
+        """Return what somebody has spent on a day."""
         if not self._path.exists():
             return 0.0
         with self._lock, closing(self._open()) as connection:
             query = "SELECT cost FROM spent WHERE day = ? AND who = ?"
-            found = connection.execute(query, (day.isoformat(), who)).fetchone()
-        return float(found[0]) if found else 0.0
+            row = connection.execute(query, (day.isoformat(), who)).fetchone()
+        return float(row[0]) if row else 0.0
 
     def add(self, who: str, day: date, cost: float) -> None:
         """Add a cost, and forget old days."""
@@ -91,11 +91,11 @@ STREAM_SECONDS = 5.0  # after which a place may be free again
 COUNTED_AT_ONCE = 10_000  # callers; those who have not asked for longest are forgotten
 
 Release = Callable[[], None]
-"""Gives a place back; it may be called again."""
+"""Frees a place; it may be called again."""
 
 
 class Limiter:
-    """Counts what callers take. Safe to use from several threads.
+    """Counts the requests, streams and costs of callers. Safe to use from several threads.
 
     A caller is a key, or an address where none is sent. A key that says nothing of a limit has
     that of the settings, as an address has. Raises TooManyQuestions, with the seconds to wait.
@@ -112,7 +112,7 @@ class Limiter:
         self._spending = spending
         self._clock = clock
         self._lock = threading.Lock()
-        self._asked: LRUCache[str, deque[float]] = LRUCache(COUNTED_AT_ONCE)
+        self._requests: LRUCache[str, deque[float]] = LRUCache(COUNTED_AT_ONCE)
         self._streams: Counter[str] = Counter()
 
     def count_request(self, caller: Caller, address: str) -> None:
@@ -122,15 +122,15 @@ class Limiter:
             return
         who, now = spender(caller, address), self._clock()
         with self._lock:
-            asked = self._asked.setdefault(who, deque())
-            while asked and asked[0] <= now - MINUTE:
-                asked.popleft()
-            if len(asked) >= most:
+            times = self._requests.setdefault(who, deque())
+            while times and times[0] <= now - MINUTE:
+                times.popleft()
+            if len(times) >= most:
                 raise TooManyQuestions(
                     f"{most} requests were sent within a minute, as many as may be.",
-                    asked[-most] + MINUTE - now,
+                    times[-most] + MINUTE - now,
                 )
-            asked.append(now)
+            times.append(now)
 
     def open_stream(self, caller: Caller, address: str) -> Release:
         """Take one of the caller's places for answers that are sent at once."""
@@ -178,7 +178,7 @@ class Limiter:
 
 
 def spender(caller: Caller, address: str) -> str:
-    """Whose account it is: the key's, or the address's."""
+    """Name the account: the key's, or the address's."""
     return caller.key.id if caller.key else caller.owner or address
 
 
@@ -226,18 +226,18 @@ class SharedAnswers:
         return Link(token, expires)
 
     def read(self, token: str) -> dict[str, object]:
-        """The answer behind a link. Raises NotFound, whatever the reason."""
-        found = self._find(_hash(token)) if self._path.exists() else None
-        if found is None or found[1] <= self._clock() or not self._knows(found[0]):
+        """Return the answer behind a link. Raises NotFound, whatever the reason."""
+        row = self._find(_hash(token)) if self._path.exists() else None
+        if row is None or row[1] <= self._clock() or not self._knows(row[0]):
             raise NotFound("There is no such link, or it has expired or was taken back.")
-        document: dict[str, object] = json.loads(found[2])
+        document: dict[str, object] = json.loads(row[2])
         return document
 
     def _find(self, token: str) -> tuple[str, float, str] | None:
         with self._lock, closing(self._open()) as connection:
             query = "SELECT owner, expires, document FROM shared WHERE token = ?"
-            found: tuple[str, float, str] | None = connection.execute(query, (token,)).fetchone()
-        return found
+            row: tuple[str, float, str] | None = connection.execute(query, (token,)).fetchone()
+        return row
 
     def _open(self) -> sqlite3.Connection:
         try:
