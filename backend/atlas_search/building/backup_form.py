@@ -198,9 +198,6 @@ class Description(_FormPart):
     fields: Mapping[str, Any] = Field(
         default_factory=dict, description="Metadata fields and their frequent values; not read"
     )
-    answer_likelihood: float | None = Field(
-        None, ge=0, le=1, description="Written by earlier versions; not read"
-    )
     calibration: Mapping[str, Any] | None = Field(None, description="What `atlas calibrate` found")
     version: str = Field("", description="The version of the collection; not read")
     created: str = Field("", description="When that was built; not read")

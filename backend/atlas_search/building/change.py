@@ -39,7 +39,6 @@ from atlas_search.stores.versions import (
     IDS,
     KEYWORDS,
     ORDER,
-    PARTS,
     RECENT_RECORDS,
     RECORDS,
     TOKENS,
@@ -140,8 +139,6 @@ def change_of(live: Live, parts: Sequence[Kept | Placed], materials: Materials) 
     """How to write a version with these documents beside the live one; None if it is to be written
     whole, for too much is new or gone, or the live one cannot be the base."""
     manifest = live.manifest
-    if not all(files_of(manifest, part) for part in PARTS) or live.records.is_of_earlier_form:
-        return None
     try:
         check_sizes(live.folder, manifest)
         check_touched(live.folder, manifest)

@@ -40,9 +40,7 @@ from atlas_search.readers import Reader
 from atlas_search.stores.manifest import CorpusStatistics, Manifest, Origin
 from atlas_search.stores.staging import Staging
 from atlas_search.stores.versions import (
-    PARTS,
     STAGING,
-    files_of,
     lock,
     remove_old,
     removed_unless_live,
@@ -241,9 +239,7 @@ def _to_go_back_to(folder: Path, live: str) -> list[str]:
 
 
 def _is_same(live: Live, contents: Contents, embedder: Embedder) -> bool:
-    # an earlier Atlas wrote fewer parts
-    has_all = all(files_of(live.manifest, part) for part in PARTS)
-    return has_all and live.manifest.content_digest == contents.digest(embedder)
+    return live.manifest.content_digest == contents.digest(embedder)
 
 
 def _labels(sources: Sources, live: Live | None, options: BuildOptions) -> dict[str, str]:

@@ -46,7 +46,7 @@ from atlas_search.stores.versions import (
     touched,
     versions,
 )
-from atlas_search.stores.words import WordTable, no_words
+from atlas_search.stores.words import WordTable
 
 Defaults = Callable[[str], Mapping[str, object] | None]
 """The options of a source type with their defaults; None if they are not known."""
@@ -187,9 +187,7 @@ class Live:
 
     @cached_property
     def words(self) -> WordTable:
-        """The words of its documents. Raises DamagedStore; an earlier Atlas wrote none."""
-        if not files_of(self.manifest, WORDS):
-            raise DamagedStore(no_words(self.folder.parent.name))
+        """The words of its documents. Raises DamagedStore."""
         self._check(WORDS)
         return WordTable.of_version(self.folder / WORDS, self.order, self.document_of)
 

@@ -24,7 +24,7 @@ from atlas_search.stores.vectors import (
     Embeddings,
     read_embeddings,
 )
-from atlas_search.stores.versions import EMBEDDINGS, ORDER, check_files, damaged_files, versions
+from atlas_search.stores.versions import EMBEDDINGS, ORDER, damaged_files, versions
 
 SAMPLE = 32
 LEAST_COSINE = 0.98
@@ -118,7 +118,10 @@ class Known:
         live = self._live
         if live is None or all(path != live.folder for path, _ in self._versions):
             return None
-        return self._open(live.folder, live.manifest)
+        try:
+            return live.embeddings
+        except DamagedStore:
+            return None
 
     def find(self, digests: Collection[bytes]) -> dict[bytes, Embedded]:
         """The texts among these that need not be embedded."""
@@ -128,11 +131,8 @@ class Known:
             if len(found) == len(wanted):
                 break
             for piece in self._pieces(path, manifest):
-                rows = piece.rows_of(wanted - found.keys())
-                # without sums the whole file is read, once
-                is_proven = bool(rows) and piece.sums is None and bool(self._open(path, manifest))
-                for digest, row in rows.items():
-                    if is_proven or piece.is_whole(row):
+                for digest, row in piece.rows_of(wanted - found.keys()).items():
+                    if piece.is_whole(row):
                         found[digest] = Embedded(piece, row)
         return found
 
@@ -146,15 +146,6 @@ class Known:
             return read_embeddings(path / EMBEDDINGS, Order.read(path / ORDER)).pieces
         except DamagedStore:
             return ()
-
-    def _open(self, path: Path, manifest: Manifest) -> AnyEmbeddings | None:
-        try:
-            if self._live and self._live.folder == path:
-                return self._live.embeddings  # their files are not read twice
-            check_files(path, manifest, EMBEDDINGS)
-            return read_embeddings(path / EMBEDDINGS, Order.read(path / ORDER))
-        except DamagedStore:
-            return None
 
 
 def _live_manifest(folder: Path) -> Manifest | None:

@@ -50,10 +50,9 @@ from atlas_search.stores.versions import (
     TOKENS,
     WORDS,
     check_sizes,
-    files_of,
     in_use,
 )
-from atlas_search.stores.words import WordTable, no_words
+from atlas_search.stores.words import WordTable
 
 _TEXTS, _ENDS, _HASHES, _ROWS = "texts.npy", "ends.npy", "hashes.npy", "rows.npy"
 
@@ -216,8 +215,6 @@ class EmbeddedStore:
                 f"it was built, or `atlas store repair {folder.name}`, which needs no sources; "
                 "neither embeds anything again."
             )
-        if not files_of(self.manifest, WORDS):
-            raise OutdatedStore(no_words(folder.name))
         version = folder / self.manifest.version
         check_sizes(version, self.manifest)
         try:
@@ -251,7 +248,7 @@ class EmbeddedStore:
             Corpus(c.id, c.label, c.documents, c.passages, c.language)
             for c in self.manifest.corpora
         )
-        self._ids = self._read_ids(version)
+        self._ids = read_ids(version / IDS, order)
         self._content_types: list[str] | None = None
         documents_of = [corpus.documents for corpus in self.corpora]  # which stand by corpus
         numbers = np.arange(len(self.corpora), dtype=np.int16)
@@ -272,11 +269,6 @@ class EmbeddedStore:
             for c, own in self._rows_of.items()
         }
         self._check_counts(version)
-
-    def _read_ids(self, version: Path) -> AnyIds:
-        if files_of(self.manifest, IDS):
-            return read_ids(version / IDS, self._order)
-        return PassageIds.of(self._records.passage_ids())  # an earlier Atlas wrote none
 
     def _check_counts(self, version: Path) -> None:
         found = {

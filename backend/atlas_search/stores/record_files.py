@@ -127,15 +127,6 @@ class RecordFiles:
         """An expression over the tables of each file, joined: for a query inside a query."""
         return between.join(expression.format_map(tables) for tables in self._tables)
 
-    def columns(self, table: str) -> frozenset[str]:
-        """The columns of a table; an Atlas of an earlier version may have written fewer."""
-        connection = self._idle.get()
-        try:
-            found = connection.execute(f"PRAGMA main.table_info({table})").fetchall()
-            return frozenset(row["name"] for row in found)
-        finally:
-            self._idle.put(connection)
-
     def check(self) -> str:
         """What SQLite's own integrity check finds first; `ok` if nothing."""
         schemas = ("main", "recent")[: len(self._tables)]

@@ -96,7 +96,7 @@ class SourceRow(NamedTuple):
     """A source file as it was read: its fingerprint and what was left out of it.
 
     `remarks` are (record key, remark) pairs, `seconds` what reading and cutting it took; `content`
-    is the SHA-256 of its bytes, empty of a folder and of what an earlier Atlas or a backup wrote.
+    is the SHA-256 of its bytes, empty of a folder and of what a backup wrote.
     """
 
     name: str

@@ -107,8 +107,6 @@ class Records:
         self._folded = lru_cache(CACHED_TITLES)(fold)
         try:
             self._rows(_PASSAGES, outer="SELECT 1 FROM {} LIMIT 1")
-            # an earlier Atlas wrote no digests of sources
-            self.is_of_earlier_form = "content" not in self._files.columns("sources")
         except sqlite3.DatabaseError as error:
             raise self._files.unreadable(error) from error
 
@@ -224,15 +222,11 @@ class Records:
         corpus, source, origin = found[0]
         query = "SELECT COUNT(*) FROM {documents} d WHERE d.origin = ? AND d.source = ?"
         documents = sum(count for (count,) in self._rows(query, (origin, source)))
-        query = f"SELECT {self._content} FROM {{sources}} s WHERE s.origin = ? AND s.name = ?"
+        query = "SELECT content FROM {sources} s WHERE s.origin = ? AND s.name = ?"
         content = self._rows(query, (origin, source))
         return DocumentOrigin(
             corpus, source, origin, documents - 1, content[0][0] if content else b""
         )
-
-    @property
-    def _content(self) -> str:
-        return "x''" if self.is_of_earlier_form else "content"
 
     def list_documents(
         self, documents: Sequence[int], order: ListedBy, limit: int, offset: int
@@ -410,7 +404,7 @@ class Records:
         """Every source file that was read, by origin and name."""
         found = sorted(
             self._files.rows_in_turn(
-                f"SELECT origin, name, fingerprint, {self._content}, remarks, bytes, seconds "
+                "SELECT origin, name, fingerprint, content, remarks, bytes, seconds "
                 "FROM {sources} s"
             )
         )
@@ -513,7 +507,7 @@ def _remarks(text: str) -> tuple[tuple[str, str], ...]:
 
 
 def _metadata(text: str) -> Metadata:
-    """Without an address that is no link: stores of earlier versions hold what the sources said."""
+    """Read metadata, without an address that is no link: an import holds what its file says."""
     return with_link(*metadata_of([text])).metadata
 
 

@@ -24,7 +24,7 @@ _DAMAGED = frozenset({"SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR"})
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS sources (
     origin TEXT NOT NULL, name TEXT NOT NULL, fingerprint BLOB NOT NULL, remarks TEXT NOT NULL,
-    bytes INTEGER NOT NULL, seconds REAL NOT NULL, content BLOB NOT NULL DEFAULT x'',
+    bytes INTEGER NOT NULL, seconds REAL NOT NULL, content BLOB NOT NULL,
     PRIMARY KEY (origin, name)
 );
 CREATE TABLE IF NOT EXISTS documents (
@@ -335,7 +335,6 @@ def _open_database(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.executescript(_SCHEMA)
-        connection.execute("SELECT content FROM sources LIMIT 0")  # an earlier Atlas had it not
     except sqlite3.DatabaseError:
         connection.close()
         raise

@@ -111,18 +111,16 @@ class Embeddings:
         vectors: NDArray[np.float32],
         digests: NDArray[np.uint8],
         tokens: IntArray,
-        sums: NDArray[np.uint64] | None = None,
+        sums: NDArray[np.uint64],
     ):
-        """An earlier Atlas wrote no sums."""
         self.vectors = vectors
         self.digests = digests
         self.tokens = tokens
         self.sums = sums
 
     def is_whole(self, row: int) -> bool:
-        """Whether a vector is as it was written, by its sum; False where an earlier Atlas wrote
-        none."""
-        return self.sums is not None and _sum(self.vectors[row]) == int(self.sums[row])
+        """Return whether a vector is as it was written, by its sum."""
+        return _sum(self.vectors[row]) == int(self.sums[row])
 
     @property
     def pieces(self) -> Sequence["Embeddings"]:
@@ -151,9 +149,7 @@ class Embeddings:
     def read(cls, folder: Path) -> Self:
         """Map the files of `folder`. Raises DamagedStore if one is missing or unreadable."""
         try:
-            vectors, digests, tokens = (map_array(folder / n) for n in (VECTORS, DIGESTS, TOKENS))
-            sums = map_array(folder / SUMS) if (folder / SUMS).exists() else None
-            found = cls(vectors, digests, tokens, sums)
+            found = cls(*(map_array(folder / n) for n in (VECTORS, DIGESTS, TOKENS, SUMS)))
         except (OSError, ValueError, EOFError) as error:
             raise DamagedStore(
                 f"The vectors in {folder} cannot be read ({error}). Run `atlas store repair`."
@@ -178,8 +174,7 @@ class Embeddings:
 
     def flush(self) -> None:
         """Bring what was filled in to disk, with its sums."""
-        if self.sums is not None:
-            self.sums[:] = [_sum(vector) for vector in self.vectors]
+        self.sums[:] = [_sum(vector) for vector in self.vectors]
         for array in (self.vectors, self.digests, self.tokens, self.sums):
             if isinstance(array, np.memmap):
                 array.flush()

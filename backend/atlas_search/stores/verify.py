@@ -43,9 +43,8 @@ from atlas_search.stores.versions import (
     check_files,
     files_of,
     in_use,
-    without_digest,
 )
-from atlas_search.stores.words import WordTable, WordWriter, no_words
+from atlas_search.stores.words import WordTable, WordWriter
 
 
 class FoundKeys(NamedTuple):
@@ -128,7 +127,7 @@ def verify(folder: Path, manifest: Manifest) -> list[Finding]:
         FILE_NAME: (_check_manifest, ()),
         **({ORDER: (_check_order, ())} if files_of(manifest, ORDER) else {}),
         RECORDS: (_check_records, ()),
-        **({IDS: (_check_ids, (RECORDS,))} if files_of(manifest, IDS) else {}),
+        IDS: (_check_ids, (RECORDS,)),
         EMBEDDINGS: (_check_embeddings, (RECORDS,)),
         TOKENS: (_check_tokens, (RECORDS,)),
         WORDS: (_check_words, (RECORDS,)),
@@ -246,7 +245,6 @@ def _check_tokens(version: _Version) -> str:
 
 def _check_words(version: _Version) -> str:
     manifest = version.manifest
-    _require(bool(files_of(manifest, WORDS)), no_words(manifest.collection).removesuffix("."))
     by = f"they were analysed by another version of Atlas ({manifest.analyser})"
     _require(manifest.analyser == ANALYSER_VERSION, by)
     records = version.records()
@@ -309,14 +307,9 @@ def _check_chroma(version: _Version) -> str:
         least = measured.recall - WORSE if measured else LEAST_RECALL
         _require(recall >= least, f"{name} finds only {recall:.1%} of the true nearest passages")
     worst = min(recalls.values(), default=1.0)
-    unproven = "".join(
-        f"; {name} has no digest: `atlas store verify --write` gives it one"
-        for name in without_digest(manifest)
-    )
     return (
         f"{np.count_nonzero(in_base)} vectors; {worst:.1%} or more of the {DEPTH} nearest found in "
         "each corpus"
-        f"{unproven}"
     )
 
 

@@ -32,12 +32,6 @@ from atlas_search.core.files import writing
 from atlas_search.stores.manifest import FILE_NAME, Manifest
 from atlas_search.stores.order import RECENT
 
-CHROMA_DATABASE = "chroma/chroma.sqlite3"
-"""Stores written before it had a digest were opened in place, and Chroma changed it then."""
-
-
-_XXH3 = "xxh3:"
-
 
 def file_digest(path: Path) -> str:
     """What `Manifest.files` says of a file: `xxh3:` and its XXH3 of 128 bits. Raises OSError.
@@ -46,16 +40,12 @@ def file_digest(path: Path) -> str:
     can change the manifest too. It reads 7 GB a second where SHA-256 reads 1.4.
     """
     with path.open("rb") as file:
-        return _XXH3 + hashlib.file_digest(file, xxhash.xxh3_128).hexdigest()
+        return "xxh3:" + hashlib.file_digest(file, xxhash.xxh3_128).hexdigest()
 
 
 def is_as_written(version: Path, manifest: Manifest, name: str) -> bool:
     """Whether a file of a version has the digest that the manifest gives. Raises OSError."""
-    path, expected = version / name, manifest.files[name]
-    if expected.startswith(_XXH3):
-        return file_digest(path) == expected
-    with path.open("rb") as file:  # an earlier Atlas wrote the SHA-256
-        return hashlib.file_digest(file, "sha256").hexdigest() == expected
+    return file_digest(version / name) == manifest.files[name]
 
 
 def files_of(manifest: Manifest, part: str) -> list[str]:
@@ -66,11 +56,6 @@ def files_of(manifest: Manifest, part: str) -> list[str]:
 def _part_of(name: str) -> str:
     """A part that is one file has what is recent in another beside it."""
     return name.split("/")[0].removesuffix(f".{RECENT}")
-
-
-def without_digest(manifest: Manifest) -> list[str]:
-    """The files that a version written by an earlier Atlas has no digest of."""
-    return [] if CHROMA_DATABASE in manifest.files else [CHROMA_DATABASE]
 
 
 def damaged_files(
@@ -159,8 +144,7 @@ def _size_problem(version: Path, manifest: Manifest) -> str:
             found = sum((version / name).stat().st_size for name in names)
         except OSError as error:
             return f"{error.filename} cannot be read ({error.strerror})"
-        is_complete = part != "chroma" or not without_digest(manifest)
-        if is_complete and found != expected:
+        if found != expected:
             return f"{part} has {found} bytes, not {expected} as it was written"
     return ""
 

@@ -185,15 +185,6 @@ class WordTable:
         return counts
 
 
-def no_words(collection: str) -> str:
-    """What to say of a version of an earlier Atlas."""
-    return (
-        f"{collection} was built by an earlier version of Atlas, which kept no words of whole "
-        f"documents. Run `atlas store repair {collection}`, which needs no sources, or `atlas "
-        "create` again as it was built; neither embeds anything again."
-    )
-
-
 _ARRAYS = [f.name for f in fields(WordTable) if f.name not in (*LISTS, "places")]
 
 
