@@ -168,11 +168,9 @@ class Characters:
     """One unit a character."""
 
     def reach(self, start: int, count: int) -> int:
-        """See Measure."""
         return start + count
 
     def back(self, end: int, count: int) -> int:
-        """See Measure."""
         return end - count
 
 
@@ -184,7 +182,6 @@ class Tokens:
         self._ends = array("q", (end for _, end in spans))
 
     def reach(self, start: int, count: int) -> int:
-        """See Measure."""
         beyond = bisect_right(self._ends, start) + count
         limit = start + count * _CHARACTERS_PER_TOKEN
         if beyond < len(self._starts):
@@ -192,7 +189,6 @@ class Tokens:
         return max(limit, start)  # where one character alone has more tokens
 
     def back(self, end: int, count: int) -> int:
-        """See Measure."""
         before = bisect_left(self._starts, end) - count
         limit = end - count * _CHARACTERS_PER_TOKEN
         if before > 0:

@@ -86,7 +86,7 @@ class Changes:
     unchanged: int
     removed: int
 
-    def __str__(self) -> str:  # noqa: D105
+    def __str__(self) -> str:
         return (
             f"{self.added} added, {self.changed} changed, {self.unchanged} unchanged, "
             f"{self.removed} removed"

@@ -435,7 +435,6 @@ class _Stages:
         self._total = 0
 
     def tell(self, name: str, done: int, total: int) -> None:
-        """See Progress."""
         if name != self._name:
             self._end()
             self._name = name

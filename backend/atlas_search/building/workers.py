@@ -484,10 +484,10 @@ class Pool:
         self._processes: list[Process] = []
         self._grown = time.monotonic()
 
-    def __enter__(self) -> Self:  # noqa: D105
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(  # noqa: D105
+    def __exit__(
         self,
         kind: type[BaseException] | None,
         error: BaseException | None,

@@ -8,7 +8,7 @@ dictionary takes most of the time in which a collection is opened, and 200 bytes
 
 import threading
 import weakref
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +19,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from atlas_search.core.domain import Corpus, Document, Metadata, Passage
+from atlas_search.core.domain import Corpus
 from atlas_search.core.errors import AtlasError, DamagedStore, OutdatedStore
 from atlas_search.core.stop import Stop
 from atlas_search.language.text import ANALYSER_VERSION, distinct
@@ -28,14 +28,6 @@ from atlas_search.stores.filters import PASSAGE_FIELDS, DocumentDays, Filter
 from atlas_search.stores.keywords import Keywords
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.order import RECENT, Order
-from atlas_search.stores.record_files import (
-    DocumentOrigin,
-    ListedBy,
-    ListedDocument,
-    OriginCounts,
-    ReadSources,
-    ValueCount,
-)
 from atlas_search.stores.records import Records
 from atlas_search.stores.store import Hits, Phrases, Scope
 from atlas_search.stores.terms import FloatArray, TokenTable
@@ -142,11 +134,9 @@ class SplicedIds:
         self._splice, self._base, self._recent = splice, base, recent
 
     def __len__(self) -> int:
-        """See PassageIds."""
         return self._splice.count
 
     def of_rows(self, rows: Sequence[int] | IntArray) -> list[str]:
-        """See PassageIds."""
         places = self._splice.at(np.asarray(rows, dtype=np.int64))
         late = places >= self._splice.first
         base = iter(self._base.of_rows(places[~late]))
@@ -154,7 +144,6 @@ class SplicedIds:
         return [next(recent if is_late else base) for is_late in late.tolist()]
 
     def rows_of(self, ids: Sequence[str]) -> IntArray:
-        """See PassageIds."""
         base, recent = self._base.rows_of(ids), self._recent.rows_of(ids)
         # the last place is that of what stands nowhere
         rows: IntArray = np.maximum(
@@ -232,7 +221,15 @@ class EmbeddedStore:
         self._version, self._using, self._opening = version, using, threading.Lock()
         self._unused: Vectors | None = None
         self._order = order = Order.read(version / ORDER)
-        self._records = Records.of_version(version, self.manifest, order)
+        self._records = records = Records.of_version(version, self.manifest, order)
+        # what the documents alone answer
+        self.corpus_holding_document = records.corpus_holding_document
+        self.passage, self.passages, self.texts = records.passage, records.passages, records.texts
+        self.document, self.document_passages = records.document, records.document_passages
+        self.origin_of, self.origins = records.origin_of, records.origins
+        self.read_sources, self.metadata = records.read_sources, records.metadata
+        self.list_documents, self.titled = records.list_documents, records.titled
+        self.field_values, self.value_counts = records.field_values, records.value_counts
         self._keywords = Keywords(version / KEYWORDS)
         passages_of = [corpus.passages for corpus in self.manifest.corpora]
         self.tokens = TokenTable.of_version(version / TOKENS, order, passages_of)
@@ -292,7 +289,6 @@ class EmbeddedStore:
             )
 
     def scope(self, filters: Filter, required: Phrases = (), excluded: Phrases = ()) -> Scope:
-        """See Store."""
         of_passages = {field: c for field, c in filters.items() if field in PASSAGE_FIELDS}
         of_documents = {field: c for field, c in filters.items() if field not in PASSAGE_FIELDS}
         document_of = self.tokens.document_of
@@ -319,7 +315,6 @@ class EmbeddedStore:
         stop: Stop | None = None,
         known: Cosines | None = None,
     ) -> Hits:
-        """See Store."""
         if scope is not None:
             allowed = self._own(corpus, scope.rows)
             return _nearest(allowed, self._compared(allowed, vector, stop or Stop()), depth)
@@ -332,7 +327,6 @@ class EmbeddedStore:
         return self._given_by(self._index, corpus, vector, depth)
 
     def nearest_in_index(self, corpus: str, vector: NDArray[np.float32], depth: int) -> Hits:
-        """See Store."""
         if self._index is not None and not self.compares_all(corpus):
             return self._given_by(self._index, corpus, vector, depth)
         return self._given_by(self._unused_index(), corpus, vector, depth)
@@ -386,7 +380,6 @@ class EmbeddedStore:
             asked *= 2
 
     def compares_all(self, corpus: str) -> bool:
-        """See Store."""
         return self._index is None or corpus not in self._index.corpora
 
     def _own(self, corpus: str, rows: IntArray) -> IntArray:
@@ -404,7 +397,6 @@ class EmbeddedStore:
         return similarities
 
     def matching(self, corpus: str, terms: Sequence[str], depth: int, scope: Scope | None) -> Hits:
-        """See Store."""
         allowed = None if scope is None else self._own(corpus, scope.rows)
         if allowed is not None and not len(allowed):
             return _best(np.empty(0, dtype=np.int64), np.empty(0), depth)
@@ -429,37 +421,27 @@ class EmbeddedStore:
             asked *= 4
 
     def corpus_of(self, rows: IntArray) -> IntArray:
-        """See Store."""
         corpora: IntArray = self._corpus_of[rows]
         return corpora
 
     def corpus_of_documents(self, documents: IntArray) -> IntArray:
-        """See Store."""
         corpora: IntArray = self._corpus_of_documents[documents]
         return corpora
 
     def documents_of(self, corpora: Collection[str]) -> IntArray:
-        """See Store."""
         numbers = [n for n, corpus in enumerate(self.corpora) if corpus.id in corpora]
         return np.flatnonzero(np.isin(self._corpus_of_documents, numbers))
 
     def corpus_holding_passage(self, id_: str) -> str:
-        """See Store."""
         (row,) = self._ids.rows_of([id_])
         return "" if row < 0 else self.corpora[self._corpus_of[row]].id
 
-    def corpus_holding_document(self, id_: str) -> str:
-        """See Store."""
-        return self._records.corpus_holding_document(id_)
-
     def content_types(self, rows: IntArray) -> list[str]:
-        """See Store."""
         if self._content_types is None:  # only targets with caps need them
             self._content_types = self._records.content_types()
         return [self._content_types[document] for document in self.tokens.document_of[rows]]
 
     def vectors(self, rows: IntArray) -> NDArray[np.float32]:
-        """See Store."""
         vectors: NDArray[np.float32] = self._embeddings.vectors[rows]
         return vectors
 
@@ -468,67 +450,9 @@ class EmbeddedStore:
         return [digest.tobytes() for digest in self._embeddings.digests[:]]
 
     def passage_ids(self, rows: Sequence[int]) -> list[str]:
-        """See Store."""
         return self._ids.of_rows(rows)
 
-    def passages(self, rows: Sequence[int]) -> list[Passage]:
-        """See Store."""
-        return self._records.passages(rows)
-
-    def texts(self, spans: Sequence[tuple[int, int, int]]) -> list[str]:
-        """See Store."""
-        return [self._records.text(*span) for span in spans]
-
-    def field_values(self, field: str) -> Sequence[tuple[int, str]]:
-        """See Store."""
-        return self._records.field_values(field)
-
-    def passage(self, id_: str) -> Passage:
-        """See Store."""
-        return self._records.passage(id_)
-
-    def document(self, id_: str) -> Document:
-        """See Store."""
-        return self._records.document(id_)
-
-    def document_passages(self, id_: str) -> list[Passage]:
-        """See Store."""
-        return self._records.document_passages(id_)
-
-    def origin_of(self, id_: str) -> DocumentOrigin:
-        """See Store."""
-        return self._records.origin_of(id_)
-
-    def list_documents(
-        self, documents: IntArray, order: ListedBy, limit: int, offset: int
-    ) -> list[ListedDocument]:
-        """See Store."""
-        return self._records.list_documents(documents.tolist(), order, limit, offset)
-
-    def titled(self, documents: IntArray, words: str) -> IntArray:
-        """See Store."""
-        return np.array(self._records.titled(documents.tolist(), words), dtype=np.int64)
-
-    def read_sources(
-        self, limit: int, offset: int, corpora: Collection[str] | None = None
-    ) -> ReadSources:
-        """See Store."""
-        return self._records.read_sources(limit, offset, corpora)
-
-    def value_counts(self, documents: IntArray, fields: Sequence[str]) -> list[ValueCount]:
-        """See Store."""
-        return self._records.value_counts(documents.tolist(), fields)
-
-    def metadata(self, corpora: Collection[str]) -> Iterator[Metadata]:
-        """See Store."""
-        return self._records.metadata(corpora)
-
-    def origins(self, corpora: Collection[str]) -> Mapping[str, OriginCounts]:
-        """See Store."""
-        return self._records.origins(corpora)
-
     def close(self) -> None:
-        """See Store."""
         self._finalizer()
 
 

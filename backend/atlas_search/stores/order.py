@@ -148,23 +148,20 @@ class Numbering:
             self._numbers = np.full(following, -1)
             self._numbers[keys] = np.arange(len(keys))
 
-    def keys(self, numbers: Sequence[int] | range) -> list[int]:
-        """The keys of some rows or indices."""
-        if self._keys is None:
-            return [int(number) for number in numbers]
-        found: list[int] = self._keys[np.asarray(numbers, dtype=np.int64)].tolist()
-        return found
+    def keys(self, numbers: Sequence[int] | IntArray) -> list[int]:
+        """Return the keys of some rows or indices."""
+        own = np.asarray(numbers, dtype=np.int64)
+        keys: list[int] = (own if self._keys is None else self._keys[own]).tolist()
+        return keys
 
     def number(self, key: int) -> int:
         """The row or index of a key."""
         return key if self._keys is None else int(self._numbers[key])
 
-    def numbers(self, keys: Sequence[int]) -> list[int]:
-        """The rows or indices of some keys, ascending."""
-        if self._keys is None:
-            return sorted(keys)
-        found: list[int] = np.sort(self._numbers[np.asarray(keys, dtype=np.int64)]).tolist()
-        return found
+    def numbers(self, keys: Sequence[int]) -> IntArray:
+        """Return the rows or indices of some keys, ascending."""
+        own = np.asarray(keys, dtype=np.int64)
+        return np.sort(own if self._keys is None else self._numbers[own])
 
     def in_order(self, by_key: Sequence[_Value]) -> list[_Value]:
         """What there is of all of them, in order of keys, in order of rows or indices."""

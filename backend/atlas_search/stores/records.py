@@ -229,9 +229,8 @@ class Records:
         )
 
     def list_documents(
-        self, documents: Sequence[int], order: ListedBy, limit: int, offset: int
+        self, documents: IntArray, order: ListedBy, limit: int, offset: int
     ) -> list[ListedDocument]:
-        """Of the documents with these indices at most `limit`, after the first `offset`."""
         query = f"""
             SELECT id, corpus, title, source, origin, characters, metadata,
                 (SELECT COUNT(*) FROM {{of}}passages p WHERE p.document = d.document) AS passages,
@@ -259,8 +258,8 @@ class Records:
             for row in found
         ]
 
-    def titled(self, documents: Sequence[int], words: str) -> list[int]:
-        """Those of `documents` whose title holds all of these, in capitals or not; ascending."""
+    def titled(self, documents: IntArray, words: str) -> IntArray:
+        """Return the documents whose title holds all `words`, in capitals or not; ascending."""
         wanted = fold(words).split()
         query = """
             SELECT document, title FROM {documents} d
@@ -347,13 +346,13 @@ class Records:
         found = self._rows(query, (json.dumps(sorted(corpora)),), outer=outer)
         return {row["origin"]: OriginCounts(row["documents"], row["passages"]) for row in found}
 
-    def matching_documents(self, filters: Filter) -> list[int]:
+    def matching_documents(self, filters: Filter) -> IntArray:
         """Indices of the documents that meet every condition, ascending."""
         condition, values = where(filters)
         query = f"SELECT document FROM {{documents}} documents WHERE {condition}"
         return self._document_number.numbers([key for (key,) in self._rows(query, values)])
 
-    def matching_passages(self, filters: Filter) -> list[int]:
+    def matching_passages(self, filters: Filter) -> IntArray:
         """Rows of the passages that meet every condition, ascending."""
         condition, values = where(filters)
         query = (
@@ -362,7 +361,7 @@ class Records:
         )
         return self._row.numbers([key for (key,) in self._rows(query, values)])
 
-    def value_counts(self, documents: Sequence[int], fields: Sequence[str]) -> list[ValueCount]:
+    def value_counts(self, documents: IntArray, fields: Sequence[str]) -> list[ValueCount]:
         """How many of `documents` have each value of `fields`, by field, count and value.
 
         A date within one year counts as that year; small and capital letters are alike, as to a
@@ -395,10 +394,13 @@ class Records:
         found = [(number(key), value) for key, value in self._rows(query, (field,), outer=outer)]
         return sorted(found, key=lambda pair: pair[0])  # the values of a document are in order
 
-    def text(self, document: int, start: int, end: int) -> str:
-        """Characters of the document with this index."""
-        (key,) = self._document_number.keys([document])
-        return self._text(key, start, end)
+    def texts(self, spans: Sequence[tuple[int, int, int]]) -> list[str]:
+        """Return pieces of documents, each named by a document's index and its first and last
+        character."""
+        keys = self._document_number.keys([document for document, _, _ in spans])
+        return [
+            self._text(key, start, end) for key, (_, start, end) in zip(keys, spans, strict=True)
+        ]
 
     def sources(self) -> list[SourceRow]:
         """Every source file that was read, by origin and name."""

@@ -210,11 +210,9 @@ class PermittedStore:
 
     @property
     def words(self) -> WordTable:
-        """See Store."""
         return self._whole.words
 
     def scope(self, filters: Filter, required: Phrases = (), excluded: Phrases = ()) -> Scope:
-        """See Store."""
         rows = self._whole.scope(filters, required, excluded).rows
         rows = rows[self._holds[rows]]
         return Scope(rows, sorted_unique(self.tokens.document_of[rows]))
@@ -228,22 +226,18 @@ class PermittedStore:
         stop: Stop | None = None,
         known: Cosines | None = None,
     ) -> Hits:
-        """See Store."""
         self._check(corpus)
         return self._whole.nearest(corpus, vector, depth, scope, stop, known)
 
     def nearest_in_index(self, corpus: str, vector: NDArray[np.float32], depth: int) -> Hits:
-        """See Store."""
         self._check(corpus)
         return self._whole.nearest_in_index(corpus, vector, depth)
 
     def compares_all(self, corpus: str) -> bool:
-        """See Store."""
         self._check(corpus)
         return self._whole.compares_all(corpus)
 
     def matching(self, corpus: str, terms: Sequence[str], depth: int, scope: Scope | None) -> Hits:
-        """See Store."""
         self._check(corpus)
         return self._whole.matching(corpus, terms, depth, scope)
 
@@ -252,44 +246,35 @@ class PermittedStore:
             raise NotFound(f"There is no corpus {corpus!r} in this collection.")
 
     def corpus_of(self, rows: IntArray) -> IntArray:
-        """See Store."""
         numbers: IntArray = self._number_of[self._whole.corpus_of(rows)]
         return numbers
 
     def corpus_of_documents(self, documents: IntArray) -> IntArray:
-        """See Store."""
         numbers: IntArray = self._number_of[self._whole.corpus_of_documents(documents)]
         return numbers
 
     def documents_of(self, corpora: Collection[str]) -> IntArray:
-        """See Store."""
         return self._whole.documents_of(self._ids.intersection(corpora))
 
     def corpus_holding_passage(self, id_: str) -> str:
-        """See Store."""
         corpus = self._whole.corpus_holding_passage(id_)
         return corpus if corpus in self._ids else ""
 
     def corpus_holding_document(self, id_: str) -> str:
-        """See Store."""
         corpus = self._whole.corpus_holding_document(id_)
         return corpus if corpus in self._ids else ""
 
     def content_types(self, rows: IntArray) -> list[str]:
-        """See Store."""
         return self._whole.content_types(rows)
 
     def vectors(self, rows: IntArray) -> NDArray[np.float32]:
-        """See Store."""
         return self._whole.vectors(rows)
 
     def passage_ids(self, rows: Sequence[int]) -> list[str]:
-        """See Store."""
         self._check_rows(rows)
         return self._whole.passage_ids(rows)
 
     def passages(self, rows: Sequence[int]) -> list[Passage]:
-        """See Store."""
         self._check_rows(rows)
         return self._whole.passages(rows)
 
@@ -298,37 +283,31 @@ class PermittedStore:
             raise NotFound("There is no such passage in this collection.")
 
     def texts(self, spans: Sequence[tuple[int, int, int]]) -> list[str]:
-        """See Store."""
         owners = self.corpus_of_documents(np.array([span[0] for span in spans], dtype=np.int64))
         if (owners < 0).any():
             raise NotFound("There is no such document in this collection.")
         return self._whole.texts(spans)
 
     def field_values(self, field: str) -> Sequence[tuple[int, str]]:
-        """See Store."""
         found = self._whole.field_values(field)
         own = set(self._documents.tolist())
         return [(document, value) for document, value in found if document in own]
 
     def passage(self, id_: str) -> Passage:
-        """See Store."""
         # looked up first: reading it would take a time that tells that it is there
         if not self.corpus_holding_passage(id_):
             raise no_passage(id_)
         return self._whole.passage(id_)
 
     def document(self, id_: str) -> Document:
-        """See Store."""
         if not self.corpus_holding_document(id_):
             raise no_document(id_)
         return self._whole.document(id_)
 
     def document_passages(self, id_: str) -> list[Passage]:
-        """See Store."""
         return self._whole.document_passages(id_) if self.corpus_holding_document(id_) else []
 
     def origin_of(self, id_: str) -> DocumentOrigin:
-        """See Store."""
         if not self.corpus_holding_document(id_):
             raise no_document(id_)
         return self._whole.origin_of(id_)
@@ -336,37 +315,31 @@ class PermittedStore:
     def list_documents(
         self, documents: IntArray, order: ListedBy, limit: int, offset: int
     ) -> list[ListedDocument]:
-        """See Store."""
         own = documents[self.corpus_of_documents(documents) >= 0]
         return self._whole.list_documents(own, order, limit, offset)
 
     def titled(self, documents: IntArray, words: str) -> IntArray:
-        """See Store."""
         own = documents[self.corpus_of_documents(documents) >= 0]
         return self._whole.titled(own, words)
 
     def read_sources(
         self, limit: int, offset: int, corpora: Collection[str] | None = None
     ) -> ReadSources:
-        """See Store."""
         own = self._ids if corpora is None else self._ids.intersection(corpora)
         return self._whole.read_sources(limit, offset, own)
 
     def value_counts(self, documents: IntArray, fields: Sequence[str]) -> list[ValueCount]:
-        """See Store."""
         own = documents[self.corpus_of_documents(documents) >= 0]
         return self._whole.value_counts(own, fields)
 
     def metadata(self, corpora: Collection[str]) -> Iterator[Metadata]:
-        """See Store."""
         return self._whole.metadata(self._ids.intersection(corpora))
 
     def origins(self, corpora: Collection[str]) -> Mapping[str, OriginCounts]:
-        """See Store."""
         return self._whole.origins(self._ids.intersection(corpora))
 
     def close(self) -> None:
-        """See Store."""
+        """Close nothing: the whole store may serve others."""
 
 
 @dataclass(frozen=True)

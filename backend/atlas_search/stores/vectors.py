@@ -191,7 +191,6 @@ class SplicedEmbeddings:
         self._splice = splice
 
     def similarities(self, rows: IntArray, vector: NDArray[np.float32]) -> NDArray[np.float32]:
-        """See Embeddings."""
         places = self._splice.at(rows)
         found = np.empty(len(rows), dtype=np.float32)
         is_recent = places >= self._splice.first
