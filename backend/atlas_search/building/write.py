@@ -37,10 +37,10 @@ from atlas_search.stores.vectors import (
     Vectors,
     change_vectors,
     count_vectors,
-    index_recall,
     set_ef_search,
     write_vectors,
 )
+from atlas_search.stores.verify import index_recall
 from atlas_search.stores.versions import (
     CHROMA,
     IDS,

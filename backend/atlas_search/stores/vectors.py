@@ -1,18 +1,14 @@
-"""Vectors in Chroma: one collection per corpus, ids only, cosine. The only module that knows it.
+"""Vectors of passages: in mapped files by row, and in Chroma, which only this module knows.
 
-Importing Chroma takes more than a second, so that waits until a store is opened or written.
-
-The vectors of all passages by row, with the digests of their texts.
-
-Chroma finds neighbours; these files give the exact vector of any passage at once, and let a later
-build, of this or another text collection, take over what has been embedded.
-
-A part of a version as a temporary folder of links, for libraries that write where they read.
+Chroma finds neighbours, in one collection per corpus, of ids only. The files give the exact vector
+of any passage at once, and let a later build, of this or another text collection, take over what
+has been embedded. Importing Chroma takes more than a second: it waits until a store is opened or
+written.
 
 Chroma changes its database when it opens it, and tantivy makes a lock beside its index. So that a
-version never changes, and can be served from a read-only disk, both open a folder of their own:
-links to the files, and copies of what is written to. Folders of processes that were killed are
-removed by the next that makes one.
+version never changes, and can be served from a read-only disk, both open a temporary folder of
+their own (`Linked`): links to the files, and copies of what is written to. Folders of processes
+that were killed are removed by the next that makes one.
 """
 
 import fcntl
@@ -49,11 +45,13 @@ if TYPE_CHECKING:
 AT_ONCE = 512  # vectors: what is gathered stays in the cache of the processor
 FloatArray = NDArray[np.float64]
 VectorsOf = Callable[[IntArray], NDArray[np.float32]]
-"""Gives the unit vectors (n, d) of passages."""
+"""Return the unit vectors (n, d) of passages."""
 
 
 def cosines(vectors: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray[np.float32]:
-    """That of each of `vectors` (n, d) and `vector`, all of unit length; equal for equal vectors.
+    """Return the cosines of `vectors` (n, d) and `vector`, all of unit length.
+
+    Equal vectors have equal cosines.
 
     `einsum` is faster than `@`, which leaves threads of BLAS waiting in circles, and adds up every
     row in the same order.
@@ -63,9 +61,9 @@ def cosines(vectors: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArra
 
 
 class Cosines:
-    """Those of one unit `vector`: what a leg has compared is there when signals are measured.
+    """Cosines of one unit `vector`: what a leg has compared is there when signals are measured.
 
-    Several threads may keep some. What `of` gives needs all of them to have ended.
+    Several threads may keep some; `of` is called when all of them have ended.
     """
 
     def __init__(self, vector: NDArray[np.float32], vectors_of: VectorsOf):
@@ -74,11 +72,11 @@ class Cosines:
         self._kept: dict[int, FloatArray] = {}
 
     def keep(self, first: int, found: FloatArray) -> None:
-        """Those of passages that stand together, from the row `first` on."""
+        """Keep the cosines of passages that stand together, from the row `first` on."""
         self._kept[first] = found
 
     def of(self, rows: IntArray) -> FloatArray:
-        """The cosine of each of the passages `rows`, ascending, from -1 to 1."""
+        """Return the cosines of the passages in ascending `rows`, from -1 to 1."""
         found = np.empty(len(rows))
         done = 0
         for first in sorted(self._kept):
@@ -98,12 +96,13 @@ class Cosines:
 
 VECTORS, DIGESTS, TOKENS, SUMS = "vectors.npy", "digests.npy", "tokens.npy", "sums.npy"
 SPREAD = 2
-"""Times as many vectors that follow each other are compared sooner than some of them are copied."""
+"""Comparing so many times as many vectors that stand together takes less than copying some."""
 
 
 class Embeddings:
-    """Mapped from disk: unit vectors (n, d), text digests (n, 32), the model's token counts (n),
-    and the XXH3 of each vector (n), so that one can be taken from a large file that was not read.
+    """Unit vectors (n, d), text digests (n, 32) and the model's token counts (n), mapped from disk.
+
+    `sums` (n) are the XXH3 of the vectors: one can be taken from a large file that was not read.
     """
 
     def __init__(
@@ -124,15 +123,15 @@ class Embeddings:
 
     @property
     def pieces(self) -> Sequence["Embeddings"]:
-        """Those that lie in files of their own: this one."""
+        """Embeddings that lie in files of their own: these."""
         return (self,)
 
     def similarities(self, rows: IntArray, vector: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The cosine similarities of `vector` and those of ascending `rows`."""
+        """Return the cosines of `vector` and the vectors of ascending `rows`."""
         return _similarities(self.vectors, rows, vector)
 
     def rows_of(self, digests: Collection[bytes]) -> dict[bytes, int]:
-        """The first row of each of these texts that there is."""
+        """Return the first row of each text, by digest, as far as there is one."""
         if not digests or not len(self.digests):
             return {}
         # the first eight bytes tell nearly all apart
@@ -181,7 +180,7 @@ class Embeddings:
 
 
 class SplicedEmbeddings:
-    """Those of a version that was not written whole, as `Embeddings`."""
+    """Embeddings of a version that was not written whole; otherwise as `Embeddings`."""
 
     def __init__(self, splice: Splice, base: Embeddings, recent: Embeddings):
         self.pieces: Sequence[Embeddings] = (base, recent)
@@ -205,7 +204,7 @@ AnyEmbeddings = Embeddings | SplicedEmbeddings
 
 
 def read_embeddings(folder: Path, order: Order | None) -> AnyEmbeddings:
-    """Those in `folder`, of a version with an `order` if it was not written whole.
+    """Map the embeddings in `folder`, with the `order` of a version that was not written whole.
 
     Raises DamagedStore.
     """
@@ -216,7 +215,7 @@ def read_embeddings(folder: Path, order: Order | None) -> AnyEmbeddings:
 
 
 def read_vectors(folder: Path, order: Order | None) -> NDArray[np.float32] | Spliced:
-    """The vectors alone, whatever else is damaged. Raises OSError, ValueError or EOFError."""
+    """Map the vectors alone, whatever else is damaged. Raises OSError, ValueError or EOFError."""
     base: NDArray[np.float32] = map_array(folder / VECTORS)
     if order is None:
         return base
@@ -234,7 +233,7 @@ def _similarities(
 
 
 def _new_array(path: Path, kind: str, shape: tuple[int, ...]) -> NDArray[Any]:
-    """A mapped file of zeros, with its room taken: a full disk would end the process later."""
+    """Map a new file of zeros and take its room: a full disk would end the process later."""
     array = np.lib.format.open_memmap(path, "w+", np.dtype(kind), shape)
     with path.open("r+b") as file:
         os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
@@ -249,7 +248,7 @@ PREFIX = "atlas-open-"
 
 
 class Linked:
-    """The folder of links, `folder`, until `close` or the last reference to it is gone."""
+    """Temporary folder of links, `folder`, until `close` or until nobody refers to it."""
 
     def __init__(
         self,
@@ -257,25 +256,24 @@ class Linked:
         linked: Callable[[Path], bool] = lambda _: True,
         copies: Mapping[str, Callable[[Path, Path], object]] = MappingProxyType({}),
     ):
-        """`linked` gets each file's path relative to `part`; `copies` are by name what copies a
-        file that is not linked to another place. Raises DamagedStore."""
+        """Link the files whose path below `part` is `linked`; `copies` copy others, by name.
+
+        Raises DamagedStore.
+        """
         self._part = part
         self.folder, descriptor = _new_folder()
         self._finalizer = weakref.finalize(self, _release, self.folder, descriptor)
         try:
             self._names = [name for name in _files(part) if linked(name)]
             for name in self._names:
-                self._add(name)
+                target = self.folder / name
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.symlink_to((part / name).absolute())
             for copied, copy in copies.items():
                 copy(part / copied, self.folder / copied)
         except (OSError, sqlite3.Error) as error:
             self.close()
             raise _explained(error, part) from error
-
-    def _add(self, name: Path) -> None:
-        target = self.folder / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.symlink_to((self._part / name).absolute())
 
     def require_files(self) -> None:
         """Raise DamagedStore if a linked file is gone: Chroma would put an empty one there."""
@@ -287,12 +285,11 @@ class Linked:
                 )
 
     def close(self) -> None:
-        """Remove the folder; what it linked to stays."""
         self._finalizer()
 
 
 def link_or_copy(path: Path, target: Path) -> None:
-    """Give a file a second name."""
+    """Give a file a second name, or copy it where the disk knows no links."""
     try:
         os.link(path, target)
     except OSError:  # not every disk knows links
@@ -309,7 +306,7 @@ def _files(part: Path) -> list[Path]:
 
 
 def _new_folder() -> tuple[Path, int]:
-    """A new folder with a lock that lasts as long as this process, and the lock's descriptor."""
+    """Return a new folder with a lock that lasts as long as this process, and its descriptor."""
     try:
         root = Path(tempfile.gettempdir())
         _remove_abandoned(root)
@@ -344,7 +341,7 @@ def _remove_abandoned(root: Path) -> None:
 
 
 def _explained(error: OSError | sqlite3.Error, part: Path) -> ConfigurationError:
-    """What is missing was a file of the part; else the temporary folder cannot be written."""
+    """Return the error of a file of `part`, or of a temporary folder that cannot be written."""
     is_closed = isinstance(error, OSError) and error.errno in CLOSED
     if is_full(error) or is_closed or not part.name:
         return UnwritableFolder(
@@ -380,14 +377,14 @@ OVERFETCH = 16  # Chroma returns ties in any order; the caller orders them by id
 
 
 class Neighbours(NamedTuple):
-    """Passage ids with their cosine similarity, best first."""
+    """Passage ids with their cosines, best first."""
 
     ids: list[str]
     similarities: NDArray[np.float64]
 
 
 class CorpusVectors(NamedTuple):
-    """The passages of one corpus in order: ids, and unit vectors of shape (n, d)."""
+    """Passages of one corpus in order: ids, and unit vectors of shape (n, d)."""
 
     corpus: str
     ids: Sequence[str]
@@ -395,7 +392,7 @@ class CorpusVectors(NamedTuple):
 
 
 class ChromaRecord(NamedTuple):
-    """One record of a collection that somebody else made."""
+    """Record of a Chroma collection that somebody else made."""
 
     id: str
     text: str
@@ -403,7 +400,10 @@ class ChromaRecord(NamedTuple):
     vector: NDArray[np.float32]
 
 
-def _client(folder: Path) -> "Client":
+@contextmanager
+def _opened(folder: Path) -> Iterator["Client"]:
+    """Open a client of a folder. Whatever happens, it is closed: to the next one for a folder of
+    this name Chroma would give what it still has open."""
     import chromadb
     from chromadb.api.client import Client
     from chromadb.config import Settings
@@ -411,23 +411,11 @@ def _client(folder: Path) -> "Client":
     with _OPENING:
         client = chromadb.PersistentClient(str(folder), Settings(anonymized_telemetry=False))
     assert isinstance(client, Client)  # its declared type lacks `close`
-    return client
-
-
-def _close(client: "Client") -> None:
-    with _OPENING:
-        client.close()
-
-
-@contextmanager
-def _opened(folder: Path) -> Iterator["Client"]:
-    """A client of a folder. Whatever happens, it is closed: to the next one for a folder of this
-    name Chroma would give what it still has open."""
-    client = _client(folder)
     try:
         yield client
     finally:
-        _close(client)
+        with _OPENING:
+            client.close()
 
 
 def _name(corpus: str) -> str:
@@ -479,17 +467,15 @@ def _copy(source: Path, folder: Path) -> None:
 
 
 def set_ef_search(folder: Path, corpus: str, ef: int) -> None:
-    """Let searches of a corpus look at `ef` neighbours, more for more of the true nearest.
-
-    It holds from the next opening on.
-    """
+    """Let searches look at `ef` neighbours from the next opening on: more find more of the true
+    nearest."""
     with _opened(folder) as client:
         collection = client.get_collection(_name(corpus), embedding_function=None)
         collection.modify(configuration={"hnsw": {"ef_search": ef}})
 
 
 def count_vectors(folder: Path) -> dict[str, int]:
-    """Vectors by corpus in the index in `folder`."""
+    """Count the vectors of each corpus in the index in `folder`."""
     with _opened(folder) as client:
         return {
             found.name.removeprefix(_name("")): found.count() for found in client.list_collections()
@@ -523,32 +509,29 @@ def _compact(folder: Path) -> None:
 
 
 def read_collection(folder: Path, name: str) -> Iterator[ChromaRecord]:
-    """The records of a Chroma collection in order of id, its vectors as they are stored.
+    """Read the records of a Chroma collection in order of id, its vectors as they are stored.
 
     It is read from a copy: opening a folder of an older Chroma would change it. Raises SourceError
     if there is no such collection, or if a record lacks a text.
     """
     import chromadb
 
-    with TemporaryDirectory() as temporary:
+    with TemporaryDirectory() as temporary, ExitStack() as opened:
         copy = Path(temporary) / "chroma"
         shutil.copytree(folder, copy)
         try:
-            client = _client(copy)
+            client = opened.enter_context(_opened(copy))
         except (ValueError, chromadb.errors.ChromaError) as error:
             raise SourceError(f"{folder} cannot be opened as a Chroma folder: {error}") from error
-        try:
-            names = sorted(collection.name for collection in client.list_collections())
-            chosen = name or (names[0] if len(names) == 1 else "")
-            if chosen not in names:
-                known = ", ".join(names) or "none"
-                missing = f"no collection {name!r}" if name else f"{len(names)} collections"
-                raise SourceError(
-                    f"{folder} has {missing}. Name one with --from-collection; it has: {known}."
-                )
-            yield from _records(client.get_collection(chosen, embedding_function=None))
-        finally:
-            _close(client)
+        names = sorted(collection.name for collection in client.list_collections())
+        chosen = name or (names[0] if len(names) == 1 else "")
+        if chosen not in names:
+            known = ", ".join(names) or "none"
+            missing = f"no collection {name!r}" if name else f"{len(names)} collections"
+            raise SourceError(
+                f"{folder} has {missing}. Name one with --from-collection; it has: {known}."
+            )
+        yield from _records(client.get_collection(chosen, embedding_function=None))
 
 
 def _records(collection: Any) -> Iterator[ChromaRecord]:
@@ -568,7 +551,7 @@ def _records(collection: Any) -> Iterator[ChromaRecord]:
 
 
 def _link(folder: Path, *, lists: bool) -> Linked:
-    """The filled indexes (from 1000 vectors on), and the database as `Vectors` opens it.
+    """Link the filled indexes (from 1000 vectors on), and copy the database for `Vectors`.
 
     Chroma makes the others from its database each time, and would write them into the store.
     """
@@ -596,7 +579,7 @@ def _copy_without_ids(database: Path, target: Path) -> None:
 
 
 class Vectors:
-    """The vectors of some `corpora` of an existing store; with `lists` also their ids."""
+    """Vectors of some `corpora` of an existing store; with `lists` their ids can be listed."""
 
     def __init__(self, folder: Path, corpora: Sequence[str], *, lists: bool = False):
         self.corpora = frozenset(corpora)
@@ -627,7 +610,6 @@ class Vectors:
         }
 
     def count(self, corpus: str) -> int:
-        """Vectors stored for `corpus`."""
         query = (
             "SELECT COUNT(*) FROM embeddings WHERE segment_id = "
             "(SELECT id FROM segments WHERE collection = ? AND scope = 'METADATA')"
@@ -638,7 +620,7 @@ class Vectors:
         return int(count)
 
     def nearest(self, corpus: str, vector: NDArray[np.float32], depth: int) -> Neighbours:
-        """Up to `depth` + OVERFETCH neighbours of `vector`. Raises DamagedStore."""
+        """Return up to `depth` + OVERFETCH neighbours of `vector`. Raises DamagedStore."""
         if corpus not in self._loaded:  # Chroma reads the files of an index when it is first asked
             self._linked.require_files()
         found = self._collections[corpus].query(
@@ -649,7 +631,7 @@ class Vectors:
         return Neighbours(found["ids"][0], 1.0 - np.asarray(distances[0] if distances else []))
 
     def items(self, corpus: str) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
-        """All ids of `corpus` in order with their vectors, in batches, if they can be listed."""
+        """Return all ids of `corpus` in order with their vectors, in batches; needs `lists`."""
         collection = self._collections[corpus]
         ids = sorted(collection.get(include=[])["ids"])
         for start in range(0, len(ids), BATCH):
@@ -659,39 +641,4 @@ class Vectors:
             yield [found["ids"][at] for at in order], vectors[order]
 
     def close(self) -> None:
-        """Release the files."""
         self._opened.close()
-
-
-DEPTH = 200  # candidates of one leg for one corpus, as a search asks for them
-SAMPLE = 100  # passages used as questions, spread over the corpus
-NOISE = 0.5  # length of what is added to a passage's vector to make a question of it
-
-
-def index_recall(
-    index: Vectors, corpus: str, rows: Mapping[str, int], vectors: NDArray[np.float32]
-) -> float:
-    """The mean share of the nearest passages of a corpus that its index finds, from 0 to 1.
-
-    `vectors` (n, d) are those of the corpus, `rows` says which is that of each passage id. The
-    index may hold others, which are gone.
-    """
-    random = np.random.default_rng(0)
-    depth = min(DEPTH, len(vectors))
-    gone = index.count(corpus) - len(vectors)
-    found = []
-    for at in sample(len(vectors)):
-        noise = random.standard_normal(vectors.shape[1], dtype=np.float32)
-        query = vectors[at] + NOISE * noise / np.linalg.norm(noise)
-        query = (query / np.linalg.norm(query)).astype(np.float32)
-        exact = np.einsum("ij,j->i", vectors, query)
-        floor = np.partition(exact, -depth)[-depth]
-        asked = depth + 2 * depth * gone // max(len(vectors), 1)
-        hits = [id_ for id_ in index.nearest(corpus, query, asked).ids if id_ in rows][:depth]
-        found.append(sum(exact[rows[id_]] >= floor - 1e-6 for id_ in hits) / depth)
-    return float(np.mean(found)) if found else 1.0
-
-
-def sample(count: int) -> list[int]:
-    """At most SAMPLE numbers from 0 to `count` - 1, evenly spread."""
-    return sorted({int(at) for at in np.linspace(0, count - 1, min(SAMPLE, count))})

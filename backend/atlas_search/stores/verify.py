@@ -23,12 +23,9 @@ from atlas_search.stores.records import Records
 from atlas_search.stores.staged import text_digest
 from atlas_search.stores.terms import TokenTable
 from atlas_search.stores.vectors import (
-    DEPTH,
     AnyEmbeddings,
     Vectors,
-    index_recall,
     read_embeddings,
-    sample,
 )
 from atlas_search.stores.versions import (
     CHROMA,
@@ -86,6 +83,9 @@ def recovered_order(version: Path) -> Order:
     return Order(rows, documents, Counts(*following, *base), {})
 
 
+DEPTH = 200  # candidates of one leg for one corpus, as a search asks for them
+SAMPLE = 100  # passages used as questions, spread over the corpus
+NOISE = 0.5  # length of what is added to a passage's vector to make a question of it
 LEAST_RECALL = 0.95
 WORSE = 0.01  # most by which an index that searches ask may find less than when it was measured
 SAME = 1e-3  # most by which a vector in the index may differ from the one it was made from
@@ -357,3 +357,32 @@ def _corpora(manifest: Manifest) -> list[str]:
 def _require(condition: bool, problem: str) -> None:
     if not condition:
         raise DamagedStore(problem)
+
+
+def index_recall(
+    index: Vectors, corpus: str, rows: Mapping[str, int], vectors: NDArray[np.float32]
+) -> float:
+    """Measure the mean share of the nearest passages of a corpus that its index finds, 0 to 1.
+
+    `vectors` (n, d) are those of the corpus, `rows` the places in them by passage id. The index may
+    hold others, which are gone.
+    """
+    random = np.random.default_rng(0)
+    depth = min(DEPTH, len(vectors))
+    gone = index.count(corpus) - len(vectors)
+    found = []
+    for at in sample(len(vectors)):
+        noise = random.standard_normal(vectors.shape[1], dtype=np.float32)
+        query = vectors[at] + NOISE * noise / np.linalg.norm(noise)
+        query = (query / np.linalg.norm(query)).astype(np.float32)
+        exact = np.einsum("ij,j->i", vectors, query)
+        floor = np.partition(exact, -depth)[-depth]
+        asked = depth + 2 * depth * gone // max(len(vectors), 1)
+        hits = [id_ for id_ in index.nearest(corpus, query, asked).ids if id_ in rows][:depth]
+        found.append(sum(exact[rows[id_]] >= floor - 1e-6 for id_ in hits) / depth)
+    return float(np.mean(found)) if found else 1.0
+
+
+def sample(count: int) -> list[int]:
+    """Return at most SAMPLE numbers from 0 to `count` - 1, evenly spread."""
+    return sorted({int(at) for at in np.linspace(0, count - 1, min(SAMPLE, count))})
