@@ -16,7 +16,7 @@ _ONE_HEADER_AT_A_TIME = threading.Lock()
 
 
 def map_array(path: Path) -> NDArray[Any]:
-    """The array of a `.npy` file, read only, mapped from disk.
+    """Map the array of a `.npy` file, read only.
 
     It is a plain view of the mapping: every slice of an `np.memmap` is several times slower.
     Raises OSError, ValueError or EOFError if the file is missing or no array.
@@ -29,7 +29,7 @@ IntArray = NDArray[np.integer]
 
 
 def sorted_unique(values: IntArray) -> IntArray:
-    """The distinct values, ascending.
+    """Return the distinct values, ascending.
 
     Sorting is some twenty times faster here than np.unique, which hashes since NumPy 2.3.
     """
@@ -39,13 +39,13 @@ def sorted_unique(values: IntArray) -> IntArray:
 
 
 def runs(values: IntArray) -> tuple[IntArray, IntArray]:
-    """The value of each run of equal ones, and of which run each value is."""
+    """Return the value of each run of equal ones, and the run of each value."""
     begins = _begins(values)
     return values[begins], np.cumsum(begins) - 1
 
 
 def _begins(values: IntArray) -> NDArray[np.bool_]:
-    """Whether each value is another than the one before."""
+    """Return whether each value differs from the one before."""
     begins = np.ones(len(values), dtype=bool)
     begins[1:] = values[1:] != values[:-1]
     return begins
@@ -82,12 +82,12 @@ class Ragged:
 
     @classmethod
     def between(cls, flat: IntArray, offsets: IntArray) -> "Ragged":
-        """Rows that follow each other: row `i` is `flat[offsets[i]:offsets[i + 1]]`."""
+        """Return rows that follow each other: row `i` is `flat[offsets[i]:offsets[i + 1]]`."""
         return cls(flat, offsets[:-1], offsets[1:])
 
     @classmethod
     def of(cls, rows: Sequence["IntArray | Ragged"]) -> "Ragged":
-        """Rows of int32 values, and those of others that follow each other, one after the other."""
+        """Return rows of int32 values, also those of other `Ragged` ones, one after the other."""
         lengths = [
             row.ends - row.starts if isinstance(row, Ragged) else np.array([len(row)])
             for row in rows
@@ -98,32 +98,30 @@ class Ragged:
         return cls.between(flat.astype(np.int32, copy=False), ends)
 
     def __len__(self) -> int:
-        """How many rows there are."""
         return len(self.starts)
 
     @property
     def offsets(self) -> IntArray:
-        """Where rows begin that follow each other, and where the last one ends."""
+        """Starts of rows that follow each other, and the end of the last one."""
         return np.concatenate([np.zeros(1, dtype=np.int64), self.ends])
 
     @property
     def sizes(self) -> IntArray:
-        """How many values every row holds."""
         return self.ends - self.starts
 
     def part(self, first: int, end: int) -> "Ragged":
-        """The rows from `first` to `end`, excluded, as rows that follow each other."""
+        """Return the rows from `first` to `end`, excluded, as rows that follow each other."""
         rows = np.arange(first, min(end, len(self)))
         return Ragged.between(
             self.joined(rows), np.concatenate([[0], np.cumsum(self.lengths(rows))])
         )
 
     def joined(self, rows: IntArray) -> IntArray:
-        """The values of `rows`, one after the other in the order asked for."""
+        """Return the values of `rows`, one after the other in their order."""
         return _concatenate(self._pieces(rows))
 
     def blocks(self, rows: IntArray) -> Iterator[IntArray]:
-        """What `joined` gives, AT_ONCE values at a time, in the last fewer.
+        """Return what `joined` gives in pieces of AT_ONCE values; the last has fewer.
 
         Whoever reads them once takes a quarter less time than with all of them in a new array.
         """
@@ -156,7 +154,6 @@ class Ragged:
         return [flat[a:b] for a, b in zip(begin, stop, strict=True)]
 
     def row(self, index: int) -> IntArray:
-        """One row."""
         return self._slice(int(self.starts[index]), int(self.ends[index]))
 
     def _slice(self, start: int, end: int) -> IntArray:
@@ -166,11 +163,10 @@ class Ragged:
         return self.flat[start:end]
 
     def lengths(self, rows: IntArray) -> IntArray:
-        """How many values each of `rows` holds."""
         return self.ends[rows] - self.starts[rows]
 
     def values(self, at: IntArray) -> IntArray:
-        """The values `at` these places."""
+        """Return the values `at` some places."""
         before = len(self.flat)
         if not len(self.recent):
             return self.flat[at]
@@ -182,7 +178,7 @@ class Ragged:
         return found
 
     def take(self, rows: IntArray) -> Gathered:
-        """The values of `rows`, in the order asked for."""
+        """Return the values of `rows` with the row and position of each."""
         lengths = self.lengths(rows)
         row = np.repeat(np.arange(len(rows)), lengths)
         ends = np.cumsum(lengths)
@@ -190,7 +186,7 @@ class Ragged:
         return Gathered(row, position, self.joined(rows))
 
     def followed_by(self, recent: "Ragged", values: IntArray) -> "Ragged":
-        """These rows and then those of another, with these `values` in the place of its own."""
+        """Join these rows and those of another, with `values` in the place of its own."""
         moved = len(self.flat)
         return Ragged(
             self.flat,
@@ -200,7 +196,6 @@ class Ragged:
         )
 
     def at(self, rows: IntArray) -> "Ragged":
-        """Some of the rows, in this order."""
         return Ragged(self.flat, self.starts[rows], self.ends[rows], self.recent)
 
 
@@ -210,7 +205,7 @@ def _concatenate(pieces: Sequence[IntArray]) -> IntArray:
 
 @dataclass(frozen=True)
 class Splice:
-    """Where each of `count` items stands if the first file is followed by the second.
+    """Places of `count` items if the first file is followed by the second.
 
     Items that follow each other there are a run: run `r` begins with item `starts[r]`, which
     stands at `origins[r]`. Places from `first` on are in the second file.
@@ -223,7 +218,7 @@ class Splice:
 
     @classmethod
     def of(cls, at: IntArray, first: int) -> "Splice":
-        """The runs of items that stand `at` these places."""
+        """Return the runs of items that stand `at` these places."""
         begins = np.ones(len(at), dtype=bool)
         # a run stays within a file
         begins[1:] = (np.diff(at) != 1) | (at[1:] == first)
@@ -231,7 +226,7 @@ class Splice:
         return cls(starts, at[starts], len(at), first)
 
     def within(self, ends: IntArray, first_ends: IntArray, second_ends: IntArray) -> "Splice":
-        """That of the parts of the items, such as the words of documents.
+        """Return the splice of the parts of the items, such as the words of documents.
 
         Item `i` has the parts `ends[i]` to `ends[i + 1]`, in each file those that its own ends say.
         """
@@ -248,17 +243,17 @@ class Splice:
         return Splice(starts[kept], origins[kept], int(ends[-1]), parts)
 
     def at(self, items: IntArray) -> IntArray:
-        """Where items stand."""
+        """Return the places of items."""
         run = np.searchsorted(self.starts, items, side="right") - 1
         found: IntArray = items + (self.origins - self.starts)[run]
         return found
 
     def every(self) -> IntArray:
-        """Where all items stand, in order."""
+        """Return the places of all items, in order."""
         return np.arange(self.count) + np.repeat(self.origins - self.starts, self._lengths)
 
     def items_at(self, places: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
-        """The items that stand at `places`, and at which of them one stands: of those alone."""
+        """Return the items at `places`, and which places have one."""
         if not len(self.origins):
             return places[:0], np.zeros(len(places), dtype=bool)
         order = np.argsort(self.origins, kind="stable")
@@ -269,7 +264,7 @@ class Splice:
         return (starts[run] + beyond)[stands], stands
 
     def pieces(self, start: int, stop: int) -> Iterator[slice]:
-        """The places of the items from `start` to `stop`, excluded, run by run."""
+        """Return the places of the items from `start` to `stop`, excluded, run by run."""
         if start >= stop:
             return
         first, last = np.searchsorted(self.starts, [start, stop - 1], side="right") - 1
@@ -302,20 +297,18 @@ class Spliced:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """As of an array."""
         return (self._splice.count, *self._first.shape[1:])
 
     def __len__(self) -> int:
-        """How many items there are."""
         return self._splice.count
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        """All of them: a copy."""
+        """Copy all of them."""
         every: NDArray[Any] = self[:]
         return every.astype(dtype or every.dtype, copy=False)
 
     def __getitem__(self, index: Any) -> Any:
-        """One item, those of a slice, of a mask, or of an array of numbers."""
+        """Return one item, or the items of a slice, of a mask or of an array of numbers."""
         if isinstance(index, slice):
             start, stop, step = index.indices(len(self))
             assert step == 1
@@ -329,7 +322,7 @@ class Spliced:
         return self.at(self._splice.at(given))
 
     def at(self, places: IntArray) -> NDArray[Any]:
-        """The values at places of both files, one after the other."""
+        """Return the values at places of both files, one after the other."""
         first = len(self._first)
         if not first:
             return self._second[places]
@@ -359,7 +352,7 @@ class Spliced:
 
 
 class _Words(Protocol):
-    """What is read of a `WordTable`."""
+    """Protocol of a `WordTable`, as far as forms are read of it."""
 
     @property
     def forms(self) -> Sequence[str]: ...
@@ -399,7 +392,7 @@ class Forms(NamedTuple):
     def of(
         cls, base: _Words, base_counts: IntArray, recent: _Words, recent_counts: IntArray
     ) -> "Forms":
-        """The counts are how often each form of the tables still occurs."""
+        """Join the forms of two tables; the counts say how often each of theirs still occurs."""
         kept = base_counts > 0
         both = _Union.of(kept, _find_forms(recent, base))
         is_used = _used(base.folded_of, kept, base.folded)
@@ -431,7 +424,7 @@ class Forms(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """Where the members of one sorted list stand in another, or would, and which do."""
+    """Places of the members of one sorted list in another, and whether each stands there."""
 
     places: IntArray
     stands: NDArray[np.bool_]
@@ -444,7 +437,7 @@ def _find(words: Sequence[str], among: Sequence[str]) -> _Found:
 
 
 def _find_forms(words: _Words, among: _Words) -> _Found:
-    """The same for forms, of which several may differ by their stems alone."""
+    """Find forms, of which several may differ by their stems alone."""
     places, stands = _find(words.forms, among.forms)
     for number in np.flatnonzero(stands).tolist():
         form, stem = words.forms[number], words.terms[words.term_of[number]]
@@ -461,7 +454,7 @@ def _find_forms(words: _Words, among: _Words) -> _Found:
 
 @dataclass(frozen=True)
 class _Union:
-    """The numbers of the members of two sorted lists in the list of both; -1 of those left out."""
+    """Numbers of the members of two sorted lists in the list of both; -1 of those left out."""
 
     of_first: IntArray
     of_second: IntArray
@@ -469,7 +462,7 @@ class _Union:
 
     @classmethod
     def of(cls, kept: NDArray[np.bool_], second: _Found) -> "_Union":
-        """All of the second, and those of the first that are `kept` or equal one of them."""
+        """Join the second list and the members of the first that are `kept` or equal one of it."""
         at, is_known = second
         kept = kept.copy()
         kept[at[is_known]] = True
@@ -483,7 +476,7 @@ class _Union:
         return cls(of_first.astype(np.int32), of_second.astype(np.int32), int(ahead[-1]) + len(new))
 
     def listed(self, first: Sequence[str], second: Sequence[str]) -> list[str]:
-        """All of them, from the lists of both."""
+        """Return the members, from the lists of both."""
         found = np.empty(self.count, dtype=object)
         kept = np.flatnonzero(self.of_first >= 0)
         found[self.of_first[kept]] = np.array(first, dtype=object)[kept]
@@ -506,28 +499,26 @@ def _inverse(numbers: IntArray, count: int) -> IntArray:
 
 
 class SplicedPlaces:
-    """The places of each form in two tables in a common order, ascending: as a `Ragged`."""
+    """Places of each form in two tables in a common order, ascending: as a `Ragged`."""
 
     def __init__(self, splice: Splice, base: Ragged, recent: Ragged, forms: Forms):
         self._splice, self._base, self._recent, self._forms = splice, base, recent, forms
 
     @property
     def sizes(self) -> IntArray:
-        """How often every form occurs."""
         return self._forms.counts
 
     def lengths(self, forms: IntArray) -> IntArray:
-        """How often each of `forms` occurs."""
         return self._forms.counts[forms]
 
     def row(self, form: int) -> IntArray:
-        """Where a form stands."""
+        """Return the places of a form."""
         (_, base), (_, recent) = self._both(np.array([form]))
         # two ascending runs, which a stable sort makes use of
         return np.sort(np.concatenate([base, recent]), kind="stable") if len(recent) else base
 
     def take(self, forms: IntArray) -> Gathered:
-        """Where each of `forms` stands."""
+        """Return the places of each of `forms`."""
         base, recent = self._both(forms)
         row, value = (np.concatenate(both) for both in zip(base, recent, strict=True))
         order = np.lexsort((value, row))
@@ -536,7 +527,7 @@ class SplicedPlaces:
         return Gathered(row, np.arange(len(row)) - firsts[row], value[order])
 
     def _both(self, forms: IntArray) -> Sequence[tuple[IntArray, IntArray]]:
-        """The forms that have a place, and where: in the base, and in what is recent."""
+        """Return the forms with a place, and the places: in the base, and in what is recent."""
         return (
             self._items(self._base, self._forms.in_base[forms], 0),
             self._items(self._recent, self._forms.in_recent[forms], self._splice.first),

@@ -51,7 +51,7 @@ _TEXTS, _ENDS, _HASHES, _ROWS = "texts.npy", "ends.npy", "hashes.npy", "rows.npy
 
 @dataclass(frozen=True)
 class PassageIds:
-    """The ids of n passages by row: id `i` is the UTF-8 of `texts[ends[i]:ends[i + 1]]`.
+    """Ids of n passages by row: id `i` is the UTF-8 of `texts[ends[i]:ends[i + 1]]`.
 
     `hashes` (n) are the XXH3 of 64 bits of all ids, ascending, `rows` (n) their rows.
     """
@@ -63,7 +63,7 @@ class PassageIds:
 
     @classmethod
     def of(cls, ids: Iterable[str]) -> Self:
-        """Those of some ids, in order of rows."""
+        """Make them of ids in order of rows."""
         encoded = list(map(_encoded, ids))
         hashes = np.array([_hash(id_) for id_ in encoded], dtype=np.uint64)
         rows = np.argsort(hashes, kind="stable").astype(np.int32)
@@ -88,25 +88,23 @@ class PassageIds:
         return found
 
     def write(self, folder: Path) -> None:
-        """Write them into a new folder."""
         folder.mkdir(parents=True)
         arrays = {_TEXTS: self.texts, _ENDS: self.ends, _HASHES: self.hashes, _ROWS: self.rows}
         for name, array in arrays.items():
             np.save(folder / name, array)
 
     def __len__(self) -> int:
-        """How many passages there are."""
         return len(self.rows)
 
     def of_rows(self, rows: Sequence[int] | IntArray) -> list[str]:
-        """The ids of some passages, in the order asked for."""
+        """Return the ids of passages, in the order of `rows`."""
         at = np.asarray(rows, dtype=np.int64)
         text = self.texts.data
         pairs = zip(self.ends[at].tolist(), self.ends[at + 1].tolist(), strict=True)
         return [str(text[start:end], "utf-8") for start, end in pairs]
 
     def rows_of(self, ids: Sequence[str]) -> IntArray:
-        """The rows of some ids, -1 for one that no passage has."""
+        """Return the rows of ids, -1 for one that no passage has."""
         if not len(self):
             return np.full(len(ids), -1)
         hashes = np.array([_hash(_encoded(id_)) for id_ in ids], dtype=np.uint64)
@@ -119,7 +117,7 @@ class PassageIds:
         )
 
     def _row_of(self, id_: str) -> int:
-        """The same of one id, which is unknown, or not the first of its hash."""
+        """Return the row of an id that is unknown, or not the first of its hash."""
         hash_ = np.uint64(_hash(_encoded(id_)))
         first, end = (int(np.searchsorted(self.hashes, hash_, side)) for side in ("left", "right"))
         same = self.rows[first:end]
@@ -128,7 +126,7 @@ class PassageIds:
 
 
 class SplicedIds:
-    """Those of a version that was not written whole, as `PassageIds`."""
+    """Ids of a version that was not written whole; otherwise as `PassageIds`."""
 
     def __init__(self, splice: Splice, base: PassageIds, recent: PassageIds):
         self._splice, self._base, self._recent = splice, base, recent
@@ -154,7 +152,7 @@ class SplicedIds:
 
     @cached_property
     def _row_at(self) -> IntArray:
-        """The row that stands at each place of both files; -1 where none does, as at the last."""
+        """Row that stands at each place of both files; -1 where none does, as at the last."""
         found = np.full(self._splice.first + len(self._recent) + 1, -1, dtype=np.int32)
         found[self._splice.every()] = np.arange(self._splice.count)
         return found
@@ -164,7 +162,7 @@ AnyIds = PassageIds | SplicedIds
 
 
 def read_ids(folder: Path, order: Order | None) -> AnyIds:
-    """Those in `folder`, of a version with an `order` if it was not written whole.
+    """Map the ids in `folder`, with the `order` of a version that was not written whole.
 
     Raises DamagedStore.
     """
@@ -189,7 +187,7 @@ a thousand, against 5 to 6 ms), and finds every neighbour where the index finds 
 
 
 class EmbeddedStore:
-    """A version of a collection on this machine's disk, by default the live one.
+    """Version of a collection on this machine's disk, by default the live one.
 
     Everything is opened at once and never changes, so later builds do not disturb it. Its files
     are released when the last reference to it is gone.
@@ -332,7 +330,7 @@ class EmbeddedStore:
         return self._given_by(self._unused_index(), corpus, vector, depth)
 
     def _unused_index(self) -> Vectors:
-        """That of the corpora in which no search asks it; released with all else."""
+        """Open the index of corpora whose searches do not ask it; released with all else."""
         with self._opening:
             if self._unused is None:
                 unused = [
@@ -347,7 +345,7 @@ class EmbeddedStore:
     def _given_by(
         self, index: Vectors, corpus: str, vector: NDArray[np.float32], depth: int
     ) -> Hits:
-        """The nearest in the index, and of the passages that came after it."""
+        """Return the nearest in the index, and of the passages that came after it."""
         rows, similarities = self._nearest_indexed(index, corpus, vector, depth)
         recent = self._recent_of[corpus]
         if len(recent):
@@ -359,7 +357,7 @@ class EmbeddedStore:
     def _nearest_indexed(
         self, index: Vectors, corpus: str, vector: NDArray[np.float32], depth: int
     ) -> tuple[IntArray, NDArray[np.float64]]:
-        """Rows and similarities of at least `depth` that the index finds, if it has so many."""
+        """Return rows and cosines of at least `depth` passages, if the index finds so many."""
         count, gone = self._indexed[corpus], self._gone[corpus]
         if count == gone:
             return np.empty(0, dtype=np.int64), np.empty(0)
@@ -388,7 +386,6 @@ class EmbeddedStore:
         return own
 
     def _compared(self, rows: IntArray, vector: NDArray[np.float32], stop: Stop) -> FloatArray:
-        """The cosines of all `rows`."""
         similarities = np.empty(len(rows))
         for start in range(0, len(rows), COMPARED_AT_ONCE):
             stop.check()
@@ -446,7 +443,7 @@ class EmbeddedStore:
         return vectors
 
     def text_digests(self) -> list[bytes]:
-        """The digest of what was embedded for each passage, by row."""
+        """Return the digest of what was embedded for each passage, by row."""
         return [digest.tobytes() for digest in self._embeddings.digests[:]]
 
     def passage_ids(self, rows: Sequence[int]) -> list[str]:
@@ -457,7 +454,7 @@ class EmbeddedStore:
 
 
 def _mask(numbers: Sequence[int] | IntArray, size: int) -> NDArray[np.bool_]:
-    """Whether each of `size` numbers from 0 is among these: faster than sets of so many."""
+    """Return whether each number below `size` is among these: faster than sets of so many."""
     found = np.zeros(size, dtype=bool)
     found[np.asarray(numbers, dtype=np.int64)] = True
     return found
@@ -485,7 +482,7 @@ def _release(
 
 
 def _nearest(rows: IntArray, similarities: FloatArray, depth: int) -> Hits:
-    """The best of many, of which few are sorted."""
+    """Return the best of many passages, of which few are sorted."""
     if len(rows) > depth:
         # ties with the last are kept, for the row decides between them
         enough = similarities >= np.partition(similarities, -depth)[-depth]

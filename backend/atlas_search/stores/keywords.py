@@ -29,7 +29,7 @@ anew: a damaged one would end it."""
 
 
 class Entry(NamedTuple):
-    """One passage for the index: its key, its document's key, its corpus and its stems."""
+    """Passage for the index: its key, its document's key, its corpus and its stems."""
 
     key: int
     document: int
@@ -38,7 +38,7 @@ class Entry(NamedTuple):
 
 
 class Keys(NamedTuple):
-    """The key of every passage, by row, and of every document, by index.
+    """Key of every passage, by row, and of every document, by index.
 
     `next_row` and `next_document` are the first that were never given.
     """
@@ -50,12 +50,12 @@ class Keys(NamedTuple):
 
     @classmethod
     def plain(cls, passages: int, documents: int) -> Self:
-        """Those of an index that was never changed."""
+        """Return the keys of an index that was never changed."""
         return cls(np.arange(passages), np.arange(documents), passages, documents)
 
     @classmethod
     def read(cls, folder: Path) -> Self | None:
-        """Those of the index in `folder`; None if it was never changed."""
+        """Read the keys of the index in `folder`; None if it was never changed."""
         if not (folder / NEXT_KEYS).exists():
             return None
         rows, documents, following = (map_array(folder / name) for name in _KEY_FILES)
@@ -68,7 +68,7 @@ class Keys(NamedTuple):
             np.save(folder / name, array)
 
     def after(self, rows: IntArray, documents: IntArray) -> "Keys":
-        """Those of a coming version, of which each passage and document says where it stood.
+        """Return the keys of a coming version, by where each passage and document stood before.
 
         That is -1 for a new one, which gets a key of its own.
         """
@@ -78,7 +78,7 @@ class Keys(NamedTuple):
 
     @property
     def tombstones(self) -> int:
-        """How many passages were removed from the index since it was made."""
+        """Number of passages removed from the index since it was made."""
         return self.next_row - len(self.rows)
 
 
@@ -131,12 +131,12 @@ def change_keywords(
 
 
 def is_taken_over(name: str) -> bool:
-    """Whether a changed index has a file of this name as it was in the one before, if at all."""
+    """Return whether a changed index has this file, if at all, as it was in the one before."""
     return not name.endswith((".json", ".npy"))
 
 
 def _is_of_index(path: Path) -> bool:
-    """Whether tantivy made a file, and not only for itself or to keep others out."""
+    """Return whether tantivy made a file, and not only for itself or to keep others out."""
     return not path.name.startswith(".") and path.suffix != ".npy"
 
 
@@ -155,8 +155,8 @@ def _add(index: tantivy.Index, entries: Iterable[Entry], gone: Sequence[int]) ->
 
 
 def _give_one_mode(folder: Path) -> None:
-    """Whoever may read one file may read all: tantivy writes some for this user alone, whatever
-    the umask says."""
+    """Let whoever may read one file read all: tantivy writes some for this user alone, whatever the
+    umask says."""
     files = [path for path in folder.iterdir() if path.is_file()]
     mode = max(S_IMODE(path.stat().st_mode) for path in files)
     for path in files:
@@ -183,7 +183,6 @@ class Keywords:
 
     @property
     def count(self) -> int:
-        """Passages in the index."""
         return self._searcher.num_docs
 
     def matching(
@@ -218,13 +217,12 @@ class Keywords:
             limit *= 8
 
     def holding(self, terms: Sequence[str]) -> IntArray:
-        """The rows of all passages with every one of `terms`, ascending; all without any."""
+        """Return the rows of all passages with every one of `terms`, ascending; all without any."""
         every = [(tantivy.Occur.Must, self._term(term)) for term in terms]
         query = tantivy.Query.boolean_query(every) if every else tantivy.Query.all_query()
         return np.sort(self._search(query, max(self.count, 1)).rows)
 
     def close(self) -> None:
-        """Remove what was made to open it."""
         self._linked.close()
 
     def _term(self, term: str) -> tantivy.Query:

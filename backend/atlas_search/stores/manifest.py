@@ -30,7 +30,7 @@ class _Part(BaseModel):
 
 
 class CorpusStatistics(_Part):
-    """One corpus: counts, and the digest of its documents.
+    """Counts of a corpus, and the digest of its documents.
 
     `tokens` are the embedding model's, over all passages; `bytes` those of its source files;
     `seconds` what reading and cutting them took when they were last read; `language` is the one
@@ -51,7 +51,7 @@ class CorpusStatistics(_Part):
 
 
 class EmbeddingModel(_Part):
-    """The model whose vectors are stored.
+    """Model whose vectors are stored.
 
     `digest` is the SHA-256 of its weights, `fingerprint` that of all that makes passage vectors
     comparable, `runtime` what ran it when the version was made.
@@ -70,7 +70,7 @@ class EmbeddingModel(_Part):
 
 
 class Index(_Part):
-    """How the passages can be found.
+    """Settings by which passages can be found.
 
     `context` names what is embedded and indexed with a passage's text; in the vectors the title,
     and what follows it, have at most `context_characters` each. `algorithm` to `max_neighbors` are
@@ -89,7 +89,7 @@ class Index(_Part):
 
 
 class IndexRecall(_Part):
-    """What the vector index of a corpus finds: the share of the 200 nearest passages, when it was
+    """Share of the 200 nearest passages that the vector index of a corpus found when it was
     measured, with the `ef_search` that was set for that."""
 
     ef_search: int
@@ -97,7 +97,7 @@ class IndexRecall(_Part):
 
 
 class Origin(_Part):
-    """One kind of source the collection was built from, and how its documents were cut.
+    """Kind of source the collection was built from, and how its documents were cut.
 
     `arguments` are those of `atlas create <kind>`, so that a repair can read the sources again.
     """
@@ -114,7 +114,7 @@ class Origin(_Part):
 
 
 class Field(_Part):
-    """One metadata field: how many documents have it, and its most frequent values.
+    """Metadata field: the number of documents that have it, and its most frequent values.
 
     `values` counts distinct values; if `capped`, there are more.
     """
@@ -127,7 +127,7 @@ class Field(_Part):
 
 
 class Calibration(_Part):
-    """The evidence that an answer needs in this collection, and what that did when it was chosen.
+    """Evidence that an answer needs in this collection, and what that did when it was chosen.
 
     `lost` is the share of `good` questions with less evidence than `threshold`, `rejected` that of
     `off_topic` ones: both numbers of questions, from labels or made from the passages.
@@ -145,7 +145,7 @@ class Calibration(_Part):
 
 
 class Manifest(_Part):
-    """A built collection. Durations are in seconds, sizes in bytes.
+    """Description of a built collection. Durations are in seconds, sizes in bytes.
 
     `vector_tombstones` counts vectors that were removed from or replaced in the present index
     since it was last built anew; `index_recalls` are those of the corpora whose searches ask the
@@ -173,29 +173,26 @@ class Manifest(_Part):
     index_recalls: Mapping[str, IndexRecall] = {}
 
     def ef_search(self, corpus: str) -> int:
-        """How many neighbours a search of a corpus looks at in its index."""
+        """Return how many neighbours a search of a corpus looks at in its index."""
         own = self.index_recalls.get(corpus)
         return own.ef_search if own else self.index.ef_search
 
     @property
     def calibration_is_stale(self) -> bool:
-        """Whether the contents are others than those the calibration was made for."""
+        """Return whether the contents have changed since the calibration was made."""
         made_for = self.calibration and self.calibration.content_digest
         return made_for not in (None, self.content_digest)
 
     @property
     def passages(self) -> int:
-        """Passages in all corpora."""
         return sum(corpus.passages for corpus in self.corpora)
 
     @property
     def documents(self) -> int:
-        """Documents in all corpora."""
         return sum(corpus.documents for corpus in self.corpora)
 
     @property
     def languages(self) -> dict[str, str]:
-        """The language of every corpus."""
         return {corpus.id: corpus.language for corpus in self.corpora}
 
     def write(self, folder: Path) -> None:
@@ -284,7 +281,7 @@ def _missing(folder: Path) -> str:
 
 
 def _others(folder: Path) -> str:
-    """The collections beside a folder that is none, in words."""
+    """Name the collections beside a folder that is none."""
     found = sorted(path.parent.name for path in folder.parent.glob(f"*/{FILE_NAME}"))
     shown = f"{', '.join(found[:SHOWN])}{' ...' if len(found) > SHOWN else ''}"
     return f"Collections there: {shown}. " if found else ""

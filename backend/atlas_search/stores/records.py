@@ -85,7 +85,7 @@ class Records:
 
     @classmethod
     def of_version(cls, folder: Path, manifest: Manifest, order: Order | None) -> Self:
-        """Those of the version in a folder. Raises DamagedStore."""
+        """Open the documents of the version in `folder`. Raises DamagedStore."""
         recent = folder / RECENT_RECORDS if RECENT_RECORDS in manifest.files else None
         return cls(folder / RECORDS, manifest.languages, order, recent)
 
@@ -96,7 +96,6 @@ class Records:
         order: Order | None = None,
         recent: Path | None = None,
     ):
-        """Raises DamagedStore."""
         self._files = RecordFiles(path, recent)
         self._languages = languages
         self._row, self._document_number = Numbering(), Numbering()
@@ -116,18 +115,17 @@ class Records:
         return self._files.rows(query, values, outer=outer, last=last)
 
     def close(self) -> None:
-        """Release the files; what is asked later raises ClosedStore."""
+        """Release the files; later questions raise ClosedStore."""
         self._files.close()
 
     @property
     def count(self) -> int:
-        """How many passages there are."""
         every = self._rows("SELECT COUNT(*) FROM {of}passages")
         gone = self._rows("SELECT COUNT(*) FROM {of}passages WHERE document IN {gone}")
         return int(sum(count for (count,) in every) - sum(count for (count,) in gone))
 
     def passage_ids(self) -> list[str]:
-        """The id of every passage, by row."""
+        """Return the id of every passage, by row."""
         # as one text: a quarter of a million rows take four times as long
         outer = "SELECT json_group_array(id) FROM (SELECT id FROM {} ORDER BY row)"
         found = self._rows("SELECT row, id FROM {passages} p", outer=outer)
@@ -135,7 +133,7 @@ class Records:
         return self._row.in_order(ids)
 
     def ids_of(self, rows: Sequence[int]) -> list[str]:
-        """The ids of the passages in ascending `rows`."""
+        """Return the ids of the passages in ascending `rows`."""
         found = self._rows(
             "SELECT row, id FROM {of}passages WHERE row IN (SELECT value FROM json_each(?))",
             (json.dumps(self._row.keys(rows)),),
@@ -143,7 +141,7 @@ class Records:
         return [id_ for _, id_ in sorted((self._row.number(key), id_) for key, id_ in found)]
 
     def holders(self, ids: Collection[str]) -> dict[str, str]:
-        """The passages among these `ids`, with the ids of their documents."""
+        """Return the ids of the documents that hold these passages, as far as there are any."""
         query = (
             "SELECT p.id, d.id FROM {of}passages p JOIN {documents} d USING (document) "
             "WHERE p.id IN (SELECT value FROM json_each(?))"
@@ -152,13 +150,14 @@ class Records:
         return {row[0]: row[1] for row in found}
 
     def _of_documents(self, value: str) -> list[Any]:
-        """What every document has of something, by its index."""
+        """Return a value of every document, by its index."""
         query = f"SELECT d.document AS document, {value} AS value FROM {{documents}} d"
         found = self._rows(query, outer="SELECT value FROM {} ORDER BY document")
         return self._document_number.in_order([value for (value,) in found])
 
     def days_of_documents(self) -> list[tuple[int, str, str]]:
-        """The index of every document with a date, and the first and last day that it can mean."""
+        """Return the index of every document with a date, and the first and last day it can
+        mean."""
         query = """
             SELECT document, MIN(first_day), MAX(last_day) FROM {of}metadata
             WHERE field = ? AND first_day IS NOT NULL AND document NOT IN {gone}
@@ -169,7 +168,7 @@ class Records:
         return sorted((number(key), first, last) for key, first, last in found)
 
     def content_types(self) -> list[str]:
-        """The content type of every document, by its index; empty where none is known."""
+        """Return the content type of every document, by its index; empty where none is known."""
         value = (
             "(SELECT value FROM {of}metadata m WHERE m.document = d.document "
             "AND field = 'content_type')"
@@ -177,7 +176,7 @@ class Records:
         return [str(value or "") for value in self._of_documents(value)]
 
     def passage_counts(self) -> IntArray:
-        """How many passages each document has, by its index."""
+        """Return the number of passages of each document, by its index."""
         # a join with the documents, some of which have none, takes twice as long
         query = "SELECT document, COUNT(*) FROM {of}passages GROUP BY document"
         rows = chain.from_iterable(self._files.rows_in_turn(query))
@@ -190,7 +189,7 @@ class Records:
         return counts
 
     def passages(self, rows: Sequence[int]) -> list[Passage]:
-        """The passages in `rows`, in that order."""
+        """Return the passages in `rows`, in that order."""
         found = self._rows(
             _PASSAGES + "WHERE p.row IN (SELECT value FROM json_each(?))",
             (json.dumps(self._row.keys(rows)),),
@@ -200,21 +199,18 @@ class Records:
         return [by_row[int(row)] for row in rows]
 
     def passage(self, id_: str) -> Passage:
-        """The passage with this id. Raises NotFound."""
         found = self._rows(_PASSAGES + "WHERE p.id = ?", (id_,))
         if not found:
             raise no_passage(id_)
         return self._passage(found[0])
 
     def document(self, id_: str) -> Document:
-        """The document with this id. Raises NotFound."""
         found = self._rows("SELECT * FROM {documents} d WHERE d.id = ?", (id_,))
         if not found:
             raise no_document(id_)
         return self._document(found[0])
 
     def origin_of(self, id_: str) -> DocumentOrigin:
-        """Where a document comes from. Raises NotFound."""
         query = "SELECT corpus, source, origin FROM {documents} d WHERE d.id = ?"
         found = self._rows(query, (id_,))
         if not found:
@@ -274,7 +270,7 @@ class Records:
     def read_sources(
         self, limit: int, offset: int, corpora: Collection[str] | None = None
     ) -> ReadSources:
-        """What the files gave; those without a document come first, then those with remarks."""
+        """List first the files without a document, then those with remarks."""
         # a table may be read anew, and most of its documents be those of the base
         own = "FROM {documents} d WHERE d.origin = s.origin AND d.source = s.name"
         documents = self._files.each(f"(SELECT COUNT(*) {own})", " + ")
@@ -313,17 +309,14 @@ class Records:
         )
 
     def document_passages(self, id_: str) -> list[Passage]:
-        """The passages of a document, in order of position."""
         found = self._rows(_PASSAGES + "WHERE d.id = ?", (id_,), outer=BY_ROW)
         return [self._passage(record) for record in found]
 
     def corpus_holding_document(self, id_: str) -> str:
-        """The corpus of the document with this id; empty without one."""
         found = self._rows("SELECT corpus FROM {documents} d WHERE d.id = ?", (id_,))
         return str(found[0]["corpus"]) if found else ""
 
     def metadata(self, corpora: Collection[str]) -> Iterator[Metadata]:
-        """The metadata of every document of some corpora."""
         query = (
             "SELECT document, metadata FROM {documents} d "
             "WHERE d.corpus IN (SELECT value FROM json_each(?))"
@@ -333,7 +326,6 @@ class Records:
             yield _metadata(record["metadata"])
 
     def origins(self, corpora: Collection[str]) -> dict[str, OriginCounts]:
-        """How much of some corpora came from each kind of source."""
         query = """
             SELECT origin,
                 (SELECT COUNT(*) FROM {of}passages p WHERE p.document = d.document) AS passages
@@ -347,13 +339,13 @@ class Records:
         return {row["origin"]: OriginCounts(row["documents"], row["passages"]) for row in found}
 
     def matching_documents(self, filters: Filter) -> IntArray:
-        """Indices of the documents that meet every condition, ascending."""
+        """Return the indices of the documents that meet every condition, ascending."""
         condition, values = where(filters)
         query = f"SELECT document FROM {{documents}} documents WHERE {condition}"
         return self._document_number.numbers([key for (key,) in self._rows(query, values)])
 
     def matching_passages(self, filters: Filter) -> IntArray:
-        """Rows of the passages that meet every condition, ascending."""
+        """Return the rows of the passages that meet every condition, ascending."""
         condition, values = where(filters)
         query = (
             "SELECT row FROM {of}passages passages JOIN {documents} documents USING (document) "
@@ -362,7 +354,7 @@ class Records:
         return self._row.numbers([key for (key,) in self._rows(query, values)])
 
     def value_counts(self, documents: IntArray, fields: Sequence[str]) -> list[ValueCount]:
-        """How many of `documents` have each value of `fields`, by field, count and value.
+        """Order the counts by field, count and value.
 
         A date within one year counts as that year; small and capital letters are alike, as to a
         filter.
@@ -381,7 +373,6 @@ class Records:
         return [ValueCount(row["field"], row["value"], row["documents"]) for row in found]
 
     def field_values(self, field: str) -> list[tuple[int, str]]:
-        """Document and value of all that documents say in a field, as `Store` has it."""
         query = f"""
             SELECT document, {_IN_CELL} AS cell FROM {{of}}metadata
             WHERE field = ? AND document NOT IN {{gone}}
@@ -403,7 +394,7 @@ class Records:
         ]
 
     def sources(self) -> list[SourceRow]:
-        """Every source file that was read, by origin and name."""
+        """Return every source file that was read, by origin and name."""
         found = sorted(
             self._files.rows_in_turn(
                 "SELECT origin, name, fingerprint, content, remarks, bytes, seconds "
@@ -417,7 +408,7 @@ class Records:
         ]
 
     def document_columns(self, corpora: Sequence[str]) -> DocumentColumns:
-        """What makes each document the one it is, all at once: there may be tens of thousands.
+        """Return the columns of all documents at once: there may be tens of thousands.
 
         `corpora` are those of the documents, by index.
         """
@@ -441,14 +432,13 @@ class Records:
         return DocumentColumns(ids, corpora, sources, of_origins, *others)
 
     def stored_document(self, index: int) -> tuple[Document, list[Passage]]:
-        """A document and its passages by the document's index."""
+        """Return a document and its passages by the document's index."""
         keys = self._document_number.keys([index])
         (record,) = self._rows("SELECT * FROM {documents} d WHERE d.document = ?", keys)
         found = self._rows(_PASSAGES + "WHERE p.document = ?", keys, outer=BY_ROW)
         return self._document(record), [self._passage(passage) for passage in found]
 
     def check(self) -> str:
-        """What SQLite's own integrity check finds; `ok` if nothing."""
         return self._files.check()
 
     def _read_block(self, document: int, block: int) -> str:
@@ -514,7 +504,7 @@ def _metadata(text: str) -> Metadata:
 
 
 def metadata_of(texts: Iterable[str]) -> list[Metadata]:
-    """The metadata of documents as it was written, of each from its JSON."""
+    """Return the metadata of documents, each from its JSON."""
     texts = list(texts)
     different = list(dict.fromkeys(texts))  # many have the same
     # as one text: tens of thousands take a third of the time so

@@ -54,14 +54,14 @@ CREATE TABLE IF NOT EXISTS vectors (
 
 
 class Embedded(NamedTuple):
-    """A unit vector, and how many tokens the model's tokenizer makes of the text."""
+    """Unit vector, and the number of tokens that the model's tokenizer makes of the text."""
 
     tokens: int
     vector: NDArray[np.float32]
 
 
 class Staging:
-    """The staging area of one collection."""
+    """Staging area of one collection."""
 
     def __init__(self, path: Path):
         self._path = path
@@ -77,12 +77,12 @@ class Staging:
             self._connection = _open_database(path)
 
     def fingerprints(self, origin: str) -> dict[str, bytes]:
-        """The fingerprint of every staged source by name."""
+        """Return the fingerprint of every staged source, by name."""
         query = "SELECT name, fingerprint FROM sources WHERE origin = ?"
         return dict(self._connection.execute(query, (origin,)).fetchall())
 
     def kept(self, origin: str) -> dict[str, dict[str, bytes]]:
-        """The digests of documents that the live version had when their source was staged.
+        """Return the digests of documents that the live version had when their source was staged.
 
         By source, then by key.
         """
@@ -136,7 +136,7 @@ class Staging:
             self._connection.execute(statement, (origin, name))
 
     def add_document(self, document: StagedDocument) -> int:
-        """Stage a document without its source; gives its number."""
+        """Stage a document without its source, and return its number."""
         with self._connection:
             return self._add_document(document)
 
@@ -185,7 +185,7 @@ class Staging:
         return number
 
     def sources(self, origin: str, names: Sequence[str]) -> Iterator[SourceRow]:
-        """The staged sources with these names."""
+        """Return the staged sources with these names."""
         for name in names:
             row = self._connection.execute(
                 "SELECT name, origin, fingerprint, remarks, bytes, seconds, content FROM sources "
@@ -198,7 +198,7 @@ class Staging:
     def provenances(
         self, origin: str, names: Sequence[str]
     ) -> Iterator[tuple[int, str, str, Provenance]]:
-        """Number, corpus, source and provenance of the documents of these sources."""
+        """Return number, corpus, source and provenance of the documents of these sources."""
         query = (
             "SELECT number, corpus, key, stem, digest FROM documents "
             "WHERE origin = ? AND source = ? ORDER BY number"
@@ -210,7 +210,7 @@ class Staging:
                 yield number, corpus, name, Provenance(origin, key, stem, digest)
 
     def document(self, number: int) -> StagedDocument:
-        """A staged document with its passages in order."""
+        """Return a staged document with its passages in order."""
         row = self._connection.execute(
             "SELECT origin, source, key, stem, digest, corpus, title, text, metadata, pages, "
             "segments, printed_pages, is_titled FROM documents WHERE number = ?",
@@ -261,7 +261,7 @@ class Staging:
             )
 
     def passages(self, number: int) -> list[tuple[int, bytes, int]]:
-        """Passage number, text digest and length of a document's passages, in order."""
+        """Return number, text digest and length of a document's passages, in order."""
         query = (
             "SELECT passage, digest, length(embedded) FROM passages WHERE document = ? "
             "ORDER BY passage"
@@ -269,7 +269,7 @@ class Staging:
         return self._connection.execute(query, (number,)).fetchall()
 
     def texts(self, passages: Sequence[int]) -> list[str]:
-        """What is embedded for passages, by number."""
+        """Return what is embedded for passages, by number."""
         query = "SELECT embedded FROM passages WHERE passage = ?"
         return [str(self._connection.execute(query, (n,)).fetchone()[0]) for n in passages]
 
@@ -291,12 +291,12 @@ class Staging:
             )
 
     def has_vector(self, model: str, digest: bytes) -> bool:
-        """Whether this text has been embedded with this model."""
+        """Return whether this text has been embedded with this model."""
         query = "SELECT 1 FROM vectors WHERE model = ? AND digest = ?"
         return self._connection.execute(query, (model, digest)).fetchone() is not None
 
     def vector(self, model: str, digest: bytes) -> Embedded:
-        """What `add_vectors` was given for this text."""
+        """Return what `add_vectors` got for this text."""
         query = "SELECT tokens, vector FROM vectors WHERE model = ? AND digest = ?"
         tokens, blob = self._connection.execute(query, (model, digest)).fetchone()
         return Embedded(tokens, np.frombuffer(blob, dtype="<f4"))
@@ -323,7 +323,6 @@ class Staging:
             self.remove()
 
     def remove(self) -> None:
-        """Close and delete the file."""
         self._connection.close()
         for suffix in ("", "-wal", "-shm"):
             self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)

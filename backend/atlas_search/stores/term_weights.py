@@ -73,7 +73,7 @@ def write_terms(
 
 
 def _open(path: Path) -> sqlite3.Connection:
-    """The file, made anew if it is damaged: what it held can be worked out."""
+    """Open the file, made anew if it is damaged: what it held can be worked out."""
     try:
         file = sqlite3.connect(path)
         file.executescript(_SCHEMA)
@@ -86,7 +86,7 @@ def _open(path: Path) -> sqlite3.Connection:
 
 
 class TermTable:
-    """The weights of all passages of a version, by row; in memory, 8 bytes each."""
+    """Weights of all passages of a version, by row; in memory, 8 bytes each."""
 
     def __init__(self, matrix: "csr_array"):
         self._matrix = matrix
@@ -95,7 +95,7 @@ class TermTable:
 
     @classmethod
     def read(cls, folder: Path, model: str, name: str, digests: Sequence[bytes]) -> "TermTable":
-        """Those that the `model`, called `name`, gave the texts with these digests.
+        """Read the weights that the `model`, called `name`, gave the texts with these digests.
 
         Raises OutdatedStore if it has not weighed every one.
         """
@@ -122,7 +122,7 @@ class TermTable:
         )
 
     def scores(self, terms: IntArray, weights: NDArray[np.float32]) -> FloatArray:
-        """How well each passage goes with a question, in [0, 1].
+        """Return how well each passage goes with a question, in [0, 1].
 
         The dot product with the question's weights, divided by what a passage would have that has
         of each term as much as any: so it depends on no other candidate.

@@ -45,14 +45,14 @@ from atlas_search.stores.words import WordTable, WordWriter
 
 
 class FoundKeys(NamedTuple):
-    """The key of every passage and document, in order."""
+    """Key of every passage and document, in order."""
 
     rows: IntArray
     documents: IntArray
 
 
 def keys_of(version: Path) -> FoundKeys:
-    """Those of the documents of a version, which are sorted by corpus and id."""
+    """Return the keys in the documents of a version, which are sorted by corpus and id."""
     recent = version / RECENT_RECORDS
     with closing(RecordFiles(version / RECORDS, recent if recent.exists() else None)) as files:
         keys = files.rows(
@@ -68,7 +68,7 @@ def keys_of(version: Path) -> FoundKeys:
 
 
 def recovered_order(version: Path) -> Order:
-    """What the order of a version must be. What is gone from the base is not known.
+    """Return what the order of a version must be. What is gone from the base is not known.
 
     Raises DamagedStore if the words are damaged too, both those of passages and of documents.
     """
@@ -92,7 +92,7 @@ SAME = 1e-3  # most by which a vector in the index may differ from the one it wa
 
 
 class _Version(NamedTuple):
-    """What is checked: `order` is that of a version that was not written whole."""
+    """Version to be checked, with its `order` if it was not written whole."""
 
     folder: Path
     manifest: Manifest
@@ -114,7 +114,7 @@ _Check = Callable[[_Version], str]
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found in one part: its problem, empty if it is whole, and what was checked."""
+    """Result for one part: its problem, empty if it is whole, and what was checked."""
 
     part: str
     checked: str
@@ -146,7 +146,7 @@ def verify(folder: Path, manifest: Manifest) -> list[Finding]:
 
 
 def _order(folder: Path, manifest: Manifest) -> Order | None:
-    """The order of a version; from its documents if its own is damaged, to check other parts."""
+    """Read the order of a version; a damaged one is made of its documents, to check other parts."""
     version = folder / manifest.version
     try:
         check_files(version, manifest, ORDER)

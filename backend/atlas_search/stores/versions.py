@@ -34,7 +34,8 @@ from atlas_search.stores.order import RECENT
 
 
 def file_digest(path: Path) -> str:
-    """What `Manifest.files` says of a file: `xxh3:` and its XXH3 of 128 bits. Raises OSError.
+    """Return a file's digest as in `Manifest.files`: `xxh3:` and its XXH3 of 128 bits. Raises
+    OSError.
 
     It is there to find damage, in every build all that is copied; whoever changes a file on purpose
     can change the manifest too. It reads 7 GB a second where SHA-256 reads 1.4.
@@ -44,17 +45,17 @@ def file_digest(path: Path) -> str:
 
 
 def is_as_written(version: Path, manifest: Manifest, name: str) -> bool:
-    """Whether a file of a version has the digest that the manifest gives. Raises OSError."""
+    """Return whether a file of a version has the digest that the manifest gives. Raises OSError."""
     return file_digest(version / name) == manifest.files[name]
 
 
 def files_of(manifest: Manifest, part: str) -> list[str]:
-    """The names of a part's files that have a digest, relative to the version's folder."""
+    """Return the names of a part's files that have a digest, relative to the version's folder."""
     return [name for name in manifest.files if _part_of(name) == part]
 
 
 def _part_of(name: str) -> str:
-    """A part that is one file has what is recent in another beside it."""
+    """Name the part of a file; a part that is one file has what is recent in another beside it."""
     return name.split("/")[0].removesuffix(f".{RECENT}")
 
 
@@ -64,7 +65,7 @@ def damaged_files(
     names: Iterable[str],
     go_on: Callable[[], bool] = lambda: True,
 ) -> dict[str, str]:
-    """What is wrong with each of `names`, a sentence without a stop; only those that are damaged.
+    """Return what is wrong with each damaged file of `names`, a sentence without a stop.
 
     Reading ends where `go_on` says so.
     """
@@ -81,7 +82,7 @@ def damaged_files(
 
 
 def is_part_whole(version: Path, manifest: Manifest, part: str) -> bool:
-    """Whether all files of a part are as they were written; they are read."""
+    """Return whether all files of a part are as they were written; they are read."""
     return not damaged_files(version, manifest, files_of(manifest, part))
 
 
@@ -93,8 +94,7 @@ def check_files(version: Path, manifest: Manifest, part: str) -> None:
 
 
 def touched(version: Path, names: Iterable[str]) -> list[str]:
-    """Those of the files of a version that were written to later than its manifest; all of them if
-    it has lost that.
+    """Return the files of a version written to later than its manifest; all if it has lost that.
 
     Raises DamagedStore if one is missing.
     """
@@ -121,7 +121,8 @@ def check_sizes(version: Path, manifest: Manifest) -> None:
 
 
 def visible_problem(version: Path, manifest: Manifest) -> str:
-    """What `check_sizes` or `check_touched` would find, without a stop; empty for nothing."""
+    """Return what `check_sizes` or `check_touched` would find, without a stop; empty for
+    nothing."""
     return _size_problem(version, manifest) or _touched_problem(version, manifest)
 
 
@@ -156,7 +157,7 @@ State = list[int]
 
 
 class CheckedVersion:
-    """A version of the collection in `folder`, looked at again and again."""
+    """Version of the collection in `folder` that is looked at again and again."""
 
     def __init__(self, folder: Path, manifest: Manifest):
         self._folder = folder
@@ -169,7 +170,7 @@ class CheckedVersion:
         self._damaged: dict[str, tuple[State, str]] = {}
 
     def problems(self, go_on: Callable[[], bool] = lambda: True) -> list[str]:
-        """What is wrong, file by file; empty for a whole version.
+        """Return what is wrong, file by file; empty for a whole version.
 
         Only files that were never checked in their present state are read, until `go_on` says no.
         """
@@ -190,7 +191,7 @@ class CheckedVersion:
         return missing + wrong
 
     def _shared(self, kept: Mapping[str, Mapping[str, State]]) -> dict[str, State]:
-        """The files that were found whole in another version, which shares them with this one.
+        """Return the files found whole in another version, which shares them with this one.
 
         A new name changes the time of a file's entry, the last of its state.
         """
@@ -224,7 +225,7 @@ class CheckedVersion:
 
 
 def _state(path: str) -> State:
-    """Empty if there is no such file."""
+    """Return the state of a file, empty if there is none."""
     try:
         found = os.stat(path)
     except OSError:
@@ -286,20 +287,19 @@ def lock(folder: Path) -> Iterator[None]:
 
 
 def make_folder(folder: Path, mode: int) -> None:
-    """Make a folder, and those above it that are missing, with a `mode`; what is there keeps its
-    own."""
+    """Make a folder, and those missing above it, with a `mode`; what is there keeps its own."""
     for path in (*reversed(folder.parents), folder):
         if not path.exists():
             path.mkdir(mode, exist_ok=True)
 
 
 def new_name(content_digest: str) -> str:
-    """A name for a version made now; names sort by time."""
+    """Return a name for a version made now; names sort by time."""
     return f"{datetime.now(UTC):%Y%m%dT%H%M%S.%f}-{content_digest[:8]}"
 
 
 def versions(folder: Path) -> list[Manifest]:
-    """The whole versions on disk, newest first."""
+    """Return the whole versions on disk, newest first."""
     found = []
     for path in sorted(folder.iterdir() if folder.is_dir() else (), reverse=True):
         if _VERSION.fullmatch(path.name) and path.is_dir():
@@ -311,7 +311,7 @@ def versions(folder: Path) -> list[Manifest]:
 
 
 def collections_beside(folder: Path) -> list[Path]:
-    """The folders of other collections in the same place, in order."""
+    """Return the folders of other collections in the same place, in order."""
     try:
         others = sorted(path for path in folder.parent.iterdir() if path.name != folder.name)
         return [path for path in others if (path / FILE_NAME).is_file()]
@@ -391,7 +391,7 @@ def remove_old(folder: Path, kept: Collection[str]) -> None:
 
 
 def _take_out(version: Path) -> None:
-    """A kill must not leave half a version that looks like a whole one."""
+    """Rename it first: a kill must not leave half a version that looks like a whole one."""
     version.rename(version.with_name(f".{version.name}.partial"))
 
 

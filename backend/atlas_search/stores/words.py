@@ -24,7 +24,7 @@ LISTS = ("forms", "folded", "terms")
 
 @dataclass(frozen=True)
 class WordTable:
-    """All words of a collection in the order of its documents, mapped from disk.
+    """Words of a collection in the order of its documents, mapped from disk.
 
     The place of a word is its number in that order. `forms` are the words as they are written
     (with capitals and accents), sorted; `folded` the same without them, `terms` their stems, each
@@ -51,20 +51,18 @@ class WordTable:
 
     @property
     def documents(self) -> int:
-        """How many documents there are."""
         return len(self.ends) - 1
 
     @property
     def words_of(self) -> IntArray:
-        """How many words each document has."""
         return np.diff(self.ends)
 
     def counts(self, forms: IntArray) -> int:
-        """How often forms occur."""
+        """Return how often forms occur."""
         return int(self.places.lengths(forms).sum())
 
     def places_of(self, forms: IntArray) -> IntArray:
-        """Where forms stand, ascending."""
+        """Return the places of forms, ascending."""
         found = [self.places.row(form) for form in forms.tolist()]
         if len(found) == 1:
             return found[0].astype(np.int64)
@@ -77,12 +75,13 @@ class WordTable:
         return np.flatnonzero(marked)
 
     def documents_of(self, places: IntArray) -> IntArray:
-        """The document of each of `places`, which ascend."""
+        """Return the document of each of `places`, which ascend."""
         # a document for each place is looked up twenty times slower than the places of each
         return np.repeat(np.arange(self.documents), np.diff(np.searchsorted(places, self.ends)))
 
     def is_same(self, document: int, first_row: int, alone: "WordTable") -> bool:
-        """Whether `alone`, of one document, has its words; its passages begin at `first_row`."""
+        """Return whether `alone`, of one document, has its words; its passages begin at
+        `first_row`."""
         start, end = int(self.ends[document]), int(self.ends[document + 1])
         if end - start != len(alone.tokens):
             return False
@@ -100,7 +99,6 @@ class WordTable:
         return self.forms[form], self.terms[self.term_of[form]]
 
     def write(self, folder: Path) -> None:
-        """Write every array into a new folder."""
         folder.mkdir(parents=True)
         for name in LISTS:
             text = "".join(f"{word}\n" for word in getattr(self, name))
@@ -133,7 +131,7 @@ class WordTable:
 
     @classmethod
     def of_version(cls, folder: Path, order: Order | None, document_of: IntArray) -> Self:
-        """The table in `folder` of a version with an `order`, if it was not written whole.
+        """Map the table in `folder` of a version, with its `order` if it was not written whole.
 
         `document_of` is the document of every passage. Raises DamagedStore.
         """
@@ -143,7 +141,7 @@ class WordTable:
         return base.spliced(cls.read(folder / RECENT), order, document_of)
 
     def spliced(self, recent: Self, order: Order, document_of: IntArray) -> Self:
-        """This table as the base of a version, with what is `recent`, in a common order."""
+        """Return this table as the base of a version, with what is `recent`, in a common order."""
         assert isinstance(self.places, Ragged)
         assert isinstance(recent.places, Ragged)
         documents, rows = order.document_splice.every(), order.splice.every()
@@ -175,7 +173,7 @@ class WordTable:
         )
 
     def _counts_within(self, documents: IntArray) -> IntArray:
-        """How often each form occurs in some of the documents; numbers beyond are no matter."""
+        """Return how often each form occurs in the `documents`; numbers beyond are of no matter."""
         counts = self.places.sizes
         left_out = np.ones(self.documents, dtype=bool)
         left_out[documents[documents < self.documents]] = False
@@ -189,7 +187,7 @@ _ARRAYS = [f.name for f in fields(WordTable) if f.name not in (*LISTS, "places")
 
 
 def find(word: str, words: Sequence[str]) -> int:
-    """The number of `word` in a sorted list; -1 if it is not there."""
+    """Return the number of `word` in a sorted list; -1 if it is not there."""
     at = bisect_left(words, word)
     return at if at < len(words) and words[at] == word else -1
 
@@ -221,7 +219,7 @@ class WordWriter:
         self._number: IntArray = np.empty(0, dtype=np.int32)
 
     def add(self, text: str, language: str, passages: Sequence[TextSpan]) -> int:
-        """Add a document and the places of its passages; gives how many words it has."""
+        """Add a document and the places of its passages, and return its number of words."""
         known = self._known.setdefault(language, {})
         spans = word_spans(text, language)
         tokens = np.empty(len(spans), dtype=np.int32)
@@ -258,7 +256,7 @@ class WordWriter:
         return sizes
 
     def _numbers_in(self, table: WordTable, tokens: IntArray) -> IntArray:
-        """The number here of every form of `table`; of those among `tokens` at least."""
+        """Return the number here of every form of `table`, at least of those among `tokens`."""
         if self._kept is not table:
             self._kept = table
             self._number = np.full(len(table.forms), -1, dtype=np.int32)
@@ -278,7 +276,7 @@ class WordWriter:
         self._places += len(tokens)
 
     def table(self) -> WordTable:
-        """The table of all that was added, which leaves the writer without it: ask once."""
+        """Return the table of all that was added, which leaves the writer without it: ask once."""
         used = sorted(self._forms)  # by form, then by stem
         number = np.empty(len(used), dtype=np.int32)
         number[[self._forms[form] for form in used]] = np.arange(len(used))
@@ -309,7 +307,7 @@ class WordWriter:
         )
 
     def _places_of_forms(self, tokens: IntArray, counts: IntArray) -> IntArray:
-        """The places of each form, ascending, form after form.
+        """Return the places of each form, ascending, form after form.
 
         Those of a kept table are taken over, which is faster than to sort, if they are most.
         `counts` are how often each form occurs among `tokens`.
@@ -343,13 +341,13 @@ class WordWriter:
 
     @property
     def _keeps_order(self) -> bool:
-        """Whether what was kept follows each other as it did before."""
+        """Return whether what was kept follows each other as it did before."""
         befores = [were.start for _, were in self._kept_places]
         return befores == sorted(befores)
 
 
 def _joined(parts: list[IntArray]) -> IntArray:
-    """All of one column; its parts are let go, or a large collection would stand there twice."""
+    """Join one column and let its parts go, or a large collection would stand there twice."""
     joined = np.concatenate([_EMPTY.astype(np.int32), *parts])
     parts.clear()
     return joined
@@ -360,14 +358,15 @@ _SORTED_AT_ONCE = 1 << 23  # words, unless one form has more: each takes 16 byte
 
 
 def _numbered(words: Sequence[str]) -> tuple[list[str], IntArray]:
-    """The distinct words, sorted, and the number of each."""
+    """Return the distinct words, sorted, and the number of each."""
     distinct = sorted(set(words))
     number = {word: at for at, word in enumerate(distinct)}
     return distinct, np.array([number[word] for word in words], dtype=np.int32)
 
 
 def _places_by(tokens: IntArray, counts: IntArray) -> IntArray:
-    """The places of each form, ascending, form after form; `counts` are how often each occurs.
+    """Return the places of each form, ascending, form after form; `counts` say how often each
+    occurs.
 
     Some forms at a time, so few that their numbers from the first of them have 16 bits: such
     numbers are counted into their order, which is faster than to compare them.
