@@ -59,7 +59,7 @@ from atlas_search.stores.versions import (
 
 @dataclass(frozen=True)
 class Imported:
-    """What an import did: `embedded` texts had no vector of the model in use.
+    """Result of an import: `embedded` texts had no vector of the model in use.
 
     `model` made the vectors of the export; `is_same_model` if they were taken over.
     """
@@ -71,7 +71,7 @@ class Imported:
 
 
 def collection_of(path: Path) -> str:
-    """The name of the collection that an export holds. Raises SourceError."""
+    """Return the name of the collection that an export holds. Raises SourceError."""
     with open_export(path) as export:
         return describe(export).collection
 
@@ -130,7 +130,7 @@ def _require_free(folder: Path, *, replace: bool) -> None:
 
 
 def _to_go_back_to(folder: Path) -> set[str]:
-    """The version that is live; all there are, if the manifest does not say which."""
+    """Return the version that is live; all there are, if the manifest does not say which."""
     try:
         return {Manifest.read(folder).version}
     except (MissingStore, DamagedStore):
@@ -139,7 +139,7 @@ def _to_go_back_to(folder: Path) -> set[str]:
 
 @contextmanager
 def _staging(folder: Path) -> Iterator[Staging]:
-    """A staging area of its own, since that of the folder may hold the work of a build.
+    """Open a staging area of its own, since that of the folder may hold the work of a build.
 
     It lies where the next build or import removes what a killed one left.
     """
@@ -183,13 +183,12 @@ def _stage(
 
 
 class _Rows:
-    """Vectors in any number of rows at once."""
+    """Vectors that are taken in any number of rows at once."""
 
     def __init__(self, batches: Iterator[NDArray[np.float32]]):
         self._rows = (row for batch in batches for row in batch)
 
     def take(self, count: int) -> NDArray[np.float32]:
-        """The next rows."""
         return np.stack(list(islice(self._rows, count)))
 
 
@@ -246,7 +245,7 @@ def _passages(entry: Entry, document: Document, language: str) -> Iterator[Stage
 
 
 def _rows(entry: Entry, document: Document) -> Iterator[PassageRow]:
-    """The passages as they are stored; what a line does not say of its place is found here."""
+    """Return passages as they are stored; what a line does not say of its place is found here."""
     spans = [TextSpan(line.start, line.end) for line in entry.passages]
     order = sorted(range(len(spans)), key=lambda at: spans[at].start)
     places = dict(zip(order, positions(document, [spans[at] for at in order]), strict=True))
@@ -286,7 +285,7 @@ def _source_rows(export: Export, description: form.Description) -> list[SourceRo
 def _origins(
     description: form.Description, documents: Sequence[FoundDocument]
 ) -> dict[str, Origin]:
-    """How each origin was cut; of one that the export does not describe, as if by default."""
+    """Return how each origin was cut; one that the export does not describe, as if by default."""
     used = {document.provenance.origin for document in documents}
     unknown = {"arguments": {}, **asdict(chunking())}
     described = {name: part.model_dump() for name, part in description.origins.items()}
@@ -297,7 +296,8 @@ def _origins(
 
 
 def _calibration(description: form.Description) -> Calibration | None:
-    """None for one of another version of Atlas: `atlas calibrate` makes it anew."""
+    """Read the calibration; None for one of another version of Atlas: `atlas calibrate` makes it
+    anew."""
     try:
         return Calibration.model_validate(description.calibration)
     except ValidationError:
@@ -333,7 +333,7 @@ def export_collection(folder: Path, path: Path, progress: ProgressWrite) -> Mani
 
 @contextmanager
 def _open(folder: Path, manifest: Manifest) -> Iterator[Live]:
-    """The live version, which no build removes while it is open."""
+    """Open the live version, which no build removes while it is open."""
     try:
         using = in_use(folder / manifest.version)
         with using:
@@ -452,7 +452,7 @@ def _describe(manifest: Manifest, sources: int, export: NewExport) -> form.Descr
 
 
 def _part(kind: type[_ExportPart], said: Mapping[str, Any]) -> _ExportPart:
-    """What the form keeps of a part of the manifest."""
+    """Take what the form keeps of a part of the manifest."""
     return kind.model_validate({name: said[name] for name in kind.model_fields})
 
 

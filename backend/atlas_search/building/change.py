@@ -63,7 +63,7 @@ _SHARED = (RECORDS, IDS, TOKENS, WORDS, EMBEDDINGS, CHROMA)
 
 @dataclass(frozen=True)
 class Change:
-    """What a version is to be: parts of the live one and new documents, in an order.
+    """Version to be written: parts of the live one and new documents, in an order.
 
     `stood` and `documents_stood` say where each passage and document stands in the live version;
     -1 for a new one.
@@ -77,12 +77,12 @@ class Change:
     documents_stood: IntArray
 
     def room_needed(self, dimension: int) -> int:
-        """The bytes that it takes, about."""
+        """Return the bytes that it takes, about."""
         return room_needed(self.order.recent, dimension)
 
     @property
     def taken_over(self) -> dict[str, str]:
-        """The digests of the files that it takes over as they are, by name.
+        """Digests of the files that it takes over as they are, by name.
 
         They hold on a disk without links too: a copy of what is damaged must not get a new one.
         """
@@ -94,12 +94,12 @@ class Change:
 
     @property
     def only_links(self) -> bool:
-        """Whether no document of the live version is written anew, under another id, say."""
+        """Return whether no document of the live version is written anew, under another id, say."""
         return not any(isinstance(part, Placed) and part.found.kept for part in self.parts)
 
     @cached_property
     def gone(self) -> list[int]:
-        """The indices of the documents of the live version that the coming one does not have."""
+        """Indices of the documents of the live version that the coming one does not have."""
         is_gone = np.ones(self.live.manifest.documents, dtype=bool)
         is_gone[self.documents_stood[self.documents_stood >= 0]] = False
         found: list[int] = np.flatnonzero(is_gone).tolist()
@@ -107,16 +107,16 @@ class Change:
 
     @cached_property
     def is_recent(self) -> NDArray[np.bool_]:
-        """Whether each document of the live version is not in its base."""
+        """Return whether each document of the live version is not in its base."""
         return self.before.documents >= self.before.counts.base_documents
 
     def recent_of(self, kept: Kept) -> tuple[range, range]:
-        """Which of the recent documents of the live version are kept, and which passages."""
+        """Return which recent documents of the live version are kept, and which passages."""
         return _within(self.is_recent, kept.documents), _within(self.before.is_recent, kept.rows)
 
     @property
     def passages_of(self) -> IntArray:
-        """How many passages each document of the coming version has."""
+        """Number of passages of each document of the coming version."""
         return np.concatenate(
             [
                 self.live.passages_of(part) if isinstance(part, Kept) else [count]
@@ -126,18 +126,18 @@ class Change:
 
     @cached_property
     def keyword_keys(self) -> Keys:
-        """Those of the keyword index that is coming."""
+        """Keys of the coming keyword index."""
         return self.live.keyword_keys.after(self.stood, self.documents_stood)
 
     @cached_property
     def before(self) -> Order:
-        """The order of the live version."""
+        """Order of the live version."""
         return _order_of(self.live)
 
 
 def change_of(live: Live, parts: Sequence[Kept | Placed], materials: Materials) -> Change | None:
-    """How to write a version with these documents beside the live one; None if it is to be written
-    whole, for too much is new or gone, or the live one cannot be the base."""
+    """Return how to write a version with these documents beside the live one; None if it is to
+    be written whole, for too much is new or gone, or the live one cannot be the base."""
     manifest = live.manifest
     try:
         check_sizes(live.folder, manifest)
@@ -158,13 +158,14 @@ def change_of(live: Live, parts: Sequence[Kept | Placed], materials: Materials) 
 
 
 def _is_copied(name: str) -> bool:
-    """Whether a change reads or copies a file of the live version, and does not link it."""
+    """Return whether a change reads or copies a file of the live version, and does not link it."""
     is_of_keywords = name.split("/")[0] == KEYWORDS
     return _is_recent(name) or (is_of_keywords and not is_taken_over(name))
 
 
 def _is_recent(name: str) -> bool:
-    """Whether a file of a version belongs to what is beside its base, and is written anew."""
+    """Return whether a file of a version belongs to what is beside its base, and is written
+    anew."""
     return RECENT in Path(name).parts or name == RECENT_RECORDS
 
 
@@ -173,13 +174,13 @@ def _order_of(live: Live) -> Order:
 
 
 def _within(is_recent: NDArray[np.bool_], items: range) -> range:
-    """Of which recent items some items are, if those are counted alone."""
+    """Return the numbers of some items among the recent ones."""
     first = int(np.count_nonzero(is_recent[: items.start]))
     return range(first, first + int(np.count_nonzero(is_recent[items.start : items.stop])))
 
 
 def _leaving(live: Live, before: Order, stood: IntArray) -> Mapping[str, Sequence[str]]:
-    """The ids of the passages that leave the base, by corpus."""
+    """Return the ids of the passages that leave the base, by corpus."""
     leaves = ~before.is_recent
     leaves[stood[stood >= 0]] = False
     rows = np.flatnonzero(leaves)
@@ -235,7 +236,7 @@ def _link(live: Live, part: str, folder: Path) -> None:
 
 
 class _Writer:
-    """Writes the documents, words and keyword index of a changed version."""
+    """Writer of the documents, words and keyword index of a changed version."""
 
     def __init__(self, folder: Path, change: Change, materials: Materials):
         self._folder, self._change, self._materials = folder, change, materials
@@ -304,14 +305,14 @@ class _Writer:
 
     @cached_property
     def _words_of(self) -> IntArray:
-        """How many words each document of the live version has."""
+        """Number of words of each document of the live version."""
         folder = self._live.folder / WORDS
         folders = [folder, folder / RECENT] if self._live.order else [folder]
         sizes = np.concatenate([np.diff(map_array(each / "ends.npy")) for each in folders])
         return sizes[self._change.before.document_splice.every()]
 
     def _require_new(self, ids: Sequence[str], source: str) -> None:
-        """Ids that came with their passages may be those of others. Raises SourceError."""
+        """Raise SourceError if an id that came with its passage is another's."""
         holders = self._live.records.holders(ids)
         held = {id_ for id_, document in holders.items() if document not in self._gone}
         for id_ in ids:

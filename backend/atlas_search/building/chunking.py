@@ -36,7 +36,7 @@ blank lines would be looked for in all that follows."""
 
 
 def is_title(title: str, text: str) -> bool:
-    """Whether a title that was taken from `text` is one, and not only how the text begins.
+    """Return whether a title taken from `text` is one, and not only how the text begins.
 
     It is if it stands elsewhere, or alone on the first line with more text to follow, and ends like
     one.
@@ -48,7 +48,7 @@ def is_title(title: str, text: str) -> bool:
 
 
 def heading_spans(document: Document) -> list[TextSpan]:
-    """Where the title and the headings of sections stand in the text, in order.
+    """Return the places of the title and of the headings of sections in the text, in order.
 
     A segment begins with its heading if its first line, or its first paragraph, is the last part
     of its section path. A section may be followed by one of the same name, which nobody speaks yet.
@@ -69,7 +69,7 @@ def heading_spans(document: Document) -> list[TextSpan]:
 
 
 def without_headings(document: Document, spans: Sequence[TextSpan]) -> list[TextSpan]:
-    """`spans` without the headings at their ends that a section path names.
+    """Return `spans` without the headings at their ends that a section path names.
 
     None is empty, and no character that is not a heading gets lost. Of a document of headings
     alone, all is left as it is.
@@ -96,7 +96,7 @@ def without_headings(document: Document, spans: Sequence[TextSpan]) -> list[Text
 
 
 def _heading_at(text: str, start: int, name: str) -> TextSpan | None:
-    """The line or the paragraph at `start` if it reads `name`, with a line drawn under it."""
+    """Return line or the paragraph at `start` if it reads `name`, with a line drawn under it."""
     wanted = _plain(name)
     for mark in ("\n", "\n\n"):
         end = text.find(mark, start, start + _LONGEST)
@@ -111,12 +111,12 @@ def _heading_at(text: str, start: int, name: str) -> TextSpan | None:
 
 
 def _plain(line: str) -> str:
-    """A heading as it is compared."""
+    """Return a heading as it is compared."""
     return " ".join(_UNDERLINE.sub("", _MARKS.sub("", line.strip())).casefold().split())
 
 
 def _without(text: str, span: TextSpan, headings: Sequence[TextSpan]) -> TextSpan:
-    """The span without the headings at both ends, which may leave nothing."""
+    """Return the span without the headings at both ends, which may leave nothing."""
     start, end = span
     # by number: of a text of a hundred thousand headings, a copy for each passage takes minutes
     for number in range(bisect_left(headings, (start, 0)), len(headings)):
@@ -133,13 +133,14 @@ def _without(text: str, span: TextSpan, headings: Sequence[TextSpan]) -> TextSpa
 
 
 def _between(headings: Sequence[TextSpan], start: int, end: int) -> list[TextSpan]:
-    """The headings from `start` to `end`; none overlaps another, so their ends ascend, too."""
+    """Return headings from `start` to `end`; none overlaps another, so their ends ascend, too."""
     first = bisect_left(headings, (start, 0))
     return list(headings[first : bisect_right(headings, end, key=lambda heading: heading.end)])
 
 
 def _names(document: Document, at: int) -> set[str]:
-    """What stands above the text at this place: the title, and the parts of its section path."""
+    """Return what stands above the text at a place: the title, and the parts of its section
+    path."""
     index = bisect_right(document.segments, at, key=lambda segment: segment.start) - 1
     section = document.segments[index].section if index >= 0 else ""
     names = (document.title, *section.split(CONTEXT_JOINT))
@@ -155,17 +156,17 @@ _CHARACTERS_PER_TOKEN = 20
 
 
 class Measure(Protocol):
-    """A length in units, without a walk through the text; what it gives may lie outside of it."""
+    """Length in units, without a walk through the text; an end may lie outside of it."""
 
     def reach(self, start: int, count: int) -> int:
-        """The last end of a span from `start` of at most `count` units."""
+        """Return the last end of a span from `start` of at most `count` units."""
 
     def back(self, end: int, count: int) -> int:
-        """The first start of a span to `end` of at most `count` units."""
+        """Return the first start of a span to `end` of at most `count` units."""
 
 
 class Characters:
-    """One unit a character."""
+    """Measure of one unit a character."""
 
     def reach(self, start: int, count: int) -> int:
         return start + count
@@ -175,7 +176,7 @@ class Characters:
 
 
 class Tokens:
-    """One unit a token that the span touches, and no more than 20 characters for each."""
+    """Measure of one unit a token that the span touches, and at most 20 characters for each."""
 
     def __init__(self, spans: Sequence[tuple[int, int]]):
         self._starts = array("q", (start for start, _ in spans))
@@ -207,7 +208,7 @@ _OVERLAP_PERCENT: Mapping[Splitter, int] = {"recursive": 10, "structural": 10, "
 
 @dataclass(frozen=True)
 class Chunking:
-    """A choice without contradictions; make it with `chunking`.
+    """Choice of cuts without contradictions; make it with `chunking`.
 
     `size` and `overlap` are in `unit`, both 0 where documents are left whole. Every splitter but
     `whole` keeps pages and speakers apart, so that words are never given to somebody else, and the
@@ -231,7 +232,7 @@ def chunking(
     across_pages: bool = False,
     across_sections: bool = False,
 ) -> Chunking:
-    """What was chosen, with the splitter's own size and overlap where none is given.
+    """Return the choice, with the splitter's own size and overlap where none is given.
 
     A fixed window has 800 characters, 15 % of them overlap; others 1000 and 10 %; in tokens a
     fifth of it. Single paragraphs and sentences overlap only on demand, where a long one is cut.
@@ -281,7 +282,7 @@ _WINDOW = 4000
 
 
 def parts(text: str, span: TextSpan, starts: Starts) -> Iterator[TextSpan]:
-    """What lies between the boundaries in a span, trimmed, without the blank ones."""
+    """Return what lies between the boundaries in a span, trimmed, without the blank ones."""
     for left, right in pairwise(chain((span.start,), starts(text, span), (span.end,))):
         part = trim(text, left, right)
         if part.start < part.end:
@@ -289,7 +290,7 @@ def parts(text: str, span: TextSpan, starts: Starts) -> Iterator[TextSpan]:
 
 
 def paragraph_starts(text: str, span: TextSpan) -> Iterator[int]:
-    """Where paragraphs begin, except after a heading: it belongs to what follows."""
+    """Return the starts of paragraphs, except after a heading: it belongs to what follows."""
     start = span.start
     for match in _PARAGRAPH.finditer(text, *span):
         if not _HEADING.fullmatch(text, start, match.start()):
@@ -298,7 +299,7 @@ def paragraph_starts(text: str, span: TextSpan) -> Iterator[int]:
 
 
 def line_starts(text: str, span: TextSpan) -> Iterator[int]:
-    """Where lines begin, but not those that go on with the sentence before.
+    """Return the starts of lines, but of none that goes on with the sentence before.
 
     Nor does one begin between the header of a Markdown table and its first row.
     """
@@ -311,7 +312,8 @@ def line_starts(text: str, span: TextSpan) -> Iterator[int]:
 
 
 def leads_in(text: str, span: TextSpan) -> bool:
-    """Whether a span ends with what says little without what follows: a question, a heading."""
+    """Return whether a span ends with what says little without what follows: a question, a
+    heading."""
     line = text.rfind("\n", 0, span.end) + 1
     return text[span.end - 1] in _LEADS_IN or (
         span.start <= line
@@ -321,12 +323,12 @@ def leads_in(text: str, span: TextSpan) -> bool:
 
 
 def word_starts(text: str, span: TextSpan) -> Iterator[int]:
-    """Where words begin, that is, what stands between blanks."""
+    """Return the starts of words, that is, of what stands between blanks."""
     return (match.end() for match in _BLANK.finditer(text, *span))
 
 
 def sentence_starts(text: str, span: TextSpan) -> Iterator[int]:
-    """Where sentences begin; in a line of more than 4,000 characters, found window by window."""
+    """Return the starts of sentences; in a line of more than 4,000 characters, window by window."""
     at = span.start
     while at < span.end:
         end = min(at + _WINDOW, span.end)
@@ -337,7 +339,7 @@ def sentence_starts(text: str, span: TextSpan) -> Iterator[int]:
 
 
 def last_cut(text: str, start: int, at: int) -> int:
-    """The last place after `start`, up to `at`, that cuts no character from its marks.
+    """Return the last place after `start`, up to `at`, that cuts no character from its marks.
 
     It is `at` if there is none, but never `start` itself.
     """
@@ -349,14 +351,14 @@ def last_cut(text: str, start: int, at: int) -> int:
 
 
 def first_cut(text: str, at: int, end: int) -> int:
-    """The first place from `at`, up to `end`, that cuts no character from its marks."""
+    """Return the first place from `at`, up to `end`, that cuts no character from its marks."""
     while at < end and _is_one_character(text, at):
         at += 1
     return at
 
 
 def _is_one_character(text: str, at: int) -> bool:
-    """Whether a reader sees what is before `at` and what follows as one character."""
+    """Return whether a reader sees what is before `at` and what follows as one character."""
     if not 0 < at < len(text):
         return False
     following = text[at]
@@ -373,7 +375,8 @@ _WORD_START = re.compile(r"(?<=\s)\S")
 def fixed_spans(
     text: str, span: TextSpan, size: int, overlap: int, measure: Measure
 ) -> Iterator[TextSpan]:
-    """Windows of at most `size` units; each begins `overlap` units before the last one's end.
+    """Return windows of at most `size` units; each begins `overlap` units before the last one's
+    end.
 
     A window ends between words if it can in its last fifth, and begins with a word if one begins
     in its overlap; else both are cut hard. Requires 0 <= overlap <= size // 2 and a trimmed span.
@@ -418,7 +421,7 @@ def recursive_spans(
     measure: Measure,
     levels: tuple[Starts, ...] = LEVELS,
 ) -> Iterator[TextSpan]:
-    """Spans of at most `size` units, cut at the coarsest boundary that fits.
+    """Return spans of at most `size` units, cut at the coarsest boundary that fits.
 
     Boundaries are those of `levels`, then characters. What leads in, a question or a function's
     name, stays with what it leads to. Neighbouring pieces are joined while they fit. A span repeats
@@ -452,7 +455,7 @@ def _join(
 def _overlap_with(
     held: list[TextSpan], following: TextSpan, size: int, overlap: int, measure: Measure
 ) -> list[TextSpan]:
-    """The last of the pieces, within the overlap, that still fit with the piece to follow."""
+    """Return last of the pieces, within the overlap, that still fit with the piece to follow."""
     earliest = measure.back(held[-1].end, overlap)
     first = len(held)
     while (
@@ -467,7 +470,7 @@ def _overlap_with(
 def _pieces(
     text: str, span: TextSpan, size: int, measure: Measure, levels: tuple[Starts, ...]
 ) -> Iterator[TextSpan]:
-    """What a span is made of that is too long itself, each at most `size` long."""
+    """Cut a span that is too long into pieces of at most `size`."""
     if not levels:
         yield from _cut_word(text, span, size, measure)
         return
@@ -479,7 +482,7 @@ def _pieces(
 
 
 def _led(text: str, pieces: Iterable[TextSpan], size: int, measure: Measure) -> Iterator[TextSpan]:
-    """The pieces, each that leads in joined with the next, or the sentences where they meet."""
+    """Join each piece that leads in with the next, or the sentences where they meet."""
     before: TextSpan | None = None
     for piece in pieces:
         if before:
@@ -495,7 +498,8 @@ def _led(text: str, pieces: Iterable[TextSpan], size: int, measure: Measure) -> 
 def _meet(
     text: str, before: TextSpan, after: TextSpan, size: int, measure: Measure
 ) -> Sequence[TextSpan]:
-    """Two pieces as one, or the last sentence of one with the first line or sentence of the other.
+    """Return two pieces as one, or the last sentence of one with the first line or sentence of the
+    other.
 
     Or both as they are, where nothing fits.
     """
@@ -512,7 +516,8 @@ def _meet(
 
 
 def _lines_or_sentences(text: str, span: TextSpan) -> list[TextSpan]:
-    """Its lines, or the sentences of its only one: not of a table's header with its first row."""
+    """Return the lines, or the sentences of the only one: not of a table's header with its first
+    row."""
     found = list(parts(text, span, line_starts))
     whole = len(found) > 1 or text.find("|", *span) >= 0
     return found if whole else list(parts(text, span, sentence_starts))
@@ -533,7 +538,7 @@ _Split = Callable[[TextSpan], Iterator[TextSpan]]
 def passage_spans(
     document: Document, chunking: Chunking, token_spans: TokenSpans | None
 ) -> list[TextSpan]:
-    """The passages of a document, trimmed, in order, none inside another.
+    """Return the passages of a document, trimmed, in order, none inside another.
 
     Every character but blanks and headings is in one of them. None is longer than the size, except
     a single character of more tokens, and one with headings that have no text under them.
@@ -546,7 +551,7 @@ def passage_spans(
 
 
 def _bounds(document: Document, chunking: Chunking) -> Sequence[int]:
-    """Where no passage may run on, both ends of the text among them."""
+    """Return where no passage may run on, with both ends of the text."""
     bounds = {0, len(document.text)}
     if chunking.splitter == "whole":
         return sorted(bounds)
@@ -565,7 +570,7 @@ def _bounds(document: Document, chunking: Chunking) -> Sequence[int]:
 
 
 def _splitter(document: Document, chunking: Chunking, token_spans: TokenSpans | None) -> _Split:
-    """What cuts one region of the document."""
+    """Return what cuts one region of the document."""
     if chunking.splitter == "whole":
         return lambda region: iter((region,))
     text, size, overlap = document.text, chunking.size, chunking.overlap
@@ -615,7 +620,7 @@ class Position(NamedTuple):
 
 
 def positions(document: Document, spans: Sequence[TextSpan]) -> list[Position]:
-    """The position of each span, in one walk through the text; spans in order of `start`."""
+    """Return the position of each span, in one walk through the text; spans in order of `start`."""
     starts = [segment.start for segment in document.segments]
     found = []
     line = 1
@@ -641,7 +646,7 @@ def positions(document: Document, spans: Sequence[TextSpan]) -> list[Position]:
 def _segments(
     segments: Sequence[Segment], starts: Sequence[int], span: TextSpan
 ) -> Sequence[Segment]:
-    """Those the span touches."""
+    """Return the segments that the span touches."""
     first = max(bisect_right(starts, span.start) - 1, 0)
     return segments[first : max(bisect_right(starts, span.end - 1), first)]
 
@@ -651,7 +656,7 @@ def _section(segments: Sequence[Segment], span: TextSpan) -> str:
 
 
 def _locators(segments: Sequence[Segment], span: TextSpan) -> tuple[Located, ...]:
-    """Each where it begins in the passage; the first may have begun before it.
+    """Return each locator where it begins in the passage; the first may have begun before it.
 
     Sections are told where there are several.
     """

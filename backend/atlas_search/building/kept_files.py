@@ -26,7 +26,7 @@ BEFORE = ".before"
 
 
 def kept_sources(kept: Path, arriving: Path | None, suffixes: frozenset[str]) -> Sources:
-    """The kept files, and those that are `arriving`, which go before kept ones of their name.
+    """Return kept files, and those that are `arriving`, which go before kept ones of their name.
 
     Raises SourceError for a folder that cannot be listed.
     """

@@ -151,7 +151,7 @@ def _replace(site: Site, contents: Contents) -> Manifest:
 def _open_version(
     folder: Path, manifest: Manifest, embedder: Embedder, *, recovers_order: bool = False
 ) -> Iterator[tuple[Live, Staging]]:
-    """A version to be changed, and a staging area, which stays if a build left it.
+    """Open a version to be changed, and a staging area, which stays if a build left it.
 
     Raises EmbedderMismatch: another model would silently embed every passage again.
     """
@@ -202,7 +202,7 @@ def _make_anew(
 
 
 def _sharing_damage(folder: Path, manifest: Manifest) -> list[Finding]:
-    """The other versions that have a damaged file of this one as theirs."""
+    """Return the other versions that have a damaged file of this one as theirs."""
     damaged = damaged_files(folder / manifest.version, manifest, manifest.files)
     found = []
     for other in versions(folder):
@@ -216,7 +216,7 @@ def _sharing_damage(folder: Path, manifest: Manifest) -> list[Finding]:
 
 
 def _is_same(folder: Path, name: str, manifest: Manifest, other: Manifest) -> bool:
-    """Whether a file of two versions is one file."""
+    """Return whether a file of two versions is one file."""
     first, second = folder / manifest.version / name, folder / other.version / name
     return first.exists() and second.exists() and first.samefile(second)
 
@@ -233,7 +233,7 @@ def _all_of(live: Live) -> NDArray[np.bool_]:
 
 
 def _contents(live: Live, stay: NDArray[np.bool_]) -> Contents:
-    """What a version with the documents that `stay` is to hold."""
+    """Return what a version with the documents that `stay` is to hold."""
     origins = zip(live.columns.origins, live.columns.sources, stay.tolist(), strict=True)
     gone = {(origin, source) for origin, source, stays in origins if not stays}
     named = set(compress(live.columns.origins, stay.tolist()))
@@ -248,7 +248,7 @@ def _contents(live: Live, stay: NDArray[np.bool_]) -> Contents:
 
 
 def _readable_manifest(folder: Path) -> tuple[Manifest, str]:
-    """The live manifest, and "".
+    """Return the live manifest, and "".
 
     If it cannot be read, that of the newest version, which becomes live, and what was wrong.
     """
@@ -275,7 +275,7 @@ def _rescue_vectors(live: Live, staging: Staging, embedder: Embedder) -> None:
 
 
 def _are_proven(live: Live) -> bool:
-    """Whether the files of the vectors are whole, though others beside them are not."""
+    """Return whether the files of the vectors are whole, though others beside them are not."""
     names = [n for n in files_of(live.manifest, EMBEDDINGS) if n.endswith(f"/{VECTORS}")]
     try:
         return all(is_as_written(live.folder, live.manifest, name) for name in names)
@@ -291,7 +291,7 @@ def _read_stored(live: Live) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
 
 
 def _read_indexed(live: Live) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
-    """What the index has of the passages' vectors; one that is no unit vector is damaged."""
+    """Read the passages' vectors in the index; one that is no unit vector is damaged."""
     ids, in_index = live.records.passage_ids(), live.in_index.tolist()
     rows = {id_: row for row, id_ in enumerate(ids) if in_index[row]}
     for corpus in live.manifest.corpora:

@@ -46,7 +46,7 @@ class _LeftOut(Exception):
 
 @dataclass(frozen=True)
 class StagingOfFiles:
-    """Takes what the files of one origin give."""
+    """Staging of what the files of one origin give."""
 
     preparation: Preparation
     limits: Limits
@@ -70,7 +70,7 @@ class StagingOfFiles:
     def _with_vectors(
         self, file: SourceFile, given: Iterator[Prepared | End]
     ) -> Iterator[Prepared | End]:
-        """The same; vectors that come with a file are checked before any of it counts as read."""
+        """Check vectors that come with a file before any of it counts as read."""
         remarks = []
         for first in given:
             if not isinstance(first, Remark):
@@ -117,7 +117,7 @@ class StagingOfFiles:
         )
 
     def _mark(self, file: SourceFile, fingerprint: bytes, end: End) -> bytes:
-        """What tells the next build whether to read the file again."""
+        """Return what tells the next build whether to read the file again."""
         if end.again:
             return TRY_AGAIN
         if not self._is_still(file, fingerprint):
@@ -125,8 +125,8 @@ class StagingOfFiles:
         return self.limits.fingerprint(fingerprint) if end.failure else fingerprint
 
     def _is_still(self, file: SourceFile, fingerprint: bytes) -> bool:
-        """Whether a file is as it was before it was read: what was read may be neither that, nor
-        what the next build finds."""
+        """Return whether a file is as it was before it was read: what was read may be neither that,
+        nor what the next build finds."""
         try:
             return self.preparation.fingerprint(file, self.digests.of) == fingerprint
         except OSError:
@@ -219,7 +219,7 @@ class _Sorted:
     def but_unchanged(
         self, files: Sequence[SourceFile], digests: FileDigests
     ) -> list[tuple[SourceFile, SourceRow | None]]:
-        """The files of these that may have changed, with what they were; the others stay.
+        """Return the files of these that may have changed, with what they were; the others stay.
 
         There are tens of thousands of the others: of each nothing more is asked.
         """
@@ -250,7 +250,7 @@ class _Sorted:
             self.new.append((file, before, fingerprint))
 
     def unread(self) -> list[tuple[SourceFile, bytes]]:
-        """The new files that the staging area does not have as they are now."""
+        """Return the new files that the staging area does not have as they are now."""
         documents = self.records.documents_of({file.name for file, _, _ in self.new})
         staged = self.staging.fingerprints(self.preparation.origin)
         taken = self.staging.kept(self.preparation.origin)
@@ -264,11 +264,12 @@ class _Sorted:
         return found
 
     def _is_of(self, kept: bytes | None, fingerprint: bytes) -> bool:
-        """Whether what is kept of a file is of it as it is now: read, or beyond the limits."""
+        """Return whether what is kept of a file is of it as it is now: read, or beyond the
+        limits."""
         return kept == fingerprint or kept == self.limits.fingerprint(fingerprint)
 
     def after_reading(self) -> tuple[list[SourceRow], list[str]]:
-        """The sources that stay, and the names of the others.
+        """Return the sources that stay, and the names of the others.
 
         One of the live version that turned out to be unreadable for now stays too.
         """
@@ -285,7 +286,7 @@ class _Sorted:
 
 @dataclass(frozen=True)
 class _Records:
-    """What the live version has of one origin: its sources, and which documents are its own."""
+    """Documents of one origin in the live version: its sources, and which documents are its own."""
 
     live: Live | None
     sources: Sequence[SourceRow]
@@ -301,7 +302,7 @@ class _Records:
         return cls(live, sources, is_own)
 
     def known(self, *, again: bool) -> dict[str, SourceRow]:
-        """Its sources by name, without what was said while they could not be read.
+        """Return its sources by name, without what was said while they could not be read.
 
         With `again` they are to be read again.
         """
@@ -313,14 +314,14 @@ class _Records:
 
     @cached_property
     def had(self) -> frozenset[str]:
-        """The names of the sources that gave a document."""
+        """Names of the sources that gave a document."""
         if self.live is None:
             return frozenset()
         gave = frozenset(compress(self.live.columns.sources, self.is_own.tolist()))
         return gave & {source.name for source in self.sources}
 
     def documents_of(self, names: Collection[str]) -> Mapping[str, Sequence[int]]:
-        """The indices of the documents of some sources, by name."""
+        """Return the indices of the documents of some sources, by name."""
         found: dict[str, list[int]] = {}
         if self.live:
             sources = self.live.columns.sources
@@ -336,8 +337,8 @@ class _Records:
         own: Sequence[int],
         preparation: Preparation,
     ) -> SourceFile:
-        """The file with the digests of its `own` documents, if all but its bytes is as it was
-        `before`.
+        """Return the file with the digests of its `own` documents, if all but its bytes is as it
+        was `before`.
 
         Most records of a table are the same when one of them has changed.
         """
@@ -354,8 +355,8 @@ class _Records:
         keys: Mapping[str, Collection[str]],
         changed: Collection[str],
     ) -> NDArray[np.bool_]:
-        """Which documents stay: those of other origins, of some `sources`, and of each `changed`
-        source those with the `keys` that are given for it."""
+        """Return which documents stay: those of other origins, of some `sources`, and of each
+        `changed` source those with the `keys` that are given for it."""
         stay = ~self.is_own
         if self.live is None:
             return stay
@@ -373,19 +374,20 @@ _KEPT = "; what was read before is kept"
 
 
 def _kept(source: SourceRow, reason: str) -> SourceRow:
-    """A source that cannot be read now, with what it had before."""
+    """Return a source that cannot be read now, with what it had before."""
     return source._replace(remarks=(*source.remarks, ("", reason + _KEPT)))
 
 
 def _as_it_was_read(source: SourceRow, *, again: bool) -> SourceRow:
-    """A source without what was said while it could not be read; `again` if it is to be read."""
+    """Return a source without what was said while it could not be read; `again` if it is to be
+    read."""
     remarks = tuple((key, said) for key, said in source.remarks if not said.endswith(_KEPT))
     fingerprint = TRY_AGAIN if again else source.fingerprint
     return source._replace(remarks=remarks, fingerprint=fingerprint)
 
 
 def _would_keep(file: SourceFile, taken: Mapping[str, bytes]) -> bool:
-    """Whether reading the file now would keep the same documents as when it was staged.
+    """Return whether reading the file now would keep the same documents as when it was staged.
 
     Another version may have become live since, whose equal documents were cut in another way.
     """
@@ -408,8 +410,8 @@ def _languages(
     stay: NDArray[np.bool_],
     staged: Iterable[FoundDocument],
 ) -> Mapping[str, str]:
-    """The language of each corpus that the sources of this origin fill: what they say of it, or
-    else the one it has."""
+    """Return the language of each corpus that the sources of this origin fill: what they say of it,
+    or else the one it has."""
     fillers: dict[str, str] = {}
     if records.live:
         sources_of, own = records.live.columns.sources, stay & records.is_own

@@ -34,7 +34,7 @@ LEAST_COSINE = 0.98
 def check_vectors(
     source: str, documents: Sequence[VectoredDocument], embedder: Embedder
 ) -> tuple[list[bytes], list[int], NDArray[np.float32]]:
-    """Text digests, token counts and unit vectors that came with the documents of a source.
+    """Return text digests, token counts and unit vectors that came with the documents of a source.
 
     Raises SourceError if they are not those of `embedder`: a question's vector would mean nothing
     among them.
@@ -90,7 +90,6 @@ class Vectors:
 
     @property
     def passages(self) -> int:
-        """How many there are."""
         return sum(map(len, self.parts))
 
 
@@ -114,7 +113,7 @@ class Known:
 
     @property
     def live(self) -> AnyEmbeddings | None:
-        """Those of the live version, if the same model made them and they are whole."""
+        """Embeddings of the live version, if the same model made them and they are whole."""
         live = self._live
         if live is None or all(path != live.folder for path, _ in self._versions):
             return None
@@ -124,7 +123,7 @@ class Known:
             return None
 
     def find(self, digests: Collection[bytes]) -> dict[bytes, Embedded]:
-        """The texts among these that need not be embedded."""
+        """Return the texts among these that need not be embedded."""
         wanted = set(digests)
         found: dict[bytes, Embedded] = {}
         for path, manifest in self._versions:
@@ -149,7 +148,7 @@ class Known:
 
 
 def _live_manifest(folder: Path) -> Manifest | None:
-    """That of another collection; None if it cannot be read."""
+    """Read the manifest of another collection; None if it cannot be read."""
     try:
         return Manifest.read(folder)
     except (AtlasError, OSError):

@@ -81,7 +81,8 @@ class Contents:
     calibration: Calibration | None = None
 
     def digest(self, embedder: Embedder) -> str:
-        """Equal for equal contents, model and program: what decides whether to build at all."""
+        """Return a digest that is equal for equal contents, model and program: it decides
+        whether to build."""
         model = embedder.fingerprint
         if model not in self._digests:
             self._digests[model] = self._digest(model)
@@ -114,8 +115,8 @@ def _as_json(value: object) -> str:
 
 
 def _fingerprints(sources: Iterable[SourceRow]) -> str:
-    """The origin, name and fingerprint of every source as JSON, written by hand: there are tens of
-    thousands."""
+    """Return the origin, name and fingerprint of every source as JSON, written by hand: there are
+    tens of thousands."""
     text = encode_basestring_ascii
     each = [f'[{text(s.origin)}, {text(s.name)}, "{s.fingerprint.hex()}"]' for s in sources]
     return f"[{', '.join(each)}]"
@@ -123,7 +124,7 @@ def _fingerprints(sources: Iterable[SourceRow]) -> str:
 
 @dataclass(frozen=True)
 class Site:
-    """Where a version is built, and from what.
+    """Place where a version is built, and its materials.
 
     `fresh` builds the index anew in any case, `whole` writes all parts anew. `beside` are other
     collections, whose vectors of equal texts are taken over.
@@ -206,14 +207,14 @@ def weigh_terms(folder: Path, manifest: Manifest, embedder: Embedder, progress: 
 
 
 def _text_digests(version: Path) -> list[bytes]:
-    """The digest of what was embedded for each passage. Raises DamagedStore."""
+    """Return the digest of what was embedded for each passage. Raises DamagedStore."""
     found = read_embeddings(version / EMBEDDINGS, Order.read(version / ORDER))
     return [digest.tobytes() for digest in found.digests[:]]
 
 
 @dataclass(frozen=True)
 class _Parts:
-    """What the manifest tells of the parts of a version.
+    """Parts of a version, as the manifest tells of them.
 
     `taken_over` are the digests of the files that it shares with another; none if it is whole.
     """
@@ -275,7 +276,7 @@ def _write_change(
 
 @contextmanager
 def _partial_folder(folder: Path, name: str, needed: int) -> Iterator[Path]:
-    """A folder that gets the name of a version once all is written; removed if that fails.
+    """Make a folder that gets the name of a version once all is written; removed if that fails.
 
     Raises UnwritableFolder if the disk is full: the next build needs the room, of `needed` bytes.
     """
@@ -300,7 +301,8 @@ def make_live(folder: Path, manifest: Manifest, previous: Live | None) -> None:
 
 
 def _older(folder: Path) -> set[str]:
-    """What there is to go back to where the live version is damaged, and does not share that."""
+    """Return what there is to go back to where the live version is damaged, and does not share
+    that."""
     try:
         damaged = {Manifest.read(folder).version}
     except (MissingStore, DamagedStore):

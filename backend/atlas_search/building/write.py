@@ -59,7 +59,7 @@ BYTES_BESIDE_VECTORS = 3900  # text, words, ids and links of a passage of 800 ch
 
 
 def room_needed(passages: int, dimension: int) -> int:
-    """The bytes that a version of so many passages takes, about: vectors twice, and the rest."""
+    """Return bytes that a version of so many passages takes, about: vectors twice, and the rest."""
     return passages * (2 * 4 * dimension + BYTES_BESIDE_VECTORS)
 
 
@@ -75,7 +75,7 @@ class _Corpus:
 
 
 class Counted(NamedTuple):
-    """What is counted of a document: its characters, words and passages, and its metadata."""
+    """Counts of a document: its characters, words and passages, and its metadata."""
 
     found: FoundDocument
     characters: int
@@ -95,7 +95,7 @@ class _Sizes(NamedTuple):
 
 
 class Counter:
-    """Counts documents as they pass, in order of corpus."""
+    """Counter of documents as they pass, in order of corpus."""
 
     def __init__(self) -> None:
         self._corpora: dict[str, _Corpus] = {}
@@ -141,17 +141,16 @@ class Counter:
         self._fields.add(metadata)
 
     def passages(self) -> dict[str, int]:
-        """Passages by corpus, in order."""
+        """Return passages by corpus, in order."""
         return {id_: corpus.passages for id_, corpus in self._corpora.items()}
 
     def fields(self) -> dict[str, Field]:
-        """Every metadata field with its most frequent values."""
         return _fields_of(self._fields)
 
     def corpora(
         self, labels: Mapping[str, str], sources: Iterable[SourceRow], tokens: IntArray
     ) -> tuple[CorpusStatistics, ...]:
-        """The statistics of every corpus; `tokens` are those of all passages in order.
+        """Return the statistics of every corpus; `tokens` are those of all passages in order.
 
         Size and time of a file with documents of several corpora are shared by characters.
         """
@@ -196,8 +195,8 @@ class Counter:
     def _corpora_of_sources(
         self,
     ) -> tuple[Mapping[str, Mapping[str, str]], Mapping[tuple[str, str], Mapping[str, int]]]:
-        """A corpus of each source, by its origin and name, and how many characters those that
-        filled several gave each of them."""
+        """Return a corpus of each source, by its origin and name, and how many characters those
+        that filled several gave each of them."""
         corpus_of: dict[str, dict[str, str]] = defaultdict(dict)
         shared: dict[tuple[str, str], dict[str, int]] = {}
         for given in self._sizes:
@@ -241,8 +240,8 @@ and each makes a search a little longer."""
 
 @dataclass(frozen=True)
 class Written:
-    """What was written of a version: its statistics, the ids of all passages, and where each
-    stood in the live version with all its document says; -1 for the others."""
+    """Statistics of a written version, the ids of all passages, and where each stood in the live
+    version with all its document says; -1 for the others."""
 
     counter: Counter
     ids: Sequence[str]
@@ -294,7 +293,7 @@ def write_records(
 
 
 def _sources_of(part: Kept | Placed, materials: Materials) -> Callable[[int], str]:
-    """What gives the source of a passage by its place in the part."""
+    """Return what gives the source of a passage by its place in the part."""
     if isinstance(part, Placed):
         return lambda _: part.found.source
     first_rows = materials.live.first_rows[part.documents.start : part.documents.stop]
@@ -362,7 +361,7 @@ def add_words(place: Placed, ready: Ready, tokens: TokenWriter, all_words: WordW
 
 
 def _require_new(seen: set[str], added: Sequence[str], source_of: Callable[[int], str]) -> None:
-    """Ids that came with their passages may be those of others. Raises SourceError.
+    """Raise SourceError if an id that came with its passage is another's.
 
     `source_of` gives the source of a passage by its place among those `added`.
     """
@@ -373,7 +372,7 @@ def _require_new(seen: set[str], added: Sequence[str], source_of: Callable[[int]
 
 
 def two_passages(id_: str, source: str) -> SourceError:
-    """The error of an id that two passages have."""
+    """Return the error of an id that two passages have."""
     return SourceError(
         f"Two passages have the id {id_!r}, one of them of {source}. Build that source into a "
         "collection of its own."
@@ -381,7 +380,7 @@ def two_passages(id_: str, source: str) -> SourceError:
 
 
 def digests_of_files(folder: Path, known: Mapping[str, str]) -> dict[str, str]:
-    """The digest of every file of a version, by its name in there; of some they are `known`."""
+    """Return digest of every file of a version, by its name in there; of some they are `known`."""
     paths = [path for part in (*PARTS, ORDER) for path in _files(folder, part)]
     names = [path.relative_to(folder).as_posix() for path in paths]
     return {
@@ -390,7 +389,7 @@ def digests_of_files(folder: Path, known: Mapping[str, str]) -> dict[str, str]:
 
 
 def sizes(folder: Path) -> dict[str, int]:
-    """Bytes of every part."""
+    """Return the bytes of every part."""
     parts = [part for part in (*PARTS, ORDER) if (folder / part).exists()]
     return {part: sum(p.stat().st_size for p in _files(folder, part)) for part in parts}
 
@@ -407,8 +406,8 @@ def entries(
     document_keys: IntArray,
     corpora: NDArray[np.str_],
 ) -> Iterator[Entry]:
-    """What the keyword index is to hold of the passages `rows`, which have these keys and those of
-    their documents, and are of these corpora."""
+    """Return what the keyword index is to hold of the passages `rows`, which have these keys and
+    those of their documents, and are of these corpora."""
     terms = np.array(list(table.vocabulary), dtype=object)
     indexed = table.indexed(rows)
     for at, (key, document, corpus) in enumerate(
@@ -425,7 +424,7 @@ def _entries(table: TokenTable, counter: Counter, rows: IntArray, keys: Keys) ->
 
 
 def _match_terms(field: str, value: str | float, language: str) -> list[str]:
-    """The stems that must all stand in a question for this value to match it.
+    """Return the stems that must all stand in a question for this value to match it.
 
     Nobody types a URL or a full citation, titles have a signal of their own, a date is asked for
     by its year and a person by the last name.
@@ -497,7 +496,7 @@ def _write_index(
     live: Live | None,
     progress: Progress,
 ) -> int | None:
-    """The tombstones of an index that was changed; None of one that was built anew."""
+    """Return the tombstones of an index that was changed; None of one that was built anew."""
     done, ids, passages = 0, written.ids, written.counter.passages()
 
     def advance(count: int) -> None:
@@ -569,7 +568,7 @@ class _Vectors(NamedTuple):
     passages: Mapping[str, int]
 
     def of(self, rows: IntArray) -> dict[str, tuple[str, int, bytes]]:
-        """The corpus, row and text digest of some passages, by id."""
+        """Return the corpus, row and text digest of some passages, by id."""
         corpora, ends = list(self.passages), np.cumsum(list(self.passages.values()))
         owners = np.searchsorted(ends, rows, side="right").tolist()
         digests = self.embeddings.digests

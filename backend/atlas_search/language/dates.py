@@ -65,7 +65,7 @@ _CHARACTERS = str.maketrans(dict.fromkeys("[]") | dict.fromkeys("‒—―−", 
 
 
 def bounds(text: str) -> tuple[str, str] | None:
-    """The first and last day that the date `text` can mean, as ISO dates that compare as text.
+    """Return first and last day that the date `text` can mean, as ISO dates that compare as text.
 
     None if it is no date. Dates sort by (first day, last day, text). An open end is OPEN_START or
     OPEN_END.
@@ -175,7 +175,7 @@ def _years(first: int, last: int) -> Days:
 
 
 def _months(year: int, number: int) -> Days:
-    """A month, or what EDTF numbers from 21 on."""
+    """Return a month, or what EDTF numbers from 21 on."""
     first, count = number, 1
     if number > 12:
         if not 21 <= number <= 41:

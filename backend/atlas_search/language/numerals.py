@@ -67,7 +67,7 @@ class Numeral(NamedTuple):
 
 
 def numerals(text: str, surfaces: Collection[str], language: str) -> Iterator[Numeral]:
-    """The numbers of `text` whose digits are not what is written there, in order.
+    """Return the numbers of `text` whose digits are not what is written there, in order.
 
     Words are read in English alone, groups of three digits in every language. `surfaces` are the
     words of the text: most texts have no number, which is seen from these in no time.
@@ -92,8 +92,8 @@ def numerals(text: str, surfaces: Collection[str], language: str) -> Iterator[Nu
 
 
 def _values(written: str) -> Iterator[tuple[int, int, Decimal]]:
-    """The numbers of a run of English words and digits, with their places: `two hundred and five`
-    is one, `five six` are two."""
+    """Return the numbers of a run of English words and digits, with their places: `two hundred and
+    five` is one, `five six` are two."""
     start = end = 0
     total = current = Decimal(0)
     room, limit = Decimal("inf"), Decimal("inf")  # what comes next must be smaller

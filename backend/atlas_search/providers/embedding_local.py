@@ -150,7 +150,7 @@ class LocalEmbedder:
         return load(self._folder.path, self._pooling, device)
 
     def _export(self, folder: Path, precision: Precision) -> LoadedModel:
-        """The model, exported; in PyTorch where that is not possible, and `runtime` allows it."""
+        """Export the model; keep it in PyTorch where that is impossible and `runtime` allows it."""
         model = self._load_torch()
         if model.device != "cpu":
             return model
@@ -172,7 +172,7 @@ class LocalEmbedder:
 
 
 def batches(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
-    """The rows of texts to embed together, longest first: at most `tokens`, with the padding."""
+    """Return rows of texts to embed together, longest first: at most `tokens`, with padding."""
     order = sorted(range(len(lengths)), key=lambda row: (-lengths[row], row))
     start = 0
     while start < len(order):

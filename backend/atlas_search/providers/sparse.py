@@ -62,7 +62,7 @@ class TermModel:
         return hashlib.sha256(json.dumps(["terms", contents]).encode()).hexdigest()
 
     def passages(self, texts: Sequence[str]) -> list[TermWeights]:
-        """The weights of what passages are about. Raises MissingModel."""
+        """Return the weights of what passages are about. Raises MissingModel."""
         with self._lock:
             found = self._model().encode_document(
                 list(texts), batch_size=BATCH, show_progress_bar=False, save_to_cpu=True
@@ -76,7 +76,7 @@ class TermModel:
         ]
 
     def question(self, text: str) -> TermWeights:
-        """The weights of a question's terms. Raises MissingModel."""
+        """Return the weights of a question's terms. Raises MissingModel."""
         with self._lock:
             found = self._model().encode_query(text, show_progress_bar=False).cpu().coalesce()
         return TermWeights(found.indices()[0].numpy().astype(np.int32), found.values().numpy())

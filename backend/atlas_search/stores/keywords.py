@@ -188,9 +188,9 @@ class Keywords:
     def matching(
         self, corpus: str, terms: Sequence[str], depth: int, within: Sequence[int] | None = None
     ) -> KeywordHits:
-        """The passages of `corpus` with any of `terms`, "" is every corpus: at least `depth`, with
-        all that are as good as the last of these, for tantivy gives ties in any order. Of more
-        than MOST_TIES some are left out.
+        """Return the passages of `corpus` with any of `terms`, "" is every corpus: at least
+        `depth`, with all that are as good as the last of these, for tantivy gives ties in any
+        order. Of more than MOST_TIES some are left out.
 
         `within`, if given, are the indices of the only documents allowed.
         """

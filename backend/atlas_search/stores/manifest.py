@@ -30,7 +30,7 @@ class _Part(BaseModel):
 
 
 class CorpusStatistics(_Part):
-    """Counts of a corpus, and the digest of its documents.
+    """One corpus: counts, and the digest of its documents.
 
     `tokens` are the embedding model's, over all passages; `bytes` those of its source files;
     `seconds` what reading and cutting them took when they were last read; `language` is the one
@@ -51,7 +51,7 @@ class CorpusStatistics(_Part):
 
 
 class EmbeddingModel(_Part):
-    """Model whose vectors are stored.
+    """The model whose vectors are stored.
 
     `digest` is the SHA-256 of its weights, `fingerprint` that of all that makes passage vectors
     comparable, `runtime` what ran it when the version was made.
@@ -70,7 +70,7 @@ class EmbeddingModel(_Part):
 
 
 class Index(_Part):
-    """Settings by which passages can be found.
+    """How the passages can be found.
 
     `context` names what is embedded and indexed with a passage's text; in the vectors the title,
     and what follows it, have at most `context_characters` each. `algorithm` to `max_neighbors` are
@@ -89,7 +89,7 @@ class Index(_Part):
 
 
 class IndexRecall(_Part):
-    """Share of the 200 nearest passages that the vector index of a corpus found when it was
+    """What the vector index of a corpus finds: the share of the 200 nearest passages, when it was
     measured, with the `ef_search` that was set for that."""
 
     ef_search: int
@@ -97,7 +97,7 @@ class IndexRecall(_Part):
 
 
 class Origin(_Part):
-    """Kind of source the collection was built from, and how its documents were cut.
+    """One kind of source the collection was built from, and how its documents were cut.
 
     `arguments` are those of `atlas create <kind>`, so that a repair can read the sources again.
     """
@@ -114,7 +114,7 @@ class Origin(_Part):
 
 
 class Field(_Part):
-    """Metadata field: the number of documents that have it, and its most frequent values.
+    """One metadata field: how many documents have it, and its most frequent values.
 
     `values` counts distinct values; if `capped`, there are more.
     """
@@ -127,7 +127,7 @@ class Field(_Part):
 
 
 class Calibration(_Part):
-    """Evidence that an answer needs in this collection, and what that did when it was chosen.
+    """The evidence that an answer needs in this collection, and what that did when it was chosen.
 
     `lost` is the share of `good` questions with less evidence than `threshold`, `rejected` that of
     `off_topic` ones: both numbers of questions, from labels or made from the passages.
@@ -145,7 +145,7 @@ class Calibration(_Part):
 
 
 class Manifest(_Part):
-    """Description of a built collection. Durations are in seconds, sizes in bytes.
+    """A built collection. Durations are in seconds, sizes in bytes.
 
     `vector_tombstones` counts vectors that were removed from or replaced in the present index
     since it was last built anew; `index_recalls` are those of the corpora whose searches ask the

@@ -58,12 +58,12 @@ _OF_OTHERS = "d.corpus NOT IN (SELECT value FROM json_each(:corpora))"
 
 
 def no_passage(id_: str) -> NotFound:
-    """The error of an id that no passage has."""
+    """Return the error of an id that no passage has."""
     return NotFound(f"There is no passage {id_!r} in this collection.")
 
 
 def no_document(id_: str) -> NotFound:
-    """The error of an id that no document has."""
+    """Return the error of an id that no document has."""
     return NotFound(f"There is no document {id_!r} in this collection.")
 
 
@@ -156,8 +156,7 @@ class Records:
         return self._document_number.in_order([value for (value,) in found])
 
     def days_of_documents(self) -> list[tuple[int, str, str]]:
-        """Return the index of every document with a date, and the first and last day it can
-        mean."""
+        """Return index of every document with a date, and the first and last day it can mean."""
         query = """
             SELECT document, MIN(first_day), MAX(last_day) FROM {of}metadata
             WHERE field = ? AND first_day IS NOT NULL AND document NOT IN {gone}

@@ -158,8 +158,7 @@ class Store(Protocol):
         """Return at most `limit` of these documents, after the first `offset`."""
 
     def titled(self, documents: IntArray, words: str) -> IntArray:
-        """Return the documents whose title holds all of these words, or parts of words;
-        ascending."""
+        """Return documents whose title holds all of these words, or parts of words; ascending."""
 
     def read_sources(
         self, limit: int, offset: int, corpora: Collection[str] | None = None

@@ -365,8 +365,7 @@ def _numbered(words: Sequence[str]) -> tuple[list[str], IntArray]:
 
 
 def _places_by(tokens: IntArray, counts: IntArray) -> IntArray:
-    """Return the places of each form, ascending, form after form; `counts` say how often each
-    occurs.
+    """Return places of each form, ascending, form after form; `counts` say how often each occurs.
 
     Some forms at a time, so few that their numbers from the first of them have 16 bits: such
     numbers are counted into their order, which is faster than to compare them.
