@@ -1,7 +1,6 @@
 """An export read whole before anything is written: refused with the file and the line at fault."""
 
 import hashlib
-import os
 import shutil
 import zipfile
 import zlib
@@ -19,6 +18,7 @@ from atlas_search.building.document_ids import FoundDocument, place
 from atlas_search.core.errors import SourceError
 from atlas_search.core.ids import check_id
 from atlas_search.language.languages import LANGUAGES
+from atlas_search.stores.manifest import bring_to_disk
 from atlas_search.stores.record_writer import Provenance
 
 FORM_VERSION = 1
@@ -265,7 +265,8 @@ def new_export(path: Path) -> Iterator[NewExport]:
         _remove(partial)  # what a killed export left
         try:
             yield from _new(path, partial)
-            _sync(partial)
+            # before it bears its name: a backup must outlast a power failure
+            bring_to_disk(partial, *(partial.iterdir() if partial.is_dir() else ()))
             partial.rename(path)
         finally:
             _remove(partial)
@@ -334,16 +335,6 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
-
-
-def _sync(path: Path) -> None:
-    """Bring it to disk before it bears its name: a backup must outlast a power failure."""
-    for each in (path, *(path.iterdir() if path.is_dir() else ())):
-        descriptor = os.open(each, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 CHUNK = 2**16  # bytes read at once

@@ -23,7 +23,6 @@ from atlas_search.building.write import (
     room_needed,
     two_passages,
 )
-from atlas_search.core.errors import DamagedStore
 from atlas_search.stores import embedded
 from atlas_search.stores.arrays import IntArray, map_array
 from atlas_search.stores.embedded import PassageIds
@@ -43,10 +42,9 @@ from atlas_search.stores.versions import (
     RECORDS,
     TOKENS,
     WORDS,
-    check_sizes,
-    check_touched,
     damaged_files,
     files_of,
+    visible_problem,
 )
 from atlas_search.stores.words import WordTable, WordWriter
 
@@ -139,10 +137,7 @@ def change_of(live: Live, parts: Sequence[Kept | Placed], materials: Materials) 
     """Return how to write a version with these documents beside the live one; None if it is to
     be written whole, for too much is new or gone, or the live one cannot be the base."""
     manifest = live.manifest
-    try:
-        check_sizes(live.folder, manifest)
-        check_touched(live.folder, manifest)
-    except DamagedStore:
+    if visible_problem(live.folder, manifest):
         return None
     # what is linked keeps its digest, so that damage is found later; what is copied gets a new one
     if damaged_files(live.folder, manifest, filter(_is_copied, manifest.files)):
@@ -267,7 +262,7 @@ class _Writer:
             self._require_new(ids, part.found.source)
             self._recent_ids += ids
             records.document(ready.document, ready.provenance, ready.passages)
-            self._counter.add(add_words(part, ready, self._tokens, self._words))
+            add_words(part, ready, self._tokens, self._words, self._counter)
         records.close()
         PassageIds.of(self._recent_ids).write(self._folder / IDS / RECENT)
         table = self._tokens.table()

@@ -25,13 +25,13 @@ from atlas_search.building.prepare import Preparation
 from atlas_search.building.reading import Plan, read_sources
 from atlas_search.building.source_file import FileDigests
 from atlas_search.building.sources import Sources, label_of, rare_collections
+from atlas_search.building.version import LAST_STAGE as LAST_STAGE
 from atlas_search.building.version import (
     Contents,
     Progress,
     Site,
-    make_live,
     weigh_terms,
-    write_version,
+    write_live,
 )
 from atlas_search.building.workers import Limits
 from atlas_search.core.settings import Settings
@@ -43,17 +43,12 @@ from atlas_search.stores.versions import (
     STAGING,
     lock,
     remove_old,
-    removed_unless_live,
     versions,
 )
 
 if TYPE_CHECKING:
     from atlas_search.core.telemetry.span import AttributeValue, Span
     from atlas_search.core.telemetry.tracer import Tracer
-
-
-LAST_STAGE = "Going live"
-"""Told before the new version is made live. What ends the build until then leaves the old one."""
 
 
 @dataclass(frozen=True)
@@ -202,11 +197,7 @@ def build(
                 fresh=options.force,
                 beside=options.beside,
             )
-            manifest, embedded = write_version(site, contents)
-            with removed_unless_live(folder, manifest.version):
-                progress(LAST_STAGE, 0, 1)
-                make_live(folder, manifest, live)
-            progress(LAST_STAGE, 1, 1)
+            manifest, embedded = write_live(site, contents)
             unchanged = False
         with suppress(OSError, sqlite3.DatabaseError):  # it is live; the next build forgets this
             staging.finish(options.origin)

@@ -8,11 +8,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.building.flow import LAST_STAGE
 from atlas_search.building.live import Live, place_beside
 from atlas_search.building.reading import Plan
 from atlas_search.building.sources import label_of
-from atlas_search.building.version import Contents, Progress, Site, make_live, write_version
+from atlas_search.building.version import Contents, Progress, Site, write_live, write_version
 from atlas_search.building.write import digests_of_files, sizes
 from atlas_search.core.errors import DamagedStore, EmbedderMismatch, MissingStore, SourceError
 from atlas_search.providers.embedding import Embedder
@@ -105,7 +104,7 @@ def drop(folder: Path, corpus: str, embedder: Embedder, progress: Progress) -> M
                 f"{corpus!r} cannot be dropped. Give one of several."
             )
         site = Site(folder, live, staging, embedder, progress)
-        return _replace(site, _contents(live, np.array(live.columns.corpora) != corpus))
+        return write_live(site, _contents(live, np.array(live.columns.corpora) != corpus))[0]
 
 
 def compact(folder: Path, embedder: Embedder, progress: Progress) -> Manifest | None:
@@ -117,7 +116,7 @@ def compact(folder: Path, embedder: Embedder, progress: Progress) -> Manifest | 
         if live.order is None:
             return None
         site = Site(folder, live, staging, embedder, progress, whole=True)
-        return _replace(site, _contents(live, _all_of(live)))
+        return write_live(site, _contents(live))[0]
 
 
 def remove_source(
@@ -134,17 +133,8 @@ def remove_source(
             raise SourceError(
                 f"{source[1]} cannot be removed: {folder.name} has no document of it, or no other."
             )
-        return _replace(Site(folder, live, staging, embedder, progress), _contents(live, stay))
-
-
-def _replace(site: Site, contents: Contents) -> Manifest:
-    """Write a version and make it live in the place of the one before."""
-    manifest, _ = write_version(site, contents)
-    with removed_unless_live(site.folder, manifest.version):
-        site.progress(LAST_STAGE, 0, 1)
-        make_live(site.folder, manifest, site.live)
-    site.progress(LAST_STAGE, 1, 1)
-    return manifest
+        site = Site(folder, live, staging, embedder, progress)
+        return write_live(site, _contents(live, stay))[0]
 
 
 @contextmanager
@@ -195,7 +185,7 @@ def _make_anew(
             reanalyse=TOKENS in damaged,
             whole=True,
         )
-        repaired, embedded = write_version(site, _contents(live, _all_of(live)))
+        repaired, embedded = write_version(site, _contents(live))
         with removed_unless_live(folder, repaired.version):
             go_live(folder, repaired)
         return repaired, embedded
@@ -228,12 +218,10 @@ def _remove(folder: Path, damaged: Collection[str]) -> None:
     remove_old(folder, {found.version for found in versions(folder)})
 
 
-def _all_of(live: Live) -> NDArray[np.bool_]:
-    return np.ones(live.manifest.documents, dtype=bool)
-
-
-def _contents(live: Live, stay: NDArray[np.bool_]) -> Contents:
-    """Return what a version with the documents that `stay` is to hold."""
+def _contents(live: Live, stay: NDArray[np.bool_] | None = None) -> Contents:
+    """Return what a version with the documents that `stay` is to hold; without it all stay."""
+    if stay is None:
+        stay = np.ones(live.manifest.documents, dtype=bool)
     origins = zip(live.columns.origins, live.columns.sources, stay.tolist(), strict=True)
     gone = {(origin, source) for origin, source, stays in origins if not stays}
     named = set(compress(live.columns.origins, stay.tolist()))

@@ -238,11 +238,8 @@ def by_folder(roots: Sequence[Path], suffixes: frozenset[str], encoding: str) ->
         if not folder.is_dir():
             raise SourceError(f"{folder} is not a folder. Of several sources each is a corpus.")
         corpus = check_id(folder.name or folder.resolve().name, str(folder))
-        rule = Rule(corpus, encoding=encoding)
-        found = walk(folder, suffixes, inside)
-        names = [f"{corpus}/{inner}" for inner in found.names]
-        files += map(SourceFile, found.locations, names, found.names, repeat(rule))
-        left_out += [(f"{corpus}/{inner}", reason) for _, inner, reason in found.left_out]
+        below = walk(folder, suffixes, inside)
+        _add_walk(below, f"{corpus}/", Rule(corpus, encoding=encoding), files, left_out)
     return _sources(files, left_out, {})
 
 
@@ -254,11 +251,21 @@ def by_rule(roots: Sequence[Path], suffixes: frozenset[str], rule: Rule) -> Sour
     inside = real_paths(roots)
     for root in roots:
         above = "" if len(roots) == 1 or root.is_file() else f"{printable(root.name)}/"
-        found = walk(root, suffixes, inside)
-        names = [f"{above}{inner}" for inner in found.names]
-        files += map(SourceFile, found.locations, names, found.names, repeat(rule))
-        left_out += [(f"{above}{inner}", reason) for _, inner, reason in found.left_out]
+        _add_walk(walk(root, suffixes, inside), above, rule, files, left_out)
     return _sources(files, left_out, {})
+
+
+def _add_walk(
+    below: Walk,
+    above: str,
+    rule: Rule,
+    files: list[SourceFile],
+    left_out: list[tuple[str, str]],
+) -> None:
+    """Add what lies below a folder, under one rule; names get the folder `above` before them."""
+    names = [f"{above}{inner}" for inner in below.names]
+    files += map(SourceFile, below.locations, names, below.names, repeat(rule))
+    left_out += [(f"{above}{inner}", reason) for _, inner, reason in below.left_out]
 
 
 @rare_collections()

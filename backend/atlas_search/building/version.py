@@ -1,7 +1,6 @@
 """Writing a whole version of a collection beside the live one."""
 
 import json
-import os
 import platform
 import shutil
 import time
@@ -47,6 +46,7 @@ from atlas_search.stores.manifest import (
     Index,
     Manifest,
     Origin,
+    bring_to_disk,
 )
 from atlas_search.stores.order import RECENT, Order
 from atlas_search.stores.record_writer import SourceRow
@@ -62,6 +62,7 @@ from atlas_search.stores.versions import (
     is_part_whole,
     new_name,
     remove_old,
+    removed_unless_live,
     versions,
 )
 
@@ -177,7 +178,8 @@ def write_version(site: Site, contents: Contents) -> tuple[Manifest, int]:
         durations = {"embed": round(embed_seconds, 3), "write": round(total - embed_seconds, 3)}
         manifest = manifest.model_copy(update={"durations": durations})
         manifest.write(partial)
-        _sync(partial)
+        # before the version is named: the manifest must never lie
+        bring_to_disk(partial, *partial.rglob("*"))
     weigh_terms(site.folder, manifest, site.embedder, site.progress)
     return manifest, vectors.embedded
 
@@ -292,6 +294,20 @@ def _partial_folder(folder: Path, name: str, needed: int) -> Iterator[Path]:
         partial.rename(folder / name)
 
 
+LAST_STAGE = "Going live"
+"""Told before the new version is made live. What ends the build until then leaves the old one."""
+
+
+def write_live(site: Site, contents: Contents) -> tuple[Manifest, int]:
+    """Write a version and make it live in the place of the one before, as `write_version`."""
+    manifest, embedded = write_version(site, contents)
+    with removed_unless_live(site.folder, manifest.version):
+        site.progress(LAST_STAGE, 0, 1)
+        make_live(site.folder, manifest, site.live)
+    site.progress(LAST_STAGE, 1, 1)
+    return manifest, embedded
+
+
 def make_live(folder: Path, manifest: Manifest, previous: Live | None) -> None:
     """Make a written version live in one step, and remove all but it and the one before."""
     kept = {previous.manifest.version} if previous else _older(folder)
@@ -382,13 +398,3 @@ def _versions() -> dict[str, str]:
         "python": platform.python_version(),
         **{package: installed_version(package) for package in packages},
     }
-
-
-def _sync(folder: Path) -> None:
-    """Bring every file to disk before the version is named: the manifest must never lie."""
-    for path in (folder, *folder.rglob("*")):
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

@@ -17,7 +17,7 @@ from atlas_search.building.document_ids import FoundDocument, Kept, Placed
 from atlas_search.building.live import Live, Materials, Ready, standing
 from atlas_search.building.sources import label_of
 from atlas_search.core.addresses import UNLINKED, URL
-from atlas_search.core.domain import Metadata
+from atlas_search.core.domain import Document, Metadata
 from atlas_search.core.errors import SourceError
 from atlas_search.language.text import content_words, words
 from atlas_search.readers.metadata import SUCCESSION_NAMES, FieldCounter
@@ -74,16 +74,6 @@ class _Corpus:
     digest: "hashlib._Hash" = field(default_factory=hashlib.sha256)
 
 
-class Counted(NamedTuple):
-    """Counts of a document: its characters, words and passages, and its metadata."""
-
-    found: FoundDocument
-    characters: int
-    words: int
-    passages: int
-    metadata: Metadata
-
-
 class _Sizes(NamedTuple):
     """The sources of documents of one corpus and origin, and how many characters each document
     has."""
@@ -103,20 +93,19 @@ class Counter:
         self._fields = FieldCounter()
         self.origins: dict[str, list[int]] = defaultdict(lambda: [0, 0])
 
-    def add(self, counted: Counted) -> None:
-        """Count one document and its passages."""
-        found = counted.found
+    def add(self, found: FoundDocument, document: Document, words: int, passages: int) -> None:
+        """Count one document, its words and its passages."""
         corpus = self._corpora.setdefault(found.corpus, _Corpus(found.language))
         corpus.documents += 1
-        corpus.passages += counted.passages
-        corpus.characters += counted.characters
-        corpus.words += counted.words
+        corpus.passages += passages
+        corpus.characters += len(document.text)
+        corpus.words += words
         corpus.digest.update(found.provenance.digest)
         origin = found.provenance.origin
-        self._sizes.append(_Sizes(found.corpus, origin, [found.source], [counted.characters]))
-        self._fields.add([counted.metadata])
+        self._sizes.append(_Sizes(found.corpus, origin, [found.source], [len(document.text)]))
+        self._fields.add([document.metadata])
         self.origins[origin][0] += 1
-        self.origins[origin][1] += counted.passages
+        self.origins[origin][1] += passages
 
     def keep(
         self,
@@ -126,7 +115,7 @@ class Counter:
         passages: IntArray,
         metadata: Iterable[Metadata],
     ) -> None:
-        """Count documents that stay, and their passages; of each what `Counted` says."""
+        """Count documents that stay: of each the characters, words, passages and metadata."""
         corpus = self._corpora.setdefault(kept.corpus, _Corpus(kept.language))
         corpus.documents += len(kept.documents)
         corpus.passages += len(kept.rows)
@@ -267,16 +256,16 @@ def write_records(
     for part in parts:
         if isinstance(part, Kept):
             added = materials.passage_ids[part.rows.start : part.rows.stop]
-            _require_new(seen, added, _sources_of(part, materials))
+            _require_new(seen, added, part, materials)
             for run in materials.live.runs(part.documents, part.rows):
                 records.keep(*run)
             _keep_words(part, materials, tokens, all_words, counter)
         else:
             ready = ready_from(part)
             added = [passage.id for passage in ready.passages]
-            _require_new(seen, added, _sources_of(part, materials))
+            _require_new(seen, added, part, materials)
             records.document(ready.document, ready.provenance, ready.passages)
-            counter.add(add_words(part, ready, tokens, all_words))
+            add_words(part, ready, tokens, all_words, counter)
         ids += added
         passages.append(len(added))
     records.close()
@@ -290,19 +279,6 @@ def write_records(
         keys = Keys.plain(table.passages, len(documents))
         write_keywords(target, _entries(table, counter, keys.rows, keys))
     return Written(counter, ids, stood)
-
-
-def _sources_of(part: Kept | Placed, materials: Materials) -> Callable[[int], str]:
-    """Return what gives the source of a passage by its place in the part."""
-    if isinstance(part, Placed):
-        return lambda _: part.found.source
-    first_rows = materials.live.first_rows[part.documents.start : part.documents.stop]
-
-    def source(at: int) -> str:
-        document = np.searchsorted(first_rows, part.rows.start + at, side="right") - 1
-        return part.sources[int(document)]
-
-    return source
 
 
 def _change_keywords(
@@ -343,8 +319,10 @@ def _keep_words(
     counter.keep(kept, characters, sizes, materials.live.passages_of(kept), metadata)
 
 
-def add_words(place: Placed, ready: Ready, tokens: TokenWriter, all_words: WordWriter) -> Counted:
-    """Add the words of a document that is new, or has changed."""
+def add_words(
+    place: Placed, ready: Ready, tokens: TokenWriter, all_words: WordWriter, counter: Counter
+) -> None:
+    """Add the words of a document that is new, or has changed, and count it."""
     document, language = ready.document, ready.language
     tokens.document(
         document.corpus,
@@ -357,18 +335,21 @@ def add_words(place: Placed, ready: Ready, tokens: TokenWriter, all_words: WordW
     for each in zip(ready.words, ready.parts, ready.contexts, strict=True):
         tokens.passage(*each)
     size = all_words.add(document.text, language, [passage.span for passage in ready.passages])
-    return Counted(place.found, len(document.text), size, len(ready.passages), document.metadata)
+    counter.add(place.found, document, size, len(ready.passages))
 
 
-def _require_new(seen: set[str], added: Sequence[str], source_of: Callable[[int], str]) -> None:
-    """Raise SourceError if an id that came with its passage is another's.
-
-    `source_of` gives the source of a passage by its place among those `added`.
-    """
-    for at, id_ in enumerate(added):
-        if id_ in seen:
-            raise two_passages(id_, source_of(at))
-        seen.add(id_)
+def _require_new(
+    seen: set[str], added: Sequence[str], part: Kept | Placed, materials: Materials
+) -> None:
+    """Raise SourceError if an id that came with its passage is another's."""
+    for row, id_ in enumerate(added, start=part.rows.start if isinstance(part, Kept) else 0):
+        if id_ not in seen:
+            seen.add(id_)
+        elif isinstance(part, Placed):
+            raise two_passages(id_, part.found.source)
+        else:
+            document = np.searchsorted(materials.live.first_rows, row, side="right") - 1
+            raise two_passages(id_, materials.live.columns.sources[int(document)])
 
 
 def two_passages(id_: str, source: str) -> SourceError:

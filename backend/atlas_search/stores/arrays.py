@@ -3,12 +3,15 @@
 import threading
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from atlas_search.core.errors import DamagedStore
 
 # NumPy parses a file's header with `ast`, which on Python 3.11 and 3.12 counts its depth for all
 # threads together: two files opened at once may end in a SystemError (python/cpython#106905).
@@ -23,6 +26,15 @@ def map_array(path: Path) -> NDArray[Any]:
     """
     with _ONE_HEADER_AT_A_TIME:
         return np.asarray(np.load(path, mmap_mode="r"))
+
+
+@contextmanager
+def reading(what: str) -> Iterator[None]:
+    """Turn the errors of files that are missing or unreadable into DamagedStore."""
+    try:
+        yield
+    except (OSError, ValueError, EOFError) as error:
+        raise DamagedStore(f"{what} cannot be read ({error}). Run `atlas store repair`.") from error
 
 
 IntArray = NDArray[np.integer]

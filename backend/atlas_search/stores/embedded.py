@@ -23,7 +23,7 @@ from atlas_search.core.domain import Corpus
 from atlas_search.core.errors import AtlasError, DamagedStore, OutdatedStore
 from atlas_search.core.stop import Stop
 from atlas_search.language.text import ANALYSER_VERSION, distinct
-from atlas_search.stores.arrays import IntArray, Splice, map_array
+from atlas_search.stores.arrays import IntArray, Splice, map_array, reading
 from atlas_search.stores.filters import PASSAGE_FIELDS, DocumentDays, Filter
 from atlas_search.stores.keywords import Keywords
 from atlas_search.stores.manifest import Manifest
@@ -77,12 +77,8 @@ class PassageIds:
     @classmethod
     def read(cls, folder: Path) -> Self:
         """Map the files of `folder`. Raises DamagedStore."""
-        try:
+        with reading(f"The ids in {folder}"):
             found = cls(*(map_array(folder / n) for n in (_TEXTS, _ENDS, _HASHES, _ROWS)))
-        except (OSError, ValueError, EOFError) as error:
-            raise DamagedStore(
-                f"The ids in {folder} cannot be read ({error}). Run `atlas store repair`."
-            ) from error
         if not len(found.ends) - 1 == len(found.hashes) == len(found.rows):
             raise DamagedStore(f"The files in {folder} disagree. Run `atlas store repair`.")
         return found

@@ -206,7 +206,7 @@ class Manifest(_Part):
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(folder / FILE_NAME)
-        _sync(folder)
+        bring_to_disk(folder)
 
     @classmethod
     def read(cls, folder: Path) -> Self:
@@ -261,13 +261,14 @@ def _digest(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 
-def _sync(folder: Path) -> None:
-    """Make a rename in `folder` outlast a power failure."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+def bring_to_disk(*paths: Path) -> None:
+    """Make the content of files, and the names in folders, outlast a power failure."""
+    for path in paths:
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _missing(folder: Path) -> str:

@@ -11,11 +11,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.core.errors import DamagedStore
 from atlas_search.stores.arrays import Gathered as Gathered
 from atlas_search.stores.arrays import IntArray as IntArray
 from atlas_search.stores.arrays import Ragged as Ragged
-from atlas_search.stores.arrays import map_array
+from atlas_search.stores.arrays import map_array, reading
 from atlas_search.stores.arrays import runs as runs
 from atlas_search.stores.arrays import sorted_unique as sorted_unique
 from atlas_search.stores.order import RECENT, Order
@@ -151,7 +150,7 @@ class TokenTable:
         def array(name: str) -> IntArray:
             return map_array(folder / f"{name}.npy")
 
-        try:
+        with reading(f"The words in {folder}"):
             terms = json.loads((folder / VOCABULARY).read_text(encoding="utf-8"))
             arrays: dict[str, Any] = {
                 field.name: Ragged.between(
@@ -161,10 +160,6 @@ class TokenTable:
                 else array(field.name)
                 for field in fields(cls)[1:]
             }
-        except (OSError, ValueError, EOFError) as error:
-            raise DamagedStore(
-                f"The words in {folder} cannot be read ({error}). Run `atlas store repair`."
-            ) from error
         return cls(vocabulary={term: id_ for id_, term in enumerate(terms)}, **arrays)
 
     @classmethod

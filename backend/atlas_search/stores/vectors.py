@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from atlas_search.core.errors import ConfigurationError, DamagedStore, SourceError, UnwritableFolder
 from atlas_search.core.files import CLOSED, is_full
-from atlas_search.stores.arrays import IntArray, Splice, Spliced, map_array
+from atlas_search.stores.arrays import IntArray, Splice, Spliced, map_array, reading
 from atlas_search.stores.order import RECENT, Order
 from atlas_search.stores.record_writer import read_only
 from atlas_search.stores.staged import text_digest as text_digest
@@ -147,12 +147,8 @@ class Embeddings:
     @classmethod
     def read(cls, folder: Path) -> Self:
         """Map the files of `folder`. Raises DamagedStore if one is missing or unreadable."""
-        try:
+        with reading(f"The vectors in {folder}"):
             found = cls(*(map_array(folder / n) for n in (VECTORS, DIGESTS, TOKENS, SUMS)))
-        except (OSError, ValueError, EOFError) as error:
-            raise DamagedStore(
-                f"The vectors in {folder} cannot be read ({error}). Run `atlas store repair`."
-            ) from error
         if not len(found.vectors) == len(found.digests) == len(found.tokens):
             raise DamagedStore(f"The files in {folder} disagree. Run `atlas store repair`.")
         return found

@@ -1,7 +1,7 @@
 """Checking every part of a version against its manifest, and the parts against each other."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -98,8 +98,10 @@ class _Version(NamedTuple):
     manifest: Manifest
     order: Order | None
 
-    def records(self) -> Records:
-        return Records.of_version(self.folder, self.manifest, self.order)
+    @contextmanager
+    def records(self) -> Iterator[Records]:
+        with closing(Records.of_version(self.folder, self.manifest, self.order)) as records:
+            yield records
 
     def tokens(self) -> TokenTable:
         passages_of = [corpus.passages for corpus in self.manifest.corpora]
@@ -187,8 +189,7 @@ def _check_order(version: _Version) -> str:
 
 def _check_records(version: _Version) -> str:
     manifest = version.manifest
-    records = version.records()
-    try:
+    with version.records() as records:
         _require(records.check() == "ok", f"SQLite: {records.check()}")
         counts = records.passage_counts()
         _require(sum(counts) == manifest.passages, f"it has {sum(counts)} passages")
@@ -198,15 +199,13 @@ def _check_records(version: _Version) -> str:
             for passage in passages:
                 cut = document.text[passage.start : passage.end]
                 _require(bool(cut) and passage.text == cut, f"{passage.id} is not in its document")
-    finally:
-        records.close()
     return f"{len(counts)} documents, every span of {sum(counts)} passages"
 
 
 def _check_ids(version: _Version) -> str:
-    records, found = version.records(), read_ids(version.folder / IDS, version.order)
-    ids = records.passage_ids()
-    records.close()
+    found = read_ids(version.folder / IDS, version.order)
+    with version.records() as records:
+        ids = records.passage_ids()
     _require(len(found) == len(ids), f"it has {len(found)} passages")
     rows = np.arange(len(ids))
     _require(found.of_rows(rows) == ids, "the ids are not those of the passages")
@@ -229,11 +228,9 @@ def _check_embeddings(version: _Version) -> str:
 
 
 def _check_tokens(version: _Version) -> str:
-    manifest = version.manifest
-    by = f"they were analysed by another version of Atlas ({manifest.analyser})"
-    _require(manifest.analyser == ANALYSER_VERSION, by)
+    _require_analyser(version.manifest)
     table = version.tokens()
-    _require(table.passages == manifest.passages, f"it has {table.passages} passages")
+    _require(table.passages == version.manifest.passages, f"it has {table.passages} passages")
     terms = {id_: term for term, id_ in table.vocabulary.items()}
     rows = sample(table.passages)
     for passage in _passages(version, rows):
@@ -245,15 +242,13 @@ def _check_tokens(version: _Version) -> str:
 
 def _check_words(version: _Version) -> str:
     manifest = version.manifest
-    by = f"they were analysed by another version of Atlas ({manifest.analyser})"
-    _require(manifest.analyser == ANALYSER_VERSION, by)
-    records = version.records()
-    document_of = np.repeat(np.arange(manifest.documents), records.passage_counts())
-    table = WordTable.of_version(version.folder / WORDS, version.order, document_of)
-    _require(table.documents == manifest.documents, f"it has {table.documents} documents")
-    _require(len(table.firsts) == manifest.passages, f"it has {len(table.firsts)} passages")
-    documents = sample(table.documents)
-    try:
+    _require_analyser(manifest)
+    with version.records() as records:
+        document_of = np.repeat(np.arange(manifest.documents), records.passage_counts())
+        table = WordTable.of_version(version.folder / WORDS, version.order, document_of)
+        _require(table.documents == manifest.documents, f"it has {table.documents} documents")
+        _require(len(table.firsts) == manifest.passages, f"it has {len(table.firsts)} passages")
+        documents = sample(table.documents)
         for index in documents:
             document, passages = records.stored_document(index)
             whole = WordWriter()
@@ -262,8 +257,6 @@ def _check_words(version: _Version) -> str:
             first = passages[0].row if passages else 0
             same = table.is_same(index, first, whole.table())
             _require(same, f"the words of document {index} are not those of its text")
-    finally:
-        records.close()
     return f"{len(table.tokens)} words, those of {len(documents)} documents read again"
 
 
@@ -287,9 +280,9 @@ def _check_keywords(version: _Version) -> str:
 
 def _check_chroma(version: _Version) -> str:
     manifest = version.manifest
-    records, embeddings = version.records(), version.embeddings()
-    ids = records.passage_ids()
-    records.close()
+    embeddings = version.embeddings()
+    with version.records() as records:
+        ids = records.passage_ids()
     in_base = np.ones(len(ids), dtype=bool)
     if version.order:
         in_base = ~version.order.is_recent
@@ -342,16 +335,18 @@ def _check_index(
 
 
 def _passages(version: _Version, rows: range | list[int]) -> Iterator[Passage]:
-    records = version.records()
-    try:
+    with version.records() as records:
         for start in range(0, len(rows), 1000):
             yield from records.passages(rows[start : start + 1000])
-    finally:
-        records.close()
 
 
 def _corpora(manifest: Manifest) -> list[str]:
     return [corpus.id for corpus in manifest.corpora for _ in range(corpus.passages)]
+
+
+def _require_analyser(manifest: Manifest) -> None:
+    by = f"they were analysed by another version of Atlas ({manifest.analyser})"
+    _require(manifest.analyser == ANALYSER_VERSION, by)
 
 
 def _require(condition: bool, problem: str) -> None:

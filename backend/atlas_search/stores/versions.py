@@ -106,34 +106,22 @@ def touched(version: Path, names: Iterable[str]) -> list[str]:
         raise DamagedStore(f"{error.filename} cannot be read ({error.strerror})") from error
 
 
-def check_touched(version: Path, manifest: Manifest) -> None:
-    """Raise DamagedStore if files of a version were written to later than its manifest, and
-    are not as they were written. It reads only those."""
-    _require_none(version, _touched_problem(version, manifest))
-
-
 def check_sizes(version: Path, manifest: Manifest) -> None:
     """Raise DamagedStore if a part's files are missing, or shorter or longer than written.
 
     It reads none of them: a mapped file that was cut short would end the process.
     """
-    _require_none(version, _size_problem(version, manifest))
-
-
-def visible_problem(version: Path, manifest: Manifest) -> str:
-    """Return what `check_sizes` or `check_touched` would find, without a stop; empty for
-    nothing."""
-    return _size_problem(version, manifest) or _touched_problem(version, manifest)
-
-
-def _require_none(version: Path, problem: str) -> None:
-    if problem:
+    if problem := _size_problem(version, manifest):
         raise DamagedStore(
             f"{version} is damaged: {problem}. Run `atlas store repair {version.parent.name}`."
         )
 
 
-def _touched_problem(version: Path, manifest: Manifest) -> str:
+def visible_problem(version: Path, manifest: Manifest) -> str:
+    """Return what `check_sizes` or `check_touched` would find, without a stop; empty for
+    nothing."""
+    if problem := _size_problem(version, manifest):
+        return problem
     names = touched(version, manifest.files)
     return "; ".join(damaged_files(version, manifest, names).values())
 

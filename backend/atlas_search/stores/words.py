@@ -12,10 +12,17 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.core.errors import DamagedStore
 from atlas_search.language.languages import as_written, fold
 from atlas_search.language.text import TextSpan, term_of, word_spans
-from atlas_search.stores.arrays import Forms, IntArray, Ragged, Spliced, SplicedPlaces, map_array
+from atlas_search.stores.arrays import (
+    Forms,
+    IntArray,
+    Ragged,
+    Spliced,
+    SplicedPlaces,
+    map_array,
+    reading,
+)
 from atlas_search.stores.order import RECENT, Order
 
 MANY = 64  # one word of so many, from which on it is quicker to mark places than to sort them
@@ -108,7 +115,6 @@ class WordTable:
 
     def _arrays(self) -> dict[str, IntArray]:
         assert isinstance(self.places, Ragged)
-        assert isinstance(self.places, Ragged)
         arrays = {name: getattr(self, name) for name in _ARRAYS}
         return arrays | {"places": self.places.flat, "places.offsets": self.places.offsets}
 
@@ -119,15 +125,11 @@ class WordTable:
         def array(name: str) -> NDArray[Any]:
             return map_array(folder / f"{name}.npy")
 
-        try:
+        with reading(f"The words in {folder}"):
             found: dict[str, Any] = {name: array(name) for name in _ARRAYS}
             found |= {name: _lines(folder / f"{name}.txt") for name in LISTS}
             places = Ragged.between(array("places"), array("places.offsets"))
-            return cls(**found, places=places)
-        except (OSError, ValueError, EOFError) as error:
-            raise DamagedStore(
-                f"The words in {folder} cannot be read ({error}). Run `atlas store repair`."
-            ) from error
+        return cls(**found, places=places)
 
     @classmethod
     def of_version(cls, folder: Path, order: Order | None, document_of: IntArray) -> Self:
