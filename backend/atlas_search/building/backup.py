@@ -52,7 +52,7 @@ from atlas_search.stores.versions import (
     lock,
     new_name,
     remove_old,
-    removed_unless_live,
+    remove_unless_live,
     versions,
 )
 
@@ -115,7 +115,7 @@ def _load(
         site = Site(folder, None, staging, embedder, progress, fresh=True)
         manifest, embedded = write_version(site, contents)
     before = _to_go_back_to(folder)
-    with removed_unless_live(folder, manifest.version):
+    with remove_unless_live(folder, manifest.version):
         go_live(folder, manifest)
     remove_old(folder, {manifest.version, *before})
     return Imported(manifest, embedded, model.name if model else "", is_same)

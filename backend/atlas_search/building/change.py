@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.building.document_ids import Kept, Placed
-from atlas_search.building.live import Live, Materials, standing
-from atlas_search.building.vectorise import Vectors, fill
+from atlas_search.building.live import Live, Materials, former_places
+from atlas_search.building.vectorise import VectorSources, fill
 from atlas_search.building.write import (
     REBUILD_SHARE,
     Counter,
@@ -145,7 +145,7 @@ def change_of(live: Live, parts: Sequence[Kept | Placed], materials: Materials) 
     passages = [len(p.rows) if isinstance(p, Kept) else materials.passages(p) for p in parts]
     if sum(passages) < WHOLE_UP_TO:
         return None
-    stood, documents_stood = standing(parts, passages)
+    stood, documents_stood = former_places(parts, passages)
     before = _order_of(live)
     order = before.after(stood, documents_stood, _leaving(live, before, stood))
     change = Change(live, parts, passages, order, stood, documents_stood)
@@ -352,7 +352,7 @@ def _change_sources(records: RecentWriter, live: Live, sources: Iterable[SourceR
 
 
 def write_recent_vectors(
-    target: Embeddings, change: Change, vectors: Vectors, staging: Staging, model: str
+    target: Embeddings, change: Change, vectors: VectorSources, staging: Staging, model: str
 ) -> None:
     """Write the vectors of what is recent; `vectors` are those of all parts, in order."""
     live = change.live
@@ -362,4 +362,4 @@ def write_recent_vectors(
         for part, of_part in zip(change.parts, vectors.parts, strict=True)
     ]
     own = [part for part in parts if len(part)]
-    fill(target, Vectors(own, vectors.known, vectors.embedded), recent, staging, model)
+    fill(target, VectorSources(own, vectors.known, vectors.embedded), recent, staging, model)

@@ -151,7 +151,7 @@ def build(
         live = open_live(folder, or_none=options.force)
         if live:
             opened.callback(live.close)
-            opened.enter_context(live.blamed())
+            opened.enter_context(live.reporting_damage())
         staging = Staging(folder / STAGING)
         opened.callback(staging.close)
         preparation = Preparation(

@@ -29,7 +29,7 @@ from atlas_search.stores.staged import text_digest
 from atlas_search.stores.staging import Staging
 from atlas_search.stores.terms import TokenTable, TokenWriter
 from atlas_search.stores.vectors import AnyEmbeddings, read_embeddings
-from atlas_search.stores.verify import recovered_order
+from atlas_search.stores.verify import recover_order
 from atlas_search.stores.versions import (
     EMBEDDINGS,
     KEYWORDS,
@@ -42,8 +42,8 @@ from atlas_search.stores.versions import (
     check_files,
     damaged_files,
     files_of,
+    files_written_later,
     is_part_whole,
-    touched,
     versions,
 )
 from atlas_search.stores.words import WordTable
@@ -128,7 +128,7 @@ class Live:
         self._has_whole_documents = False
         self._check_few_documents()
         if recovers_order:
-            self.order: Order | None = recovered_order(self.folder)
+            self.order: Order | None = recover_order(self.folder)
         else:
             self._check(ORDER)
             self.order = Order.read(self.folder / ORDER)
@@ -153,17 +153,17 @@ class Live:
     def _check_few_documents(self) -> None:
         """Check those that are recent, and what was written to after the version was."""
         names = files_of(self.manifest, RECORDS)
-        with self._explained(RECORDS):
-            few = {*touched(self.folder, names), RECENT_RECORDS} & {*names}
+        with self._naming_remedy(RECORDS):
+            few = {*files_written_later(self.folder, names), RECENT_RECORDS} & {*names}
             if problems := damaged_files(self.folder, self.manifest, few):
                 raise DamagedStore("; ".join(problems.values()))
 
     def _check(self, part: str) -> None:
-        with self._explained(part):
+        with self._naming_remedy(part):
             check_files(self.folder, self.manifest, part)
 
     @contextmanager
-    def _explained(self, part: str) -> Iterator[None]:
+    def _naming_remedy(self, part: str) -> Iterator[None]:
         try:
             yield
         except DamagedStore as error:
@@ -294,7 +294,7 @@ class Live:
         return list(self.columns.characters[own]), metadata_of(self.columns.metadata[own])
 
     @contextmanager
-    def blamed(self) -> Iterator[None]:
+    def reporting_damage(self) -> Iterator[None]:
         """Turn any error in the block into DamagedStore if its documents are damaged.
 
         What they then say is read by JSON and zlib too, each of which has errors of its own.
@@ -362,7 +362,9 @@ class Cut:
     number: int
 
 
-def standing(parts: Sequence[Kept | Placed], passages: Sequence[int]) -> tuple[IntArray, IntArray]:
+def former_places(
+    parts: Sequence[Kept | Placed], passages: Sequence[int]
+) -> tuple[IntArray, IntArray]:
     """Return where each passage and document of a coming version stands in the live one; -1 for
     new.
 

@@ -33,7 +33,7 @@ from atlas_search.stores.versions import (
     is_as_written,
     lock,
     remove_old,
-    removed_unless_live,
+    remove_unless_live,
     versions,
 )
 
@@ -157,7 +157,7 @@ def _open_version(
     live = Live(folder, manifest, recovers_order=recovers_order)
     staging = Staging(folder / STAGING)
     try:
-        with live.blamed():
+        with live.reporting_damage():
             yield live, staging
         if not unfinished:
             staging.remove()
@@ -186,7 +186,7 @@ def _make_anew(
             whole=True,
         )
         repaired, embedded = write_version(site, _contents(live))
-        with removed_unless_live(folder, repaired.version):
+        with remove_unless_live(folder, repaired.version):
             go_live(folder, repaired)
         return repaired, embedded
 

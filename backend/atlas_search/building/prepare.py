@@ -232,7 +232,7 @@ def _stage(
         corpus = file.rule.corpus or _corpus_of(metadata, file.rule.corpus_field)
     except SourceError as error:
         return Skipped(str(error), draft.key)
-    given = _given_title(preparation, draft, str(metadata.get("title") or ""))
+    given = _stated_title(preparation, draft, str(metadata.get("title") or ""))
     title = given or title_from(text)
     document = Document(
         id="",
@@ -276,7 +276,7 @@ def _has_half_characters(document: Document) -> bool:
     return any(_SURROGATE.search(text) for text in said)
 
 
-def _given_title(preparation: Preparation, draft: Draft, stated: str) -> str:
+def _stated_title(preparation: Preparation, draft: Draft, stated: str) -> str:
     """Return the draft's title, unless another field was renamed to be it; empty without one."""
     is_renamed = "title" in preparation.rename.values()
     names = (stated, draft.title) if is_renamed else (draft.title, stated)

@@ -168,17 +168,17 @@ def read_sources(
     origin gives one.
     """
     origin = preparation.origin
-    records = _Records.of(live, origin)
+    records = _LiveOrigin.of(live, origin)
     total = len(sources.files)
     progress(0, total)
-    sorted_out = _Sorted(records, records.known(again=every), staging, preparation, limits)
+    sorting = _Sorting(records, records.known(again=every), staging, preparation, limits)
     for start in range(0, total, LOOKED_AT):
-        changed = sorted_out.but_unchanged(sources.files[start : start + LOOKED_AT], digests)
-        progress(len(sorted_out.stay), total)
+        changed = sorting.changed_among(sources.files[start : start + LOOKED_AT], digests)
+        progress(len(sorting.stay), total)
         for file, before in changed:
-            sorted_out.add(file, before, digests)
-            progress(len(sorted_out.stay), total)
-    unread = sorted_out.unread()
+            sorting.add(file, before, digests)
+            progress(len(sorting.stay), total)
+    unread = sorting.unread()
     progress(total - len(unread), total)
     stage = StagingOfFiles(preparation, limits, staging, digests, embedder)
     with closing(read_files(preparation, limits, [file for file, _ in unread])) as reading:
@@ -186,7 +186,7 @@ def read_sources(
             stage.add(file, unread[done - 1][1], given)
             progress(total - len(unread) + done, total)
     digests.keep()
-    kept, new = sorted_out.after_reading()
+    kept, new = sorting.after_reading()
     rows = [source for source in (live.sources if live else []) if source.origin != origin]
     rows += [*kept, *staging.sources(origin, new)]
     stay = records.staying(kept, staging.kept(origin), new)
@@ -201,14 +201,14 @@ def read_sources(
 
 
 @dataclass
-class _Sorted:
+class _Sorting:
     """The files of one origin: those that stay as the live version has them, and new ones.
 
     `known` are the sources of the live version, by name, that are not among them yet; of the `new`
     ones there is what they were before, and their fingerprint.
     """
 
-    records: "_Records"
+    records: "_LiveOrigin"
     known: dict[str, SourceRow]
     staging: Staging
     preparation: Preparation
@@ -216,7 +216,7 @@ class _Sorted:
     stay: list[SourceRow] = field(default_factory=list)
     new: list[tuple[SourceFile, SourceRow | None, bytes]] = field(default_factory=list)
 
-    def but_unchanged(
+    def changed_among(
         self, files: Sequence[SourceFile], digests: FileDigests
     ) -> list[tuple[SourceFile, SourceRow | None]]:
         """Return the files of these that may have changed, with what they were; the others stay.
@@ -240,9 +240,11 @@ class _Sorted:
             fingerprint = self.preparation.fingerprint(file, digests.of)
         except OSError as error:
             fingerprint = b"unreadable"
-            if before and file.name in self.records.had:
+            if before and file.name in self.records.names_with_documents:
                 # a disk that is away for a moment must not empty the collection
-                self.stay.append(_kept(before, f"cannot be read now ({error.strerror})"))
+                self.stay.append(
+                    _keep_with_remark(before, f"cannot be read now ({error.strerror})")
+                )
                 return
         if before and self._is_of(before.fingerprint, fingerprint):
             self.stay.append(before)
@@ -257,7 +259,7 @@ class _Sorted:
         found = []
         for file, before, fingerprint in self.new:
             own = documents.get(file.name, ())
-            asked = self.records.told(file, before, own, self.preparation)
+            asked = self.records.with_known_digests(file, before, own, self.preparation)
             is_staged = self._is_of(staged.get(file.name), fingerprint)
             if not is_staged or not _would_keep(asked, taken.get(file.name, {})):
                 found.append((asked, fingerprint))
@@ -276,7 +278,9 @@ class _Sorted:
         before = {file.name: row for file, row, _ in self.new if row}
         had = before.keys() & self.records.documents_of(before.keys()).keys()
         away = {
-            row.name: _kept(before[row.name], "; ".join(reason for _, reason in row.remarks))
+            row.name: _keep_with_remark(
+                before[row.name], "; ".join(reason for _, reason in row.remarks)
+            )
             for row in self.staging.sources(self.preparation.origin, sorted(had))
             if row.fingerprint == TRY_AGAIN
         }
@@ -285,7 +289,7 @@ class _Sorted:
 
 
 @dataclass(frozen=True)
-class _Records:
+class _LiveOrigin:
     """Documents of one origin in the live version: its sources, and which documents are its own."""
 
     live: Live | None
@@ -313,7 +317,7 @@ class _Records:
         return found
 
     @cached_property
-    def had(self) -> frozenset[str]:
+    def names_with_documents(self) -> frozenset[str]:
         """Names of the sources that gave a document."""
         if self.live is None:
             return frozenset()
@@ -330,7 +334,7 @@ class _Records:
                     found.setdefault(sources[index], []).append(index)
         return found
 
-    def told(
+    def with_known_digests(
         self,
         file: SourceFile,
         before: SourceRow | None,
@@ -373,7 +377,7 @@ class _Records:
 _KEPT = "; what was read before is kept"
 
 
-def _kept(source: SourceRow, reason: str) -> SourceRow:
+def _keep_with_remark(source: SourceRow, reason: str) -> SourceRow:
     """Return a source that cannot be read now, with what it had before."""
     return source._replace(remarks=(*source.remarks, ("", reason + _KEPT)))
 
@@ -406,7 +410,7 @@ def _documents_of_staging(
 def _languages(
     sources: Sources,
     preparation: Preparation,
-    records: _Records,
+    records: _LiveOrigin,
     stay: NDArray[np.bool_],
     staged: Iterable[FoundDocument],
 ) -> Mapping[str, str]:

@@ -69,7 +69,7 @@ COMMIT_EVERY = 256  # passages embedded between two commits
 Progress = Callable[[int, int], None]
 
 
-class Embedded(NamedTuple):
+class StoredVector(NamedTuple):
     """A text that a version on disk has the vector of: its row there."""
 
     version: Embeddings
@@ -77,7 +77,7 @@ class Embedded(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Vectors:
+class VectorSources:
     """Where the vectors of a version come from: of each part in order, the rows of the live
     version, or the digests of its texts, which are `known` or staged.
 
@@ -85,7 +85,7 @@ class Vectors:
     """
 
     parts: Sequence[range | Sequence[bytes]]
-    known: Mapping[bytes, Embedded]
+    known: Mapping[bytes, StoredVector]
     embedded: int
 
     @property
@@ -122,17 +122,17 @@ class Known:
         except DamagedStore:
             return None
 
-    def find(self, digests: Collection[bytes]) -> dict[bytes, Embedded]:
+    def find(self, digests: Collection[bytes]) -> dict[bytes, StoredVector]:
         """Return the texts among these that need not be embedded."""
         wanted = set(digests)
-        found: dict[bytes, Embedded] = {}
+        found: dict[bytes, StoredVector] = {}
         for path, manifest in self._versions:
             if len(found) == len(wanted):
                 break
             for piece in self._pieces(path, manifest):
                 for digest, row in piece.rows_of(wanted - found.keys()).items():
                     if piece.is_whole(row):
-                        found[digest] = Embedded(piece, row)
+                        found[digest] = StoredVector(piece, row)
         return found
 
     def _pieces(self, path: Path, manifest: Manifest) -> Sequence[Embeddings]:
@@ -164,7 +164,7 @@ def embed_missing(
     progress: Progress,
     *,
     are_whole: bool = False,
-) -> Vectors:
+) -> VectorSources:
     """Embed the texts of a version that have no vector yet.
 
     With `are_whole` the vectors of the live version are taken for undamaged. Equal texts share a
@@ -204,11 +204,15 @@ def embed_missing(
             embedder.embed(texts),
         )
         progress(start + len(batch), len(queue))
-    return Vectors(of_parts, found, len(queue))
+    return VectorSources(of_parts, found, len(queue))
 
 
 def fill(
-    target: Embeddings, vectors: Vectors, live: AnyEmbeddings | None, staging: Staging, model: str
+    target: Embeddings,
+    vectors: VectorSources,
+    live: AnyEmbeddings | None,
+    staging: Staging,
+    model: str,
 ) -> None:
     """Write vector, digest and token count of every passage into `target`, row by row.
 

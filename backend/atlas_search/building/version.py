@@ -19,7 +19,7 @@ from atlas_search.building.document_ids import Kept, Placed, content_digest
 from atlas_search.building.live import Live, Materials
 from atlas_search.building.prepare import VERSION as PREPARATION_VERSION
 from atlas_search.building.reading import Plan
-from atlas_search.building.vectorise import Known, Vectors, embed_missing, fill
+from atlas_search.building.vectorise import Known, VectorSources, embed_missing, fill
 from atlas_search.building.write import (
     REBUILD_SHARE,
     Counter,
@@ -62,7 +62,7 @@ from atlas_search.stores.versions import (
     is_part_whole,
     new_name,
     remove_old,
-    removed_unless_live,
+    remove_unless_live,
     versions,
 )
 
@@ -233,7 +233,7 @@ def _write_whole(
     parts: Sequence[Kept | Placed],
     materials: Materials,
     known: Known,
-    vectors: Vectors,
+    vectors: VectorSources,
     folder: Path,
 ) -> _Parts:
     site.progress("Writing documents", 0, 1)
@@ -258,7 +258,7 @@ def _write_change(
     contents: Contents,
     change: Change,
     materials: Materials,
-    vectors: Vectors,
+    vectors: VectorSources,
     folder: Path,
 ) -> _Parts:
     site.progress("Writing documents", 0, 1)
@@ -301,7 +301,7 @@ LAST_STAGE = "Going live"
 def write_live(site: Site, contents: Contents) -> tuple[Manifest, int]:
     """Write a version and make it live in the place of the one before, as `write_version`."""
     manifest, embedded = write_version(site, contents)
-    with removed_unless_live(site.folder, manifest.version):
+    with remove_unless_live(site.folder, manifest.version):
         site.progress(LAST_STAGE, 0, 1)
         make_live(site.folder, manifest, site.live)
     site.progress(LAST_STAGE, 1, 1)

@@ -106,7 +106,7 @@ class TooLong(Exception):
     """A file gives more characters than it may."""
 
 
-def measured(given: Iterator[Prepared], limits: Limits, size: int) -> Iterator[Prepared]:
+def within_limits(given: Iterator[Prepared], limits: Limits, size: int) -> Iterator[Prepared]:
     """Pass on what a file of `size` bytes gives, and no more remarks than MOST_REMARKS.
 
     Raises TooLong.
@@ -153,7 +153,7 @@ def read_here(
     started = time.monotonic()
     failure, again = "", False
     try:
-        yield from measured(prepare(preparation, file), limits, size_of(file))
+        yield from within_limits(prepare(preparation, file), limits, size_of(file))
     except TooLong:
         failure = limits.too_long
     except Unreadable as error:
@@ -271,7 +271,7 @@ def _read(build: Connection, preparation: Preparation, file: SourceFile, room: _
     failure, again = "", False
     room.grant_seconds()
     try:
-        for prepared in measured(prepare(preparation, file), room.limits, size_of(file)):
+        for prepared in within_limits(prepare(preparation, file), room.limits, size_of(file)):
             batch.add(prepared, _weight(prepared))
             room.grant_seconds()
         batch.send()
@@ -420,7 +420,7 @@ def why_it_ended(status: int, limits: Limits, seconds: float) -> End:
     return End(seconds, f"reading it crashed ({name}){cause}; it was left out")
 
 
-def packed(job: object) -> bytes:
+def pack(job: object) -> bytes:
     """Return a job as bytes. Raises Unfit for one that cannot be sent to a process."""
     try:
         return pickle.dumps(job)
@@ -477,7 +477,7 @@ class Pool:
     def __init__(self, preparation: Preparation, limits: Limits, files: Sequence[SourceFile]):
         self._token_spans = preparation.token_spans
         self._limits = limits
-        self._job = packed(Job(replace(preparation, token_spans=_asked), limits, os.getpid()))
+        self._job = pack(Job(replace(preparation, token_spans=_asked), limits, os.getpid()))
         self._files = files
         self._begun = 0  # files that a process has been given
         self._turn = 0  # the file that is being taken

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.building.document_ids import FoundDocument, Kept, Placed
-from atlas_search.building.live import Live, Materials, Ready, standing
+from atlas_search.building.live import Live, Materials, Ready, former_places
 from atlas_search.building.sources import label_of
 from atlas_search.core.addresses import UNLINKED, URL
 from atlas_search.core.domain import Document, Metadata
@@ -228,7 +228,7 @@ and each makes a search a little longer."""
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenRecords:
     """Statistics of a written version, the ids of all passages, and where each stood in the live
     version with all its document says; -1 for the others."""
 
@@ -242,7 +242,7 @@ def write_records(
     parts: Sequence[Kept | Placed],
     sources: Iterable[SourceRow],
     materials: Materials,
-) -> Written:
+) -> WrittenRecords:
     """Write documents, words and keyword index."""
     kept = any(isinstance(part, Kept) for part in parts)
     tokens, all_words, counter = TokenWriter(), WordWriter(), Counter()
@@ -273,12 +273,12 @@ def write_records(
     table = tokens.table()
     table.write(folder / TOKENS)
     all_words.table().write(folder / WORDS)
-    stood, documents = standing(parts, passages)
+    stood, documents = former_places(parts, passages)
     target = folder / KEYWORDS
     if not (kept and _change_keywords(target, table, counter, stood, documents, materials)):
         keys = Keys.plain(table.passages, len(documents))
         write_keywords(target, _entries(table, counter, keys.rows, keys))
-    return Written(counter, ids, stood)
+    return WrittenRecords(counter, ids, stood)
 
 
 def _change_keywords(
@@ -438,7 +438,7 @@ class WrittenIndex(NamedTuple):
 
 def write_index(
     folder: Path,
-    written: Written,
+    written: WrittenRecords,
     embeddings: Embeddings,
     live: Live | None,
     progress: Progress,
@@ -472,7 +472,7 @@ def _see_to_recall(folder: Path, own: CorpusVectors) -> IndexRecall:
 
 def _write_index(
     folder: Path,
-    written: Written,
+    written: WrittenRecords,
     embeddings: Embeddings,
     live: Live | None,
     progress: Progress,
@@ -502,7 +502,7 @@ def _write_index(
 
 def _change(
     target: Path,
-    written: Written,
+    written: WrittenRecords,
     embeddings: Embeddings,
     live: Live,
     advance: Callable[[int], None],

@@ -435,20 +435,20 @@ class Forms(NamedTuple):
         )
 
 
-class _Found(NamedTuple):
+class _Matches(NamedTuple):
     """Places of the members of one sorted list in another, and whether each stands there."""
 
     places: IntArray
     stands: NDArray[np.bool_]
 
 
-def _find(words: Sequence[str], among: Sequence[str]) -> _Found:
+def _find(words: Sequence[str], among: Sequence[str]) -> _Matches:
     places = [bisect_left(among, word) for word in words]
     stands = [at < len(among) and among[at] == word for at, word in zip(places, words, strict=True)]
-    return _Found(np.array(places, dtype=np.int64), np.array(stands, dtype=bool))
+    return _Matches(np.array(places, dtype=np.int64), np.array(stands, dtype=bool))
 
 
-def _find_forms(words: _Words, among: _Words) -> _Found:
+def _find_forms(words: _Words, among: _Words) -> _Matches:
     """Find forms, of which several may differ by their stems alone."""
     places, stands = _find(words.forms, among.forms)
     for number in np.flatnonzero(stands).tolist():
@@ -461,7 +461,7 @@ def _find_forms(words: _Words, among: _Words) -> _Found:
         is_form = at < len(among.forms) and among.forms[at] == form
         places[number] = at
         stands[number] = is_form and among.terms[among.term_of[at]] == stem
-    return _Found(places, stands)
+    return _Matches(places, stands)
 
 
 @dataclass(frozen=True)
@@ -473,7 +473,7 @@ class _Union:
     count: int
 
     @classmethod
-    def of(cls, kept: NDArray[np.bool_], second: _Found) -> "_Union":
+    def of(cls, kept: NDArray[np.bool_], second: _Matches) -> "_Union":
         """Join the second list and the members of the first that are `kept` or equal one of it."""
         at, is_known = second
         kept = kept.copy()

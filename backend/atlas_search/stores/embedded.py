@@ -311,19 +311,19 @@ class EmbeddedStore:
     ) -> Hits:
         if scope is not None:
             allowed = self._own(corpus, scope.rows)
-            return _nearest(allowed, self._compared(allowed, vector, stop or Stop()), depth)
+            return _nearest(allowed, self._compare(allowed, vector, stop or Stop()), depth)
         own = self._rows_of[corpus]
         if self._index is None or self.compares_all(corpus):
-            compared = self._compared(own, vector, stop or Stop())
+            compared = self._compare(own, vector, stop or Stop())
             if known is not None and len(own):
                 known.keep(int(own[0]), compared)
             return _nearest(own, compared, depth)
-        return self._given_by(self._index, corpus, vector, depth)
+        return self._search_index(self._index, corpus, vector, depth)
 
     def nearest_in_index(self, corpus: str, vector: NDArray[np.float32], depth: int) -> Hits:
         if self._index is not None and not self.compares_all(corpus):
-            return self._given_by(self._index, corpus, vector, depth)
-        return self._given_by(self._unused_index(), corpus, vector, depth)
+            return self._search_index(self._index, corpus, vector, depth)
+        return self._search_index(self._unused_index(), corpus, vector, depth)
 
     def _unused_index(self) -> Vectors:
         """Open the index of corpora whose searches do not ask it; released with all else."""
@@ -338,7 +338,7 @@ class EmbeddedStore:
                 self._using.callback(self._unused.close)
             return self._unused
 
-    def _given_by(
+    def _search_index(
         self, index: Vectors, corpus: str, vector: NDArray[np.float32], depth: int
     ) -> Hits:
         """Return the nearest in the index, and of the passages that came after it."""
@@ -381,7 +381,7 @@ class EmbeddedStore:
         own: IntArray = rows[self._corpus_of[rows] == number]
         return own
 
-    def _compared(self, rows: IntArray, vector: NDArray[np.float32], stop: Stop) -> FloatArray:
+    def _compare(self, rows: IntArray, vector: NDArray[np.float32], stop: Stop) -> FloatArray:
         similarities = np.empty(len(rows))
         for start in range(0, len(rows), COMPARED_AT_ONCE):
             stop.check()

@@ -17,7 +17,7 @@ import tantivy
 
 from atlas_search.core.errors import DamagedStore
 from atlas_search.stores.arrays import IntArray, map_array
-from atlas_search.stores.order import keys_after
+from atlas_search.stores.order import assign_keys
 from atlas_search.stores.vectors import FloatArray, Linked, link_or_copy
 
 MOST_TIES = 10_000  # rows of a table are of one length: a million may be equally good
@@ -72,8 +72,8 @@ class Keys(NamedTuple):
 
         That is -1 for a new one, which gets a key of its own.
         """
-        rows, next_row = keys_after(self.rows, rows, self.next_row)
-        documents, next_document = keys_after(self.documents, documents, self.next_document)
+        rows, next_row = assign_keys(self.rows, rows, self.next_row)
+        documents, next_document = assign_keys(self.documents, documents, self.next_document)
         return Keys(rows, documents, next_row, next_document)
 
     @property

@@ -97,8 +97,8 @@ class Order:
         That is -1 for a new one, which gets a key of its own. `gone` are the ids that leave the
         base with it.
         """
-        keys, next_row = keys_after(self.rows, rows, self.counts.next_row)
-        of_documents, next_document = keys_after(
+        keys, next_row = assign_keys(self.rows, rows, self.counts.next_row)
+        of_documents, next_document = assign_keys(
             self.documents, documents, self.counts.next_document
         )
         counts = self.counts._replace(next_row=next_row, next_document=next_document)
@@ -121,7 +121,7 @@ class Order:
         return self.counts.base_rows - (len(self.rows) - self.recent)
 
 
-def keys_after(keys: IntArray, stood: IntArray, following: int) -> tuple[IntArray, int]:
+def assign_keys(keys: IntArray, stood: IntArray, following: int) -> tuple[IntArray, int]:
     """Return the keys of a coming version's items, and the next free one.
 
     An item keeps the key of its old row; -1 gets a new one.

@@ -269,7 +269,7 @@ class Linked:
                 copy(part / copied, self.folder / copied)
         except (OSError, sqlite3.Error) as error:
             self.close()
-            raise _explained(error, part) from error
+            raise _error_of(error, part) from error
 
     def require_files(self) -> None:
         """Raise DamagedStore if a linked file is gone: Chroma would put an empty one there."""
@@ -318,7 +318,7 @@ def _new_folder() -> tuple[Path, int]:
                 return folder, descriptor
             os.close(descriptor)
     except OSError as error:
-        raise _explained(error, Path()) from error
+        raise _error_of(error, Path()) from error
 
 
 def _remove_abandoned(root: Path) -> None:
@@ -336,7 +336,7 @@ def _remove_abandoned(root: Path) -> None:
             os.close(descriptor)
 
 
-def _explained(error: OSError | sqlite3.Error, part: Path) -> ConfigurationError:
+def _error_of(error: OSError | sqlite3.Error, part: Path) -> ConfigurationError:
     """Return the error of a file of `part`, or of a temporary folder that cannot be written."""
     is_closed = isinstance(error, OSError) and error.errno in CLOSED
     if is_full(error) or is_closed or not part.name:

@@ -44,14 +44,14 @@ from atlas_search.stores.versions import (
 from atlas_search.stores.words import WordTable, WordWriter
 
 
-class FoundKeys(NamedTuple):
+class StoredKeys(NamedTuple):
     """Key of every passage and document, in order."""
 
     rows: IntArray
     documents: IntArray
 
 
-def keys_of(version: Path) -> FoundKeys:
+def keys_of(version: Path) -> StoredKeys:
     """Return the keys in the documents of a version, which are sorted by corpus and id."""
     recent = version / RECENT_RECORDS
     with closing(RecordFiles(version / RECORDS, recent if recent.exists() else None)) as files:
@@ -64,10 +64,10 @@ def keys_of(version: Path) -> FoundKeys:
         pairs = np.array(list(map(tuple, rows)), dtype=np.int64).reshape(-1, 2)
     place = np.full(int(documents.max(initial=-1)) + 1, -1)
     place[documents] = np.arange(len(documents))
-    return FoundKeys(pairs[np.argsort(place[pairs[:, 1]], kind="stable"), 0], documents)
+    return StoredKeys(pairs[np.argsort(place[pairs[:, 1]], kind="stable"), 0], documents)
 
 
-def recovered_order(version: Path) -> Order:
+def recover_order(version: Path) -> Order:
     """Return what the order of a version must be. What is gone from the base is not known.
 
     Raises DamagedStore if the words are damaged too, both those of passages and of documents.
@@ -155,7 +155,7 @@ def _order(folder: Path, manifest: Manifest) -> Order | None:
         return Order.read(version / ORDER)
     except DamagedStore:
         try:
-            return recovered_order(version)
+            return recover_order(version)
         except Exception:  # SQLite and NumPy raise their own; the checks tell what is damaged
             return None
 

@@ -93,7 +93,7 @@ def check_files(version: Path, manifest: Manifest, part: str) -> None:
         raise DamagedStore("; ".join(problems.values()))
 
 
-def touched(version: Path, names: Iterable[str]) -> list[str]:
+def files_written_later(version: Path, names: Iterable[str]) -> list[str]:
     """Return the files of a version written to later than its manifest; all if it has lost that.
 
     Raises DamagedStore if one is missing.
@@ -122,7 +122,7 @@ def visible_problem(version: Path, manifest: Manifest) -> str:
     nothing."""
     if problem := _size_problem(version, manifest):
         return problem
-    names = touched(version, manifest.files)
+    names = files_written_later(version, manifest.files)
     return "; ".join(damaged_files(version, manifest, names).values())
 
 
@@ -313,7 +313,7 @@ def go_live(folder: Path, manifest: Manifest) -> None:
 
 
 @contextmanager
-def removed_unless_live(folder: Path, version: str) -> Iterator[None]:
+def remove_unless_live(folder: Path, version: str) -> Iterator[None]:
     """Remove a version that is written whole if the block fails before it is live.
 
     Nobody may go back to it: it may hold what was cancelled.
