@@ -1,12 +1,11 @@
 """Arrays mapped from the files of a store."""
 
 import threading
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +37,7 @@ def reading(what: str) -> Iterator[None]:
 
 
 IntArray = NDArray[np.integer]
+FloatArray = NDArray[np.float64]
 
 
 def sorted_unique(values: IntArray) -> IntArray:
@@ -361,192 +361,3 @@ class Spliced:
 
     def _numbered(self, values: NDArray[Any]) -> NDArray[Any]:
         return values if self._numbers is None else self._numbers[values]
-
-
-class _Words(Protocol):
-    """Protocol of a `WordTable`, as far as forms are read of it."""
-
-    @property
-    def forms(self) -> Sequence[str]: ...
-
-    @property
-    def folded(self) -> Sequence[str]: ...
-
-    @property
-    def terms(self) -> Sequence[str]: ...
-
-    @property
-    def folded_of(self) -> IntArray: ...
-
-    @property
-    def term_of(self) -> IntArray: ...
-
-
-class Forms(NamedTuple):
-    """The forms that occur in either of two tables, sorted: as in `WordTable`, and how often.
-
-    `of_base` and `of_recent` give the number here of each form of either table, `in_base` and
-    `in_recent` the number there of each form here; -1 for none.
-    """
-
-    written: Sequence[str]
-    folded: Sequence[str]
-    terms: Sequence[str]
-    folded_of: IntArray
-    term_of: IntArray
-    counts: IntArray
-    of_base: IntArray
-    of_recent: IntArray
-    in_base: IntArray
-    in_recent: IntArray
-
-    @classmethod
-    def of(
-        cls, base: _Words, base_counts: IntArray, recent: _Words, recent_counts: IntArray
-    ) -> "Forms":
-        """Join the forms of two tables; the counts say how often each of theirs still occurs."""
-        kept = base_counts > 0
-        both = _Union.of(kept, _find_forms(recent, base))
-        is_used = _used(base.folded_of, kept, base.folded)
-        folded = _Union.of(is_used, _find(recent.folded, base.folded))
-        is_used = _used(base.term_of, kept, base.terms)
-        terms = _Union.of(is_used, _find(recent.terms, base.terms))
-        counts = np.zeros(both.count, dtype=np.int64)
-        counts[both.of_first[kept]] = base_counts[kept]
-        counts[both.of_second] += recent_counts
-
-        def numbers(union: _Union, in_first: IntArray, in_second: IntArray) -> IntArray:
-            found = np.empty(both.count, dtype=np.int32)
-            found[both.of_first[kept]] = union.of_first[in_first[kept]]
-            found[both.of_second] = union.of_second[in_second]
-            return found
-
-        return cls(
-            written=both.listed(base.forms, recent.forms),
-            folded=folded.listed(base.folded, recent.folded),
-            terms=terms.listed(base.terms, recent.terms),
-            folded_of=numbers(folded, base.folded_of, recent.folded_of),
-            term_of=numbers(terms, base.term_of, recent.term_of),
-            counts=counts,
-            of_base=both.of_first,
-            of_recent=both.of_second,
-            in_base=_inverse(both.of_first, both.count),
-            in_recent=_inverse(both.of_second, both.count),
-        )
-
-
-class _Matches(NamedTuple):
-    """Places of the members of one sorted list in another, and whether each stands there."""
-
-    places: IntArray
-    stands: NDArray[np.bool_]
-
-
-def _find(words: Sequence[str], among: Sequence[str]) -> _Matches:
-    places = [bisect_left(among, word) for word in words]
-    stands = [at < len(among) and among[at] == word for at, word in zip(places, words, strict=True)]
-    return _Matches(np.array(places, dtype=np.int64), np.array(stands, dtype=bool))
-
-
-def _find_forms(words: _Words, among: _Words) -> _Matches:
-    """Find forms, of which several may differ by their stems alone."""
-    places, stands = _find(words.forms, among.forms)
-    for number in np.flatnonzero(stands).tolist():
-        form, stem = words.forms[number], words.terms[words.term_of[number]]
-        at = int(places[number])
-        while at < len(among.forms) and among.forms[at] == form:
-            if among.terms[among.term_of[at]] >= stem:
-                break
-            at += 1
-        is_form = at < len(among.forms) and among.forms[at] == form
-        places[number] = at
-        stands[number] = is_form and among.terms[among.term_of[at]] == stem
-    return _Matches(places, stands)
-
-
-@dataclass(frozen=True)
-class _Union:
-    """Numbers of the members of two sorted lists in the list of both; -1 of those left out."""
-
-    of_first: IntArray
-    of_second: IntArray
-    count: int
-
-    @classmethod
-    def of(cls, kept: NDArray[np.bool_], second: _Matches) -> "_Union":
-        """Join the second list and the members of the first that are `kept` or equal one of it."""
-        at, is_known = second
-        kept = kept.copy()
-        kept[at[is_known]] = True
-        new = at[~is_known]  # each comes before the member of the first that stands there
-        ahead = np.concatenate([[0], np.cumsum(kept)])
-        of_first = ahead[:-1] + np.searchsorted(new, np.arange(len(kept)), side="right")
-        of_second = np.empty(len(at), dtype=np.int64)
-        of_second[is_known] = of_first[at[is_known]]
-        of_second[~is_known] = ahead[new] + np.arange(len(new))
-        of_first[~kept] = -1
-        return cls(of_first.astype(np.int32), of_second.astype(np.int32), int(ahead[-1]) + len(new))
-
-    def listed(self, first: Sequence[str], second: Sequence[str]) -> list[str]:
-        """Return the members, from the lists of both."""
-        found = np.empty(self.count, dtype=object)
-        kept = np.flatnonzero(self.of_first >= 0)
-        found[self.of_first[kept]] = np.array(first, dtype=object)[kept]
-        found[self.of_second] = np.array(second, dtype=object)
-        listed: list[str] = found.tolist()
-        return listed
-
-
-def _used(numbers: IntArray, kept: NDArray[np.bool_], of: Sequence[str]) -> NDArray[np.bool_]:
-    used = np.zeros(len(of), dtype=bool)
-    used[numbers[kept]] = True
-    return used
-
-
-def _inverse(numbers: IntArray, count: int) -> IntArray:
-    found = np.full(count, -1, dtype=np.int32)
-    kept = np.flatnonzero(numbers >= 0)
-    found[numbers[kept]] = kept
-    return found
-
-
-class SplicedPlaces:
-    """Places of each form in two tables in a common order, ascending: as a `Ragged`."""
-
-    def __init__(self, splice: Splice, base: Ragged, recent: Ragged, forms: Forms):
-        self._splice, self._base, self._recent, self._forms = splice, base, recent, forms
-
-    @property
-    def sizes(self) -> IntArray:
-        return self._forms.counts
-
-    def lengths(self, forms: IntArray) -> IntArray:
-        return self._forms.counts[forms]
-
-    def row(self, form: int) -> IntArray:
-        """Return the places of a form."""
-        (_, base), (_, recent) = self._both(np.array([form]))
-        # two ascending runs, which a stable sort makes use of
-        return np.sort(np.concatenate([base, recent]), kind="stable") if len(recent) else base
-
-    def take(self, forms: IntArray) -> Gathered:
-        """Return the places of each of `forms`."""
-        base, recent = self._both(forms)
-        row, value = (np.concatenate(both) for both in zip(base, recent, strict=True))
-        order = np.lexsort((value, row))
-        row = row[order]
-        firsts = np.searchsorted(row, np.arange(len(forms)))
-        return Gathered(row, np.arange(len(row)) - firsts[row], value[order])
-
-    def _both(self, forms: IntArray) -> Sequence[tuple[IntArray, IntArray]]:
-        """Return the forms with a place, and the places: in the base, and in what is recent."""
-        return (
-            self._items(self._base, self._forms.in_base[forms], 0),
-            self._items(self._recent, self._forms.in_recent[forms], self._splice.first),
-        )
-
-    def _items(self, of: Ragged, forms: IntArray, moved: int) -> tuple[IntArray, IntArray]:
-        has = np.flatnonzero(forms >= 0)
-        taken = of.take(forms[has])
-        items, stands = self._splice.items_at(taken.value.astype(np.int64) + moved)
-        return has[taken.row[stands]], items

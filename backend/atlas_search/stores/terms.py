@@ -9,17 +9,11 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from atlas_search.stores.arrays import Gathered as Gathered
-from atlas_search.stores.arrays import IntArray as IntArray
-from atlas_search.stores.arrays import Ragged as Ragged
-from atlas_search.stores.arrays import map_array, reading
-from atlas_search.stores.arrays import runs as runs
-from atlas_search.stores.arrays import sorted_unique as sorted_unique
+from atlas_search.stores.arrays import FloatArray as FloatArray
+from atlas_search.stores.arrays import IntArray, Ragged, map_array, reading, sorted_unique
 from atlas_search.stores.order import RECENT, Order
 
-FloatArray = NDArray[np.float64]
 VOCABULARY = "vocabulary.json"
 BLOCK = 20_000  # passages whose words are counted at once
 

@@ -32,10 +32,10 @@ from numpy.typing import NDArray
 
 from atlas_search.core.errors import ConfigurationError, DamagedStore, SourceError, UnwritableFolder
 from atlas_search.core.files import CLOSED, is_full
+from atlas_search.stores.arrays import FloatArray as FloatArray
 from atlas_search.stores.arrays import IntArray, Splice, Spliced, map_array, reading
 from atlas_search.stores.order import RECENT, Order
 from atlas_search.stores.record_writer import read_only
-from atlas_search.stores.staged import text_digest as text_digest
 
 if TYPE_CHECKING:
     from chromadb.api.client import Client
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
 
 AT_ONCE = 512  # vectors: what is gathered stays in the cache of the processor
-FloatArray = NDArray[np.float64]
 VectorsOf = Callable[[IntArray], NDArray[np.float32]]
 """Return the unit vectors (n, d) of passages."""
 
