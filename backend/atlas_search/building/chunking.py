@@ -96,7 +96,7 @@ def without_headings(document: Document, spans: Sequence[TextSpan]) -> list[Text
 
 
 def _heading_at(text: str, start: int, name: str) -> TextSpan | None:
-    """Return line or the paragraph at `start` if it reads `name`, with a line drawn under it."""
+    """Return the line or paragraph at `start` if it reads `name`, with a line drawn under it."""
     wanted = _plain(name)
     for mark in ("\n", "\n\n"):
         end = text.find(mark, start, start + _LONGEST)
@@ -239,28 +239,20 @@ def chunking(
     Raises SourceError that names the option.
     """
     if splitter == "whole":
-        _refuse_sizes(size, overlap)
+        for option, value in (("--chunk-size", size), ("--chunk-overlap", overlap)):
+            if value is not None:
+                raise SourceError(f"{option} {value}: whole documents are not cut; leave it out.")
         return Chunking(splitter, 0, 0, unit, across_pages, across_sections)
     if size is None:
         size = (_FIXED_SIZES if splitter == "fixed" else _SIZES)[unit]
     if overlap is None:
         overlap = size * _OVERLAP_PERCENT.get(splitter, 0) // 100
-    _check(size, overlap, unit)
-    return Chunking(splitter, size, overlap, unit, across_pages, across_sections)
-
-
-def _refuse_sizes(size: int | None, overlap: int | None) -> None:
-    for option, value in (("--chunk-size", size), ("--chunk-overlap", overlap)):
-        if value is not None:
-            raise SourceError(f"{option} {value}: whole documents are not cut; leave it out.")
-
-
-def _check(size: int, overlap: int, unit: Unit) -> None:
     least, most = LIMITS[unit]
     if not least <= size <= most:
         raise SourceError(f"--chunk-size {size}: give {least} to {most} {unit}.")
     if not 0 <= overlap <= size // 2:
         raise SourceError(f"--chunk-overlap {overlap}: give 0 to half the chunk size ({size}).")
+    return Chunking(splitter, size, overlap, unit, across_pages, across_sections)
 
 
 Starts = Callable[[str, TextSpan], Iterable[int]]
@@ -370,166 +362,147 @@ def _is_one_character(text: str, at: int) -> bool:
 
 
 _WORD_START = re.compile(r"(?<=\s)\S")
-
-
-def fixed_spans(
-    text: str, span: TextSpan, size: int, overlap: int, measure: Measure
-) -> Iterator[TextSpan]:
-    """Return windows of at most `size` units; each begins `overlap` units before the last one's
-    end.
-
-    A window ends between words if it can in its last fifth, and begins with a word if one begins
-    in its overlap; else both are cut hard. Requires 0 <= overlap <= size // 2 and a trimmed span.
-    """
-    start = covered = span.start
-    while covered < span.end:
-        end = _end(text, TextSpan(start, span.end), size, measure)
-        if end > covered:
-            yield TextSpan(start, end)
-            covered = end
-            start = _overlap_start(text, TextSpan(start, end), overlap, measure)
-        else:  # a long run of blanks follows: the overlap leaves no room for anything new
-            start = covered
-        start = trim(text, start, span.end).start
-
-
-def _end(text: str, rest: TextSpan, size: int, measure: Measure) -> int:
-    limit = measure.reach(rest.start, size)
-    if limit >= rest.end:
-        return rest.end
-    earliest = measure.reach(rest.start, size * 4 // 5)
-    for at in range(limit, earliest, -1):
-        if text[at].isspace():
-            return trim(text, rest.start, at).end
-    return last_cut(text, rest.start, limit)
-
-
-def _overlap_start(text: str, window: TextSpan, overlap: int, measure: Measure) -> int:
-    earliest = max(measure.back(window.end, overlap), window.start + 1)
-    word = _WORD_START.search(text, earliest, window.end)
-    return word.start() if word else first_cut(text, earliest, window.end)
-
-
 LEVELS: tuple[Starts, ...] = (paragraph_starts, line_starts, sentence_starts, word_starts)
 
 
-def recursive_spans(
-    text: str,
-    span: TextSpan,
-    size: int,
-    overlap: int,
-    measure: Measure,
-    levels: tuple[Starts, ...] = LEVELS,
-) -> Iterator[TextSpan]:
-    """Return spans of at most `size` units, cut at the coarsest boundary that fits.
+@dataclass(frozen=True)
+class _Cutter:
+    """Cuts spans of a text into pieces of at most `size` units, of which neighbours share at most
+    `overlap`."""
 
-    Boundaries are those of `levels`, then characters. What leads in, a question or a function's
-    name, stays with what it leads to. Neighbouring pieces are joined while they fit. A span repeats
-    whole pieces of up to `overlap` units from the end of the one before: sentences where a
-    paragraph had to be cut, nothing where two paragraphs part. Of 1000 characters with an overlap
-    of 200, 84 % of the neighbours in running prose overlap (200 whole words would be repeated
-    always, but four passages in five would begin inside a sentence, and so would the quotations
-    from them). Requires 0 <= overlap < size.
-    """
-    if span.end <= measure.reach(span.start, size):
-        return iter((span,))
-    pieces = _pieces(text, span, size, measure, levels)
-    return _join(_led(text, pieces, size, measure), size, overlap, measure)
+    text: str
+    size: int
+    overlap: int
+    measure: Measure
 
+    def _limit(self, start: int) -> int:
+        """Return the last end of a piece from `start`."""
+        return self.measure.reach(start, self.size)
 
-def _join(
-    pieces: Iterable[TextSpan], size: int, overlap: int, measure: Measure
-) -> Iterator[TextSpan]:
-    held: list[TextSpan] = []
-    limit = 0
-    for piece in pieces:
-        if held and piece.end > limit:
+    def fixed(self, span: TextSpan) -> Iterator[TextSpan]:
+        """Return windows; each begins `overlap` units before the last one's end.
+
+        A window ends between words if it can in its last fifth, and begins with a word if one
+        begins in its overlap; else both are cut hard. Requires 0 <= overlap <= size // 2 and a
+        trimmed span.
+        """
+        start = covered = span.start
+        while covered < span.end:
+            end = self._window_end(start, span.end)
+            if end > covered:
+                yield TextSpan(start, end)
+                covered = end
+                start = self._overlap_start(TextSpan(start, end))
+            else:  # a long run of blanks follows: the overlap leaves no room for anything new
+                start = covered
+            start = trim(self.text, start, span.end).start
+
+    def _window_end(self, start: int, last: int) -> int:
+        limit = self._limit(start)
+        if limit >= last:
+            return last
+        earliest = self.measure.reach(start, self.size * 4 // 5)
+        for at in range(limit, earliest, -1):
+            if self.text[at].isspace():
+                return trim(self.text, start, at).end
+        return last_cut(self.text, start, limit)
+
+    def _overlap_start(self, window: TextSpan) -> int:
+        earliest = max(self.measure.back(window.end, self.overlap), window.start + 1)
+        word = _WORD_START.search(self.text, earliest, window.end)
+        return word.start() if word else first_cut(self.text, earliest, window.end)
+
+    def recursive(self, span: TextSpan, levels: tuple[Starts, ...] = LEVELS) -> Iterator[TextSpan]:
+        """Return spans cut at the coarsest boundary that fits.
+
+        Boundaries are those of `levels`, then characters. What leads in, a question or a function's
+        name, stays with what it leads to. Neighbouring pieces are joined while they fit. A span
+        repeats whole pieces of up to `overlap` units from the end of the one before: sentences
+        where a paragraph had to be cut, nothing where two paragraphs part. Of 1000 characters with
+        an overlap of 200, 84 % of the neighbours in running prose overlap (200 whole words would be
+        repeated always, but four passages in five would begin inside a sentence, and so would the
+        quotations from them). Requires 0 <= overlap < size.
+        """
+        if span.end <= self._limit(span.start):
+            return iter((span,))
+        return self._join(self._led(self._pieces(span, levels)))
+
+    def _join(self, pieces: Iterable[TextSpan]) -> Iterator[TextSpan]:
+        held: list[TextSpan] = []
+        limit = 0
+        for piece in pieces:
+            if held and piece.end > limit:
+                yield TextSpan(held[0].start, held[-1].end)
+                held = self._repeated(held, piece) if self.overlap else []
+            held.append(piece)
+            limit = self._limit(held[0].start)
+        if held:
             yield TextSpan(held[0].start, held[-1].end)
-            held = _overlap_with(held, piece, size, overlap, measure) if overlap else []
-        held.append(piece)
-        limit = measure.reach(held[0].start, size)
-    if held:
-        yield TextSpan(held[0].start, held[-1].end)
 
+    def _repeated(self, held: list[TextSpan], following: TextSpan) -> list[TextSpan]:
+        """Return the last pieces, within the overlap, that still fit with the piece to follow."""
+        earliest = self.measure.back(held[-1].end, self.overlap)
+        first = len(held)
+        while (
+            first > 0
+            and held[first - 1].start >= earliest
+            and following.end <= self._limit(held[first - 1].start)
+        ):
+            first -= 1
+        return held[first:]
 
-def _overlap_with(
-    held: list[TextSpan], following: TextSpan, size: int, overlap: int, measure: Measure
-) -> list[TextSpan]:
-    """Return last of the pieces, within the overlap, that still fit with the piece to follow."""
-    earliest = measure.back(held[-1].end, overlap)
-    first = len(held)
-    while (
-        first > 0
-        and held[first - 1].start >= earliest
-        and following.end <= measure.reach(held[first - 1].start, size)
-    ):
-        first -= 1
-    return held[first:]
+    def _pieces(self, span: TextSpan, levels: tuple[Starts, ...]) -> Iterator[TextSpan]:
+        """Cut a span that is too long into pieces that fit."""
+        if not levels:
+            yield from self._cut_word(span)
+            return
+        for part in parts(self.text, span, levels[0]):
+            if part.end <= self._limit(part.start):
+                yield part
+            else:
+                yield from self._pieces(part, levels[1:])
 
-
-def _pieces(
-    text: str, span: TextSpan, size: int, measure: Measure, levels: tuple[Starts, ...]
-) -> Iterator[TextSpan]:
-    """Cut a span that is too long into pieces of at most `size`."""
-    if not levels:
-        yield from _cut_word(text, span, size, measure)
-        return
-    for part in parts(text, span, levels[0]):
-        if part.end <= measure.reach(part.start, size):
-            yield part
-        else:
-            yield from _pieces(text, part, size, measure, levels[1:])
-
-
-def _led(text: str, pieces: Iterable[TextSpan], size: int, measure: Measure) -> Iterator[TextSpan]:
-    """Join each piece that leads in with the next, or the sentences where they meet."""
-    before: TextSpan | None = None
-    for piece in pieces:
+    def _led(self, pieces: Iterable[TextSpan]) -> Iterator[TextSpan]:
+        """Join each piece that leads in with the next, or the sentences where they meet."""
+        before: TextSpan | None = None
+        for piece in pieces:
+            if before:
+                *earlier, piece = self._meet(before, piece)
+                yield from earlier
+            before = piece if leads_in(self.text, piece) else None
+            if not before:
+                yield piece
         if before:
-            *earlier, piece = _meet(text, before, piece, size, measure)
-            yield from earlier
-        before = piece if leads_in(text, piece) else None
-        if not before:
-            yield piece
-    if before:
-        yield before
+            yield before
 
+    def _meet(self, before: TextSpan, after: TextSpan) -> Sequence[TextSpan]:
+        """Return two pieces as one, or the last sentence of one with the first line or sentence of
+        the other, or both as they are, where nothing fits."""
+        if after.end <= self._limit(before.start):
+            return (TextSpan(before.start, after.end),)
+        *earlier, last = parts(self.text, before, sentence_starts)
+        limit = self._limit(last.start)
+        if after.end <= limit:
+            return (*earlier, TextSpan(last.start, after.end))
+        first, *later = self._lines_or_sentences(after)
+        if first.end <= limit:
+            return (*earlier, TextSpan(last.start, first.end), *later)
+        return (before, after)
 
-def _meet(
-    text: str, before: TextSpan, after: TextSpan, size: int, measure: Measure
-) -> Sequence[TextSpan]:
-    """Return two pieces as one, or the last sentence of one with the first line or sentence of the
-    other.
+    def _lines_or_sentences(self, span: TextSpan) -> list[TextSpan]:
+        """Return the lines, or the sentences of the only one: not of a table's header with its
+        first row."""
+        found = list(parts(self.text, span, line_starts))
+        whole = len(found) > 1 or self.text.find("|", *span) >= 0
+        return found if whole else list(parts(self.text, span, sentence_starts))
 
-    Or both as they are, where nothing fits.
-    """
-    if after.end <= measure.reach(before.start, size):
-        return (TextSpan(before.start, after.end),)
-    *earlier, last = parts(text, before, sentence_starts)
-    limit = measure.reach(last.start, size)
-    if after.end <= limit:
-        return (*earlier, TextSpan(last.start, after.end))
-    first, *later = _lines_or_sentences(text, after)
-    if first.end <= limit:
-        return (*earlier, TextSpan(last.start, first.end), *later)
-    return (before, after)
-
-
-def _lines_or_sentences(text: str, span: TextSpan) -> list[TextSpan]:
-    """Return the lines, or the sentences of the only one: not of a table's header with its first
-    row."""
-    found = list(parts(text, span, line_starts))
-    whole = len(found) > 1 or text.find("|", *span) >= 0
-    return found if whole else list(parts(text, span, sentence_starts))
-
-
-def _cut_word(text: str, word: TextSpan, size: int, measure: Measure) -> Iterator[TextSpan]:
-    start = word.start
-    while start < word.end:
-        limit = measure.reach(start, size)
-        end = last_cut(text, start, limit) if limit < word.end else word.end
-        yield TextSpan(start, end)
-        start = end
+    def _cut_word(self, word: TextSpan) -> Iterator[TextSpan]:
+        start = word.start
+        while start < word.end:
+            limit = self._limit(start)
+            end = last_cut(self.text, start, limit) if limit < word.end else word.end
+            yield TextSpan(start, end)
+            start = end
 
 
 _Split = Callable[[TextSpan], Iterator[TextSpan]]
@@ -544,17 +517,19 @@ def passage_spans(
     a single character of more tokens, and one with headings that have no text under them.
     `token_spans` is asked once, and only if the unit is tokens.
     """
+    text = document.text
+    if chunking.splitter == "whole":
+        span = trim(text, 0, len(text))
+        return [span] if span.start < span.end else []
     split = _splitter(document, chunking, token_spans)
-    regions = (trim(document.text, *region) for region in pairwise(_bounds(document, chunking)))
+    regions = (trim(text, *region) for region in pairwise(_bounds(document, chunking)))
     spans = [span for region in regions if region.start < region.end for span in split(region)]
-    return spans if chunking.splitter == "whole" else without_headings(document, spans)
+    return without_headings(document, spans)
 
 
 def _bounds(document: Document, chunking: Chunking) -> Sequence[int]:
     """Return where no passage may run on, with both ends of the text."""
     bounds = {0, len(document.text)}
-    if chunking.splitter == "whole":
-        return sorted(bounds)
     if not chunking.across_pages:
         bounds.update(document.pages)
     if not chunking.across_sections:
@@ -571,36 +546,26 @@ def _bounds(document: Document, chunking: Chunking) -> Sequence[int]:
 
 def _splitter(document: Document, chunking: Chunking, token_spans: TokenSpans | None) -> _Split:
     """Return what cuts one region of the document."""
-    if chunking.splitter == "whole":
-        return lambda region: iter((region,))
-    text, size, overlap = document.text, chunking.size, chunking.overlap
-    measure = _measure(text, chunking, token_spans)
+    text = document.text
+    measure: Measure = Characters()
+    if chunking.unit == "tokens":
+        if token_spans is None:
+            raise ValueError("passages measured in tokens need the token spans of the model")
+        measure = Tokens(token_spans(text))
+    cutter = _Cutter(text, chunking.size, chunking.overlap, measure)
     if chunking.splitter == "fixed":
-        return lambda region: fixed_spans(text, region, size, overlap, measure)
+        return cutter.fixed
     if chunking.splitter == "structural":
-        levels = (_segment_starts(document), *LEVELS)
-        return lambda region: recursive_spans(text, region, size, overlap, measure, levels)
+        segments = [segment.start for segment in document.segments]
+
+        def segment_starts(_: str, span: TextSpan) -> Sequence[int]:
+            return segments[bisect_right(segments, span.start) : bisect_left(segments, span.end)]
+
+        return lambda region: cutter.recursive(region, (segment_starts, *LEVELS))
     if chunking.splitter == "recursive":
-        return lambda region: recursive_spans(text, region, size, overlap, measure)
+        return cutter.recursive
     starts = paragraph_starts if chunking.splitter == "paragraph" else sentence_starts
-    return lambda region: (
-        span
-        for part in parts(text, region, starts)
-        for span in recursive_spans(text, part, size, overlap, measure)
-    )
-
-
-def _measure(text: str, chunking: Chunking, token_spans: TokenSpans | None) -> Measure:
-    if chunking.unit == "characters":
-        return Characters()
-    if token_spans is None:
-        raise ValueError("passages measured in tokens need the token spans of the model")
-    return Tokens(token_spans(text))
-
-
-def _segment_starts(document: Document) -> Starts:
-    starts = [segment.start for segment in document.segments]
-    return lambda _, span: starts[bisect_right(starts, span.start) : bisect_left(starts, span.end)]
+    return lambda region: chain.from_iterable(map(cutter.recursive, parts(text, region, starts)))
 
 
 class Position(NamedTuple):
@@ -629,26 +594,19 @@ def positions(document: Document, spans: Sequence[TextSpan]) -> list[Position]:
         line += document.text.count("\n", walked, span.start)
         walked = span.start
         page = max(bisect_right(document.pages, span.start), 1)
-        segments = _segments(document.segments, starts, span)
+        first = max(bisect_right(starts, span.start) - 1, 0)  # of the segments that it touches
+        segments = document.segments[first : max(bisect_right(starts, span.end - 1), first)]
         found.append(
             Position(
                 page,
                 line,
                 _section(segments, span),
-                _speaker(segments),
+                "; ".join(dict.fromkeys(each.speaker for each in segments if each.speaker)),
                 _locators(segments, span),
                 document.printed_pages[page - 1] if document.printed_pages else "",
             )
         )
     return found
-
-
-def _segments(
-    segments: Sequence[Segment], starts: Sequence[int], span: TextSpan
-) -> Sequence[Segment]:
-    """Return the segments that the span touches."""
-    first = max(bisect_right(starts, span.start) - 1, 0)
-    return segments[first : max(bisect_right(starts, span.end - 1), first)]
 
 
 def _section(segments: Sequence[Segment], span: TextSpan) -> str:
@@ -670,7 +628,3 @@ def _locators(segments: Sequence[Segment], span: TextSpan) -> tuple[Located, ...
         for segment in segments
         if segment.locator or has_several
     )
-
-
-def _speaker(segments: Sequence[Segment]) -> str:
-    return "; ".join(dict.fromkeys(segment.speaker for segment in segments if segment.speaker))

@@ -288,7 +288,7 @@ class Live:
         ]
 
     def described(self, kept: Kept) -> tuple[list[int], list[Metadata]]:
-        """Return number of characters of each document of a run, and its metadata as written."""
+        """Return the length of each document of a run, and its metadata as written."""
         own = slice(kept.documents.start, kept.documents.stop)
         return list(self.columns.characters[own]), metadata_of(self.columns.metadata[own])
 

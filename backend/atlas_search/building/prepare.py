@@ -356,7 +356,7 @@ def slug(text: str) -> str:
 
 
 def _rename(metadata: Mapping[str, object], rename: Mapping[str, str]) -> dict[str, object]:
-    """Return fields by their new names; what is renamed takes the place of a field of that name."""
+    """Rename fields; what is renamed takes the place of a field of that name."""
     renamed: dict[str, object] = {}
     for name, value in metadata.items():
         new = rename.get(name_of(str(name)), "")

@@ -59,7 +59,7 @@ BYTES_BESIDE_VECTORS = 3900  # text, words, ids and links of a passage of 800 ch
 
 
 def room_needed(passages: int, dimension: int) -> int:
-    """Return bytes that a version of so many passages takes, about: vectors twice, and the rest."""
+    """Estimate the bytes of a version of so many passages: vectors twice, and the rest."""
     return passages * (2 * 4 * dimension + BYTES_BESIDE_VECTORS)
 
 
@@ -361,7 +361,7 @@ def two_passages(id_: str, source: str) -> SourceError:
 
 
 def digests_of_files(folder: Path, known: Mapping[str, str]) -> dict[str, str]:
-    """Return digest of every file of a version, by its name in there; of some they are `known`."""
+    """Digest every file of a version, by its name in there; some digests are `known`."""
     paths = [path for part in (*PARTS, ORDER) for path in _files(folder, part)]
     names = [path.relative_to(folder).as_posix() for path in paths]
     return {

@@ -65,7 +65,7 @@ _CHARACTERS = str.maketrans(dict.fromkeys("[]") | dict.fromkeys("‒—―−", 
 
 
 def bounds(text: str) -> tuple[str, str] | None:
-    """Return first and last day that the date `text` can mean, as ISO dates that compare as text.
+    """Return the first and last day that the date `text` can mean, as ISO dates.
 
     None if it is no date. Dates sort by (first day, last day, text). An open end is OPEN_START or
     OPEN_END.

@@ -209,7 +209,7 @@ def halves(word: str) -> list[str]:
 
 
 def without_marks(text: str) -> str:
-    """Return compatibility decomposition, without combining marks and what is not seen."""
+    """Decompose a text, without combining marks and what is not seen."""
     if text.isascii():
         return text
     return unicodedata.normalize("NFKD", text.translate(_UNSEEN)).translate(_MARKS)

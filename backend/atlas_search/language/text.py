@@ -368,7 +368,7 @@ def _mask(bracket: re.Match[str]) -> str:
 
 
 def trim(text: str, start: int, end: int) -> TextSpan:
-    """Return span without blanks at either end; empty (`start == end`) if it held only blanks."""
+    """Trim blanks at both ends; the span is empty (`start == end`) if it held nothing else."""
     while start < end and text[start].isspace():
         start += 1
     while end > start and text[end - 1].isspace():

@@ -156,7 +156,7 @@ class Records:
         return self._document_number.in_order([value for (value,) in found])
 
     def days_of_documents(self) -> list[tuple[int, str, str]]:
-        """Return index of every document with a date, and the first and last day it can mean."""
+        """Return the index, first day and last day of every document with a date."""
         query = """
             SELECT document, MIN(first_day), MAX(last_day) FROM {of}metadata
             WHERE field = ? AND first_day IS NOT NULL AND document NOT IN {gone}
