@@ -1,6 +1,6 @@
 """An export into a collection: through the same steps as a build, live as the last of them."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from itertools import islice
@@ -303,13 +303,10 @@ def _calibration(description: form.Description) -> Calibration | None:
         return None
 
 
-BATCH = 4096  # vectors written at once
-
-ProgressWrite = Callable[[str, int, int], None]
 _ExportPart = TypeVar("_ExportPart", bound=BaseModel)
 
 
-def export_collection(folder: Path, path: Path, progress: ProgressWrite) -> Manifest:
+def export_collection(folder: Path, path: Path, progress: Progress) -> Manifest:
     """Write the live version of the collection in `folder` to `path`, and give its manifest.
 
     `path` becomes a folder, or a file if it ends in .zip, as the last step. Raises MissingStore,
@@ -348,7 +345,7 @@ def _open(folder: Path, manifest: Manifest) -> Iterator[Live]:
         ) from error
 
 
-def _write_texts(export: NewExport, live: Live, progress: ProgressWrite) -> None:
+def _write_texts(export: NewExport, live: Live, progress: Progress) -> None:
     columns = live.columns
     count = len(columns.ids)
     tokens = live.embeddings.tokens
@@ -424,8 +421,8 @@ def _write_vectors(file: Sink, embeddings: AnyEmbeddings) -> None:
         file,
         {"descr": "<f4", "fortran_order": False, "shape": embeddings.vectors.shape},
     )
-    for start in range(0, len(embeddings.vectors), BATCH):
-        file.write(embeddings.vectors[start : start + BATCH].astype("<f4").tobytes())
+    for start in range(0, len(embeddings.vectors), form.BATCH):
+        file.write(embeddings.vectors[start : start + form.BATCH].astype("<f4").tobytes())
 
 
 def _describe(manifest: Manifest, sources: int, export: NewExport) -> form.Description:

@@ -20,6 +20,7 @@ from atlas_search.core.ids import check_id
 from atlas_search.language.languages import LANGUAGES
 from atlas_search.stores.manifest import bring_to_disk
 from atlas_search.stores.record_writer import Provenance
+from atlas_search.stores.verify import SAME
 
 FORM_VERSION = 1
 
@@ -338,9 +339,8 @@ def _remove(path: Path) -> None:
 
 
 CHUNK = 2**16  # bytes read at once
-BATCH = 4096  # vectors read at once
+BATCH = 4096  # vectors read or written at once
 LARGEST_MANIFEST = 2**26  # bytes
-SAME = 1e-3  # most by which the length of a vector may differ from 1
 
 Progress = Callable[[str, int, int], None]
 _Line = TypeVar("_Line", bound=BaseModel)

@@ -177,30 +177,29 @@ _WORN = 4  # a process that keeps a quarter of its memory after a file makes roo
 _FOREVER = 1 << 40
 
 
-@dataclass(frozen=True)
-class Job:
-    """Way to read, the limits, and the process it is for."""
-
-    preparation: Preparation
-    limits: Limits
-    parent: int
-
-
 def work(build: Connection) -> None:
     """Read the files that the build names, and send what they give; then end.
 
     Unless the job can be understood here the build is told why not.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the build ends its workers
+    preparation: Preparation
+    limits: Limits
     try:
-        job: Job = pickle.loads(build.recv_bytes())
+        preparation, limits, parent = pickle.loads(build.recv_bytes())
     except Exception as error:
         build.send_bytes(UNFIT + f"{type(error).__name__}: {error}".encode())
         return
-    _end_with(job.parent)
-    room = _Room(job.limits)
-    spans = _AskedSpans(build)
-    preparation = replace(job.preparation, token_spans=spans)
+    _end_with(parent)
+    room = _Room(limits)
+
+    def token_spans(text: str) -> Sequence[tuple[int, int]]:
+        """Ask the build, which has the model."""
+        build.send_bytes(SPANS + text.encode("utf-8", "surrogatepass"))
+        spans: Sequence[tuple[int, int]] = build.recv()
+        return spans
+
+    preparation = replace(preparation, token_spans=token_spans)
     build.send_bytes(READY)
     with suppress(EOFError, ConnectionError):  # the build is over
         while True:
@@ -229,18 +228,6 @@ class _Room:
     def is_worn(self) -> bool:
         """Return whether the next file would have much less memory than the limit."""
         return _data() - self._before > self.limits.memory * 1_000_000 / _WORN
-
-
-class _AskedSpans:
-    """The spans of tokens, which only the build knows: it has the model."""
-
-    def __init__(self, build: Connection):
-        self._build = build
-
-    def __call__(self, text: str) -> Sequence[tuple[int, int]]:
-        self._build.send_bytes(SPANS + text.encode("utf-8", "surrogatepass"))
-        spans: Sequence[tuple[int, int]] = self._build.recv()
-        return spans
 
 
 class _Batch:
@@ -477,7 +464,7 @@ class Pool:
     def __init__(self, preparation: Preparation, limits: Limits, files: Sequence[SourceFile]):
         self._token_spans = preparation.token_spans
         self._limits = limits
-        self._job = pack(Job(replace(preparation, token_spans=_asked), limits, os.getpid()))
+        self._job = pack((replace(preparation, token_spans=_build_has_them), limits, os.getpid()))
         self._files = files
         self._begun = 0  # files that a process has been given
         self._turn = 0  # the file that is being taken
@@ -605,6 +592,6 @@ class Pool:
             self._lanes[process.task].end = end
 
 
-def _asked(text: str) -> Sequence[tuple[int, int]]:
+def _build_has_them(text: str) -> Sequence[tuple[int, int]]:
     """Stand in for the spans of tokens where they are asked of the build."""
     raise NotImplementedError(text)

@@ -21,6 +21,7 @@ import threading
 import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
@@ -98,23 +99,17 @@ SPREAD = 2
 """Comparing so many times as many vectors that stand together takes less than copying some."""
 
 
+@dataclass(frozen=True)
 class Embeddings:
     """Unit vectors (n, d), text digests (n, 32) and the model's token counts (n), mapped from disk.
 
     `sums` (n) are the XXH3 of the vectors: one can be taken from a large file that was not read.
     """
 
-    def __init__(
-        self,
-        vectors: NDArray[np.float32],
-        digests: NDArray[np.uint8],
-        tokens: IntArray,
-        sums: NDArray[np.uint64],
-    ):
-        self.vectors = vectors
-        self.digests = digests
-        self.tokens = tokens
-        self.sums = sums
+    vectors: NDArray[np.float32]
+    digests: NDArray[np.uint8]
+    tokens: IntArray
+    sums: NDArray[np.uint64]
 
     def is_whole(self, row: int) -> bool:
         """Return whether a vector is as it was written, by its sum."""
@@ -154,7 +149,7 @@ class Embeddings:
 
     @classmethod
     def create(cls, folder: Path, count: int, dimension: int) -> Self:
-        """New files for `count` passages, to be filled row by row."""
+        """Make new files for `count` passages, to be filled row by row."""
         folder.mkdir(parents=True)
         shapes = {
             VECTORS: ("<f4", (count, dimension)),
