@@ -133,7 +133,7 @@ def _to_go_back_to(folder: Path) -> set[str]:
     try:
         return {Manifest.read(folder).version}
     except (MissingStore, DamagedStore):
-        return {found.version for found in versions(folder)}
+        return {each.version for each in versions(folder)}
 
 
 @contextmanager
@@ -163,13 +163,13 @@ def _stage(
 ) -> list[FoundDocument]:
     languages = {corpus.id: corpus.language for corpus in description.corpora}
     vectors = _Rows(read_vectors(export, description)) if with_vectors else None
-    found = []
+    result = []
     for done, entry in enumerate(read_entries(export), start=1):
         language = languages[entry.document.corpus]
         staged = _read_document(entry, language)
         number = staging.add_document(staged)
         digest = staged.provenance.digest
-        found.append(found_document(entry.document, digest, number, language))
+        result.append(found_document(entry.document, digest, number, language))
         if vectors and staged.passages:
             staging.add_vectors(
                 embedder.fingerprint,
@@ -178,7 +178,7 @@ def _stage(
                 vectors.take(len(staged.passages)),
             )
         progress("Reading documents", done, description.counts.documents)
-    return found
+    return result
 
 
 class _Rows:
@@ -212,9 +212,9 @@ def _read_document(entry: Entry, language: str) -> StagedDocument:
         printed_pages=line.printed_pages,
         is_titled=line.is_titled and bool(line.title),
     )
-    found = found_document(line, document_digest(document), 0, language)
+    result = found_document(line, document_digest(document), 0, language)
     passages = _passages(entry, document, language)
-    return StagedDocument(document, found.provenance, tuple(passages))
+    return StagedDocument(document, result.provenance, tuple(passages))
 
 
 def _metadata(line: form.DocumentLine) -> form.Metadata:
@@ -227,7 +227,7 @@ def _passages(entry: Entry, document: Document, language: str) -> Iterator[Stage
     rows = _rows(entry, document)
     for row in rows:
         text = document.text[row.span.start : row.span.end]
-        found = words(text, language)
+        result = words(text, language)
         # as when it was built: what came with an id came with the vector of its text alone
         embedded = (
             text
@@ -238,8 +238,8 @@ def _passages(entry: Entry, document: Document, language: str) -> Iterator[Stage
             row,
             embedded,
             text_digest(embedded),
-            tuple(word.term for word in found),
-            tuple(part for word in found for part in word.parts),
+            tuple(word.term for word in result),
+            tuple(part for word in result for part in word.parts),
         )
 
 
@@ -250,18 +250,18 @@ def _rows(entry: Entry, document: Document) -> Iterator[PassageRow]:
     places = dict(zip(order, positions(document, [spans[at] for at in order]), strict=True))
     for at, line in enumerate(entry.passages):
         made = passage_id(entry.document.id, line.start, line.end)
-        found = places[at]
+        result = places[at]
         yield PassageRow(
             id="" if line.id in ("", made) else line.id,
             span=spans[at],
-            page=found.page if line.page is None else line.page,
-            line=found.line if line.line is None else line.line,
-            section=found.section if line.section is None else line.section,
-            speaker=found.speaker if line.speaker is None else line.speaker,
-            locators=found.locators
+            page=result.page if line.page is None else line.page,
+            line=result.line if line.line is None else line.line,
+            section=result.section if line.section is None else line.section,
+            speaker=result.speaker if line.speaker is None else line.speaker,
+            locators=result.locators
             if line.locators is None
             else tuple(Located(part.start, part.locator, part.section) for part in line.locators),
-            printed_page=found.printed_page if line.printed_page is None else line.printed_page,
+            printed_page=result.printed_page if line.printed_page is None else line.printed_page,
         )
 
 
@@ -357,8 +357,8 @@ def _write_texts(export: NewExport, live: Live, progress: Progress) -> None:
     # a .zip is written one file after the other, so that the documents are read twice
     with export.file(form.PASSAGES) as passages:
         for index in range(count):
-            _, found = live.records.stored_document(index)
-            _write_lines(passages, (_passage(each, int(tokens[each.row])) for each in found))
+            _, result = live.records.stored_document(index)
+            _write_lines(passages, (_passage(each, int(tokens[each.row])) for each in result))
             progress("Writing passages", index + 1, count)
 
 
@@ -396,8 +396,8 @@ def _passage(passage: Passage, tokens: int) -> form.PassageLine:
         section=passage.section,
         speaker=passage.speaker,
         locators=tuple(
-            form.LocatedPart(start=found.start, locator=found.locator, section=found.section)
-            for found in passage.locators
+            form.LocatedPart(start=each.start, locator=each.locator, section=each.section)
+            for each in passage.locators
         ),
         printed_page=passage.printed_page,
         tokens=tokens,

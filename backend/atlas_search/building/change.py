@@ -100,8 +100,8 @@ class Change:
         """Indices of the documents of the live version that the coming one does not have."""
         is_gone = np.ones(self.live.manifest.documents, dtype=bool)
         is_gone[self.documents_stood[self.documents_stood >= 0]] = False
-        found: list[int] = np.flatnonzero(is_gone).tolist()
-        return found
+        result: list[int] = np.flatnonzero(is_gone).tolist()
+        return result
 
     @cached_property
     def is_recent(self) -> NDArray[np.bool_]:
@@ -180,11 +180,11 @@ def _leaving(live: Live, before: Order, stood: IntArray) -> Mapping[str, Sequenc
     leaves[stood[stood >= 0]] = False
     rows = np.flatnonzero(leaves)
     corpora, ends = list(live.passages_by_corpus), np.cumsum([*live.passages_by_corpus.values()])
-    found: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     owners = np.searchsorted(ends, rows, side="right").tolist()
     for owner, id_ in zip(owners, live.records.ids_of(rows.tolist()), strict=True):
-        found.setdefault(corpora[owner], []).append(id_)
-    return found
+        result.setdefault(corpora[owner], []).append(id_)
+    return result
 
 
 def _is_small(change: Change) -> bool:

@@ -60,12 +60,12 @@ def heading_spans(document: Document) -> list[TextSpan]:
         if segment.section != before or not segment.speaker:
             before = segment.section
             starts[segment.start] = before.rpartition(CONTEXT_JOINT)[2]
-    found: list[TextSpan] = []
+    result: list[TextSpan] = []
     for start, name in sorted(starts.items()):
         span = _heading_at(text, start, name)
-        if span and (not found or start >= found[-1].end):
-            found.append(span)
-    return found
+        if span and (not result or start >= result[-1].end):
+            result.append(span)
+    return result
 
 
 def without_headings(document: Document, spans: Sequence[TextSpan]) -> list[TextSpan]:
@@ -77,7 +77,7 @@ def without_headings(document: Document, spans: Sequence[TextSpan]) -> list[Text
     headings = heading_spans(document)
     if not headings:
         return list(spans)
-    found: list[TextSpan] = []
+    result: list[TextSpan] = []
     waiting: list[TextSpan] = []  # headings between the last passage and the next
     for span in spans:
         body = _without(document.text, span, headings)
@@ -86,13 +86,13 @@ def without_headings(document: Document, spans: Sequence[TextSpan]) -> list[Text
             continue
         named = _names(document, body.start)
         unnamed = [h.start for h in waiting if _plain(document.text[slice(*h)]) not in named]
-        found.append(TextSpan(min([body.start, *unnamed]), body.end))
+        result.append(TextSpan(min([body.start, *unnamed]), body.end))
         waiting = _between(headings, body.end, span.end)
-    if not found:
+    if not result:
         return list(spans)
     if waiting:
-        found[-1] = TextSpan(found[-1].start, waiting[-1].end)
-    return found
+        result[-1] = TextSpan(result[-1].start, waiting[-1].end)
+    return result
 
 
 def _heading_at(text: str, start: int, name: str) -> TextSpan | None:
@@ -492,9 +492,9 @@ class _Cutter:
     def _lines_or_sentences(self, span: TextSpan) -> list[TextSpan]:
         """Return the lines, or the sentences of the only one: not of a table's header with its
         first row."""
-        found = list(parts(self.text, span, line_starts))
-        whole = len(found) > 1 or self.text.find("|", *span) >= 0
-        return found if whole else list(parts(self.text, span, sentence_starts))
+        result = list(parts(self.text, span, line_starts))
+        whole = len(result) > 1 or self.text.find("|", *span) >= 0
+        return result if whole else list(parts(self.text, span, sentence_starts))
 
     def _cut_word(self, word: TextSpan) -> Iterator[TextSpan]:
         start = word.start
@@ -587,7 +587,7 @@ class Position(NamedTuple):
 def positions(document: Document, spans: Sequence[TextSpan]) -> list[Position]:
     """Return the position of each span, in one walk through the text; spans in order of `start`."""
     starts = [segment.start for segment in document.segments]
-    found = []
+    result = []
     line = 1
     walked = 0
     for span in spans:
@@ -596,7 +596,7 @@ def positions(document: Document, spans: Sequence[TextSpan]) -> list[Position]:
         page = max(bisect_right(document.pages, span.start), 1)
         first = max(bisect_right(starts, span.start) - 1, 0)  # of the segments that it touches
         segments = document.segments[first : max(bisect_right(starts, span.end - 1), first)]
-        found.append(
+        result.append(
             Position(
                 page,
                 line,
@@ -606,7 +606,7 @@ def positions(document: Document, spans: Sequence[TextSpan]) -> list[Position]:
                 document.printed_pages[page - 1] if document.printed_pages else "",
             )
         )
-    return found
+    return result
 
 
 def _section(segments: Sequence[Segment], span: TextSpan) -> str:

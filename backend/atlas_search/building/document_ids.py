@@ -134,8 +134,8 @@ def changes(before: DocumentColumns | None, now: Iterable[Kept | Placed]) -> Cha
         else:
             new.append(part.found)
     replaced = {before.identity(index): before.digests[index] for index in others} if before else {}
-    known = [found for found in new if found.identity in replaced]
-    same = sum(replaced[found.identity] == found.provenance.digest for found in known)
+    known = [each for each in new if each.identity in replaced]
+    same = sum(replaced[each.identity] == each.provenance.digest for each in known)
     return Changes(
         added=len(new) - len(known),
         changed=len(known) - same,

@@ -66,11 +66,11 @@ def remedy(
         if kind in {INGEST, *READERS.names()}  # an import has what other programs wrote, too
     ] or ["`atlas store import`"]
     others = [
-        found.version
-        for found in versions(folder)
-        if found.version != manifest.version
+        each.version
+        for each in versions(folder)
+        if each.version != manifest.version
         # versions share files, and then their damage
-        and is_part_whole(folder / found.version, found, RECORDS)
+        and is_part_whole(folder / each.version, each, RECORDS)
     ]
     back = f" or go back: `atlas store rollback {folder.name}`" if others else ""
     return f"Build it again from its sources: {', '.join(commands)}{back}."

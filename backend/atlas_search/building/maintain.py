@@ -70,7 +70,7 @@ def repair(
             return manifest, findings, 0
         sharing = _sharing_damage(folder, manifest)
         repaired, embedded = _make_anew(folder, manifest, damaged, embedder, progress)
-        _remove(folder, {manifest.version, *(found.part for found in sharing)})
+        _remove(folder, {manifest.version, *(each.part for each in sharing)})
         return repaired, [*findings, *sharing], embedded
 
 
@@ -193,15 +193,15 @@ def _make_anew(
 def _sharing_damage(folder: Path, manifest: Manifest) -> list[Finding]:
     """Return the other versions that have a damaged file of this one as theirs."""
     damaged = damaged_files(folder / manifest.version, manifest, manifest.files)
-    found = []
+    result = []
     for other in versions(folder):
         shared = [name for name in damaged if _is_same(folder, name, manifest, other)]
         if shared and other.version != manifest.version:
             names = ", ".join(shared)
-            found.append(
+            result.append(
                 Finding(other.version, "", f"it shares {names}, so nobody can go back to it")
             )
-    return found
+    return result
 
 
 def _is_same(folder: Path, name: str, manifest: Manifest, other: Manifest) -> bool:
@@ -214,7 +214,7 @@ def _remove(folder: Path, damaged: Collection[str]) -> None:
     """Remove versions. They must not be ones to go back to even if they are in use, and stay."""
     for version in damaged:
         (folder / version / FILE_NAME).unlink(missing_ok=True)
-    remove_old(folder, {found.version for found in versions(folder)})
+    remove_old(folder, {each.version for each in versions(folder)})
 
 
 def _contents(live: Live, stay: NDArray[np.bool_] | None = None) -> Contents:
@@ -242,11 +242,11 @@ def _readable_manifest(folder: Path) -> tuple[Manifest, str]:
     try:
         return Manifest.read(folder), ""
     except (DamagedStore, MissingStore) as error:
-        found = versions(folder)
-        if not found:
+        result = versions(folder)
+        if not result:
             raise
-        go_live(folder, found[0])
-        return found[0], str(error)
+        go_live(folder, result[0])
+        return result[0], str(error)
 
 
 def _rescue_vectors(live: Live, staging: Staging, embedder: Embedder) -> None:

@@ -255,14 +255,14 @@ class _Sorting:
         documents = self.records.documents_of({file.name for file, _, _ in self.new})
         staged = self.staging.fingerprints(self.preparation.origin)
         taken = self.staging.kept(self.preparation.origin)
-        found = []
+        result = []
         for file, before, fingerprint in self.new:
             own = documents.get(file.name, ())
             asked = self.records.with_known_digests(file, before, own, self.preparation)
             is_staged = self._is_of(staged.get(file.name), fingerprint)
             if not is_staged or not _would_keep(asked, taken.get(file.name, {})):
-                found.append((asked, fingerprint))
-        return found
+                result.append((asked, fingerprint))
+        return result
 
     def _is_of(self, kept: bytes | None, fingerprint: bytes) -> bool:
         """Return whether what is kept of a file is of it as it is now: read, or beyond the
@@ -309,11 +309,11 @@ class _LiveOrigin:
 
         With `again` they are to be read again.
         """
-        found = {source.name: source for source in self.sources}
+        result = {source.name: source for source in self.sources}
         for source in self.sources:
             if source.remarks or again:  # as few have
-                found[source.name] = _as_it_was_read(source, again=again)
-        return found
+                result[source.name] = _as_it_was_read(source, again=again)
+        return result
 
     @cached_property
     def names_with_documents(self) -> frozenset[str]:
@@ -325,13 +325,13 @@ class _LiveOrigin:
 
     def documents_of(self, names: Collection[str]) -> Mapping[str, Sequence[int]]:
         """Return the indices of the documents of some sources, by name."""
-        found: dict[str, list[int]] = {}
+        result: dict[str, list[int]] = {}
         if self.live:
             sources = self.live.columns.sources
             for index in [index for index, name in enumerate(sources) if name in names]:
                 if self.is_own[index]:
-                    found.setdefault(sources[index], []).append(index)
-        return found
+                    result.setdefault(sources[index], []).append(index)
+        return result
 
     def with_known_digests(
         self,
@@ -422,7 +422,7 @@ def _languages(
             filled = np.flatnonzero(own[documents.start : documents.stop])
             if len(filled):
                 fillers[corpus] = sources_of[documents.start + int(filled[-1])]
-    fillers |= {found.corpus: found.source for found in staged}
+    fillers |= {each.corpus: each.source for each in staged}
     names = set(fillers.values())
     rules = {name: rule for _, name, _, rule, _ in sources.files if name in names}
     return {
@@ -437,9 +437,9 @@ def _placed(
     languages: Mapping[str, str],
 ) -> Sequence[Kept | Placed]:
     """All documents in order, each in the language of its corpus."""
-    found = [replace(each, language=languages[each.corpus]) for each in staged]
+    result = [replace(each, language=languages[each.corpus]) for each in staged]
     if live is None:
-        return place(found)
+        return place(result)
     known, of_corpora = live.manifest.languages, live.documents_by_corpus
     turned = {corpus for corpus, language in languages.items() if known.get(corpus) != language}
     if turned:
@@ -447,9 +447,9 @@ def _placed(
         for corpus in turned & of_corpora.keys():
             is_turned[of_corpora[corpus].start : of_corpora[corpus].stop] = True
         again = [live.found(index) for index in np.flatnonzero(stay & is_turned).tolist()]
-        found += [replace(each, language=languages[each.corpus]) for each in again]
+        result += [replace(each, language=languages[each.corpus]) for each in again]
         stay = stay & ~is_turned
-    return place_beside(live, stay, found)
+    return place_beside(live, stay, result)
 
 
 def _nothing(sources: Sources, rows: Iterable[SourceRow], origin: str) -> str:

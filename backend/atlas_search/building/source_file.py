@@ -92,7 +92,7 @@ class FileDigests:
         Of others, and of those that are not there, it is empty: `of` tells of them.
         """
         before, now = self._before, self._now
-        found = []
+        result = []
         for name in files:
             known = before.get(name, _UNKNOWN)
             try:
@@ -101,8 +101,8 @@ class FileDigests:
                 is_same = False
             if is_same:
                 now[name] = known
-            found.append(known[1] if is_same else b"")
-        return found
+            result.append(known[1] if is_same else b"")
+        return result
 
     def of(self, file: Path | str) -> bytes:
         """Return the SHA-256 of its bytes. Raises OSError."""
@@ -145,11 +145,11 @@ class FileDigests:
         query = "SELECT path, state, digest FROM files WHERE origin = ?"
         try:
             with closing(sqlite3.connect(self._path)) as connection:
-                found = connection.execute(query, (self._origin,)).fetchall()
+                rows = connection.execute(query, (self._origin,)).fetchall()
         except sqlite3.DatabaseError:  # damaged: it only saves work
             self._path.unlink()
             return {}
-        return {path: (state, digest) for path, state, digest in found}
+        return {path: (state, digest) for path, state, digest in rows}
 
 
 def _state(file: os.stat_result) -> str:

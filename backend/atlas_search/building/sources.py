@@ -96,10 +96,10 @@ def walk(root: Path, suffixes: frozenset[str], inside: Sequence[Path]) -> Walk:
     Raises SourceError for a folder that cannot be listed: its documents would seem to be gone.
     """
     top = str(root.absolute())
-    found = Walk([], [], [])
+    result = Walk([], [], [])
     if root.is_file():
-        _sort_in(found, top, root.name, _refusal(root, suffixes, real_paths([root])))
-        return found
+        _sort_in(result, top, root.name, _refusal(root, suffixes, real_paths([root])))
+        return result
     if not root.is_dir():
         raise SourceError(f"{root} does not exist. Give a file or a folder of sources.")
     endings = tuple(suffixes)
@@ -109,14 +109,14 @@ def walk(root: Path, suffixes: frozenset[str], inside: Sequence[Path]) -> Walk:
         for location, own in plain:  # of tens of thousands, nothing more is asked
             name = before + own
             if name.isascii() and own.lower().endswith(endings):
-                found.locations.append(location)
-                found.names.append(name)
+                result.locations.append(location)
+                result.names.append(name)
             else:
-                _sort_in(found, location, name, _refusal_by_name(own, endings))
+                _sort_in(result, location, name, _refusal_by_name(own, endings))
         for location in others:
             name = location[above:].replace(os.sep, "/")
-            _sort_in(found, location, name, _refusal(Path(location), suffixes, inside))
-    return found
+            _sort_in(result, location, name, _refusal(Path(location), suffixes, inside))
+    return result
 
 
 def _sort_in(found: Walk, location: str, name: str, reason: str) -> None:

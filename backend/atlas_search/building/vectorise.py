@@ -100,13 +100,13 @@ class Known:
         self, folder: Path, fingerprint: str, live: Live | None, beside: Sequence[Path] = ()
     ):
         of_others = ((other, _live_manifest(other)) for other in beside)
-        found = [
+        result = [
             *((folder, manifest) for manifest in versions(folder)),
             *((other, manifest) for other, manifest in of_others if manifest),
         ]
         self._versions = [
             (of / manifest.version, manifest)
-            for of, manifest in found
+            for of, manifest in result
             if manifest.embedding.fingerprint == fingerprint
         ]
         self._live = live
@@ -125,15 +125,15 @@ class Known:
     def find(self, digests: Collection[bytes]) -> dict[bytes, StoredVector]:
         """Return the texts among these that need not be embedded."""
         wanted = set(digests)
-        found: dict[bytes, StoredVector] = {}
+        result: dict[bytes, StoredVector] = {}
         for path, manifest in self._versions:
-            if len(found) == len(wanted):
+            if len(result) == len(wanted):
                 break
             for piece in self._pieces(path, manifest):
-                for digest, row in piece.rows_of(wanted - found.keys()).items():
+                for digest, row in piece.rows_of(wanted - result.keys()).items():
                     if piece.is_whole(row):
-                        found[digest] = StoredVector(piece, row)
-        return found
+                        result[digest] = StoredVector(piece, row)
+        return result
 
     def _pieces(self, path: Path, manifest: Manifest) -> Sequence[Embeddings]:
         try:
@@ -185,11 +185,11 @@ def embed_missing(
         of_parts.append([cut.digest for cut in of_part])
         for cut in of_part:
             cuts.setdefault(cut.digest, cut)
-    found = known.find(cuts)
+    result = known.find(cuts)
     missing = [
         cut
         for digest, cut in cuts.items()
-        if digest not in found and not staging.has_vector(embedder.fingerprint, digest)
+        if digest not in result and not staging.has_vector(embedder.fingerprint, digest)
     ]
     # texts of like length in one batch need little padding
     queue = sorted(missing, key=lambda cut: (cut.length, cut.digest))
@@ -204,7 +204,7 @@ def embed_missing(
             embedder.embed(texts),
         )
         progress(start + len(batch), len(queue))
-    return VectorSources(of_parts, found, len(queue))
+    return VectorSources(of_parts, result, len(queue))
 
 
 def fill(

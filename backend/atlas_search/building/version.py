@@ -210,8 +210,8 @@ def weigh_terms(folder: Path, manifest: Manifest, embedder: Embedder, progress: 
 
 def _text_digests(version: Path) -> list[bytes]:
     """Return the digest of what was embedded for each passage. Raises DamagedStore."""
-    found = read_embeddings(version / EMBEDDINGS, Order.read(version / ORDER))
-    return [digest.tobytes() for digest in found.digests[:]]
+    result = read_embeddings(version / EMBEDDINGS, Order.read(version / ORDER))
+    return [digest.tobytes() for digest in result.digests[:]]
 
 
 @dataclass(frozen=True)
@@ -324,9 +324,9 @@ def _older(folder: Path) -> set[str]:
     except (MissingStore, DamagedStore):
         damaged = set()
     return {
-        found.version
-        for found in versions(folder)
-        if found.version not in damaged and is_part_whole(folder / found.version, found, RECORDS)
+        each.version
+        for each in versions(folder)
+        if each.version not in damaged and is_part_whole(folder / each.version, each, RECORDS)
     }
 
 

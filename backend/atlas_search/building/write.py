@@ -197,8 +197,8 @@ class Counter:
             known |= own
         for given in self._sizes if shared else ():
             for name, count in zip(given.sources, given.characters, strict=True):
-                if (found := shared.get((given.origin, name))) is not None:
-                    found[given.corpus] = found.get(given.corpus, 0) + count
+                if (result := shared.get((given.origin, name))) is not None:
+                    result[given.corpus] = result.get(given.corpus, 0) + count
         return corpus_of, shared
 
 
@@ -212,13 +212,13 @@ def field_statistics(metadata: Iterable[Metadata]) -> dict[str, Field]:
 def _fields_of(counter: FieldCounter) -> dict[str, Field]:
     return {
         name: Field(
-            type=found.type,
-            documents=found.documents,
-            values=found.values,
-            capped=found.capped,
-            counts={str(value): count for value, count in found.counts},
+            type=each.type,
+            documents=each.documents,
+            values=each.values,
+            capped=each.capped,
+            counts={str(value): count for value, count in each.counts},
         )
-        for name, found in counter.statistics().items()
+        for name, each in counter.statistics().items()
     }
 
 
@@ -376,8 +376,8 @@ def sizes(folder: Path) -> dict[str, int]:
 
 
 def _files(folder: Path, part: str) -> list[Path]:
-    found = [*(folder / part).rglob("*"), folder / part, folder / f"{part}.{RECENT}"]
-    return sorted(path for path in found if path.is_file() and not path.name.startswith("."))
+    result = [*(folder / part).rglob("*"), folder / part, folder / f"{part}.{RECENT}"]
+    return sorted(path for path in result if path.is_file() and not path.name.startswith("."))
 
 
 def entries(
@@ -394,8 +394,8 @@ def entries(
     for at, (key, document, corpus) in enumerate(
         zip(keys.tolist(), document_keys.tolist(), corpora.tolist(), strict=True)
     ):
-        found = [term for of, own in indexed for term in terms[of.row(own[at])]]
-        yield Entry(key, document, corpus, found)
+        result = [term for of, own in indexed for term in terms[of.row(own[at])]]
+        yield Entry(key, document, corpus, result)
 
 
 def _entries(table: TokenTable, counter: Counter, rows: IntArray, keys: Keys) -> Iterator[Entry]:
@@ -533,8 +533,8 @@ def _change(
     if tombstones > REBUILD_SHARE * len(now.ids):
         return None
     corpora = [
-        CorpusVectors(c, [id_ for _, id_ in found], embeddings.vectors[[row for row, _ in found]])
-        for c, found in new.items()
+        CorpusVectors(c, [id_ for _, id_ in each], embeddings.vectors[[row for row, _ in each]])
+        for c, each in new.items()
     ]
     change_vectors(live.folder / CHROMA, target, corpora, gone, advance)
     whole = count_vectors(target) == now.passages

@@ -122,8 +122,8 @@ def _open(text: str) -> Days | None:
 def _interval(text: str) -> Days | None:
     between = _BETWEEN.fullmatch(text)
     for separator in (" and ", *_SEPARATORS) if between else _SEPARATORS:
-        left, found, right = (between["ends"] if between else text).partition(separator)
-        if found and separator not in right:
+        left, result, right = (between["ends"] if between else text).partition(separator)
+        if result and separator not in right:
             days = _ends(left.strip(), right.strip(), separator)
             if days:
                 return days

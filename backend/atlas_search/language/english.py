@@ -56,12 +56,12 @@ _DENYING_PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis", "anti")
 
 
 def _pairs() -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
+    result: dict[str, set[str]] = {}
     for pair in _OPPOSITES.split(";"):
         one, other = (word.term for word in words(pair))
-        found.setdefault(one, set()).add(other)
-        found.setdefault(other, set()).add(one)
-    return found
+        result.setdefault(one, set()).add(other)
+        result.setdefault(other, set()).add(one)
+    return result
 
 
 _OPPOSITE = _pairs()
@@ -81,7 +81,7 @@ def are_opposite(one: str, other: str) -> bool:
 @lru_cache(maxsize=1 << 14)  # every word of a sentence is compared with every word of a question
 def _stem(word: str) -> str:
     # a folded word may be several: `½` becomes `1⁄2`
-    return " ".join(found.term for found in words(word))
+    return " ".join(each.term for each in words(word))
 
 
 @lru_cache(maxsize=1 << 14)
@@ -207,13 +207,13 @@ def quantities(sentence: str) -> list[Quantity]:
     # most sentences hold no number, and to see that takes a tenth of looking for amounts and dates
     if not has_digit and _SPELT_WORDS.isdisjoint(_LETTERS.findall(sentence.lower())):
         return []
-    amounts = [found for m in _AMOUNT.finditer(sentence) if (found := _amount(sentence, m))]
+    amounts = [result for m in _AMOUNT.finditer(sentence) if (result := _amount(sentence, m))]
     in_amounts = {at for amount in amounts for at in range(amount.start, amount.end)}
     dates = [
-        found
+        result
         for match in (_DATE.finditer(sentence) if has_digit else ())
         if match.start() not in in_amounts
-        if (found := _date(sentence, match))
+        if (result := _date(sentence, match))
     ]
     return [*amounts, *dates]
 
@@ -242,10 +242,10 @@ def _amount(sentence: str, match: re.Match[str]) -> Quantity | None:
         unit, end, scale = "%", match.end(), 1.0
     elif _stands_before(_AGED, sentence, begin):
         unit, end, scale = "age", match.end("number"), 1.0
-    elif (found := _unit(sentence, match.end())) is None:
+    elif (result := _unit(sentence, match.end())) is None:
         return None
     else:
-        unit, end, scale = found
+        unit, end, scale = result
     per = 0.0
     if rate := _RATE.match(sentence, end) or _ADVERB.match(sentence, end):
         each = _singular(_ADVERBS.get(rate[1].lower(), rate[1].lower()))

@@ -75,19 +75,19 @@ def numerals(text: str, surfaces: Collection[str], language: str) -> Iterator[Nu
     if _TELLING.isdisjoint(surfaces) and not _IN_GROUPS.search(text):
         return
     if language != "en":
-        for found in _OTHER.finditer(text):
-            yield Numeral(*found.span(), re.sub(r"\D", "", found.group()))
+        for each in _OTHER.finditer(text):
+            yield Numeral(*each.span(), re.sub(r"\D", "", each.group()))
         return
     small = text.lower()
-    for found in _ENGLISH.finditer(small if len(small) == len(text) else text):
-        written = found.group()
+    for each in _ENGLISH.finditer(small if len(small) == len(text) else text):
+        written = each.group()
         if written in _ORDINALS:
             if written not in _COMMON:
-                yield Numeral(*found.span(), _ORDINALS[written])
+                yield Numeral(*each.span(), _ORDINALS[written])
             continue
         for start, end, value in _values(written):
             if written[start:end] not in _COMMON:
-                at = found.start()
+                at = each.start()
                 yield Numeral(at + start, at + end, f"{value.normalize():f}")
 
 

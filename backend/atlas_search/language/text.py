@@ -119,14 +119,14 @@ def _words(text: str, language: str) -> Sequence[Word]:
     read = _reader(language)
     matches = list(_pattern_of(language).finditer(text))
     surfaces = [match[0] for match in matches]
-    found = [
+    result = [
         Word(match.start(), match.end(), *read(surface))
         for match, surface in zip(matches, surfaces, strict=True)
     ]
     for start, _, digits in numerals(text, surfaces, language):
-        at = bisect_right(found, start, key=_start_of) - 1
-        found[at] = found[at]._replace(parts=(*found[at].parts, digits))
-    return found
+        at = bisect_right(result, start, key=_start_of) - 1
+        result[at] = result[at]._replace(parts=(*result[at].parts, digits))
+    return result
 
 
 _words_once = lru_cache(REMEMBERED)(_words)
@@ -138,10 +138,10 @@ def terms_and_parts(
     """Return stems of the words of `text` in order, and all their parts, as `words` gives them."""
     read = _reader(language)
     surfaces = _pattern_of(language).findall(text)
-    found = [read(surface) for surface in surfaces]
-    of_words = [part for *_, parts in found if parts for part in parts]
+    result = [read(surface) for surface in surfaces]
+    of_words = [part for *_, parts in result if parts for part in parts]
     digits = [numeral.digits for numeral in numerals(text, surfaces, language)]
-    return tuple([term for _, term, _, _ in found]), (*of_words, *digits)
+    return tuple([term for _, term, _, _ in result]), (*of_words, *digits)
 
 
 def places_of(
@@ -154,18 +154,18 @@ def places_of(
     sixth of the time.
     """
     read = _reader(language)
-    found: list[tuple[int, str]] = []
+    result: list[tuple[int, str]] = []
     for match in _pattern_of(language).finditer(text):
         _, term, _, parts = read(match[0])
         if term in forms:
-            found.append((match.start(), term))
+            result.append((match.start(), term))
         if parts:
-            found += [(match.start(), part) for part in parts if part in forms]
+            result += [(match.start(), part) for part in parts if part in forms]
     if not any(form[:1].isdigit() for form in forms):
-        return found
+        return result
     surfaces = _pattern_of(language).findall(text)
     numbers = numerals(text, surfaces, language)
-    return sorted([*found, *((n.start, n.digits) for n in numbers if n.digits in forms)])
+    return sorted([*result, *((n.start, n.digits) for n in numbers if n.digits in forms)])
 
 
 def word_spans(text: str, language: str = DEFAULT_LANGUAGE) -> list[tuple[int, int]]:
@@ -178,10 +178,10 @@ def starts_of(numbers: Iterable[int], text: str, language: str = DEFAULT_LANGUAG
 
     Nothing is read behind the last of them.
     """
-    found = _pattern_of(language).finditer(text)
+    result = _pattern_of(language).finditer(text)
     following = 0
     for number in numbers:
-        yield next(islice(found, number - following, None)).start()
+        yield next(islice(result, number - following, None)).start()
         following = number + 1
 
 
@@ -266,8 +266,8 @@ def fold_words(text: str, language: str = DEFAULT_LANGUAGE) -> str:
 
 def all_terms(text: str, language: str = DEFAULT_LANGUAGE) -> frozenset[str]:
     """Return the stems of all words of `text`, and of their parts."""
-    found = words(text, language)
-    return frozenset(term for word in found for term in (word.term, *word.parts))
+    result = words(text, language)
+    return frozenset(term for word in result for term in (word.term, *word.parts))
 
 
 def sentences(text: str, language: str = DEFAULT_LANGUAGE) -> Sequence[TextSpan]:
@@ -329,8 +329,8 @@ def _stops(line: str, language: str) -> Iterator[int]:
     at = 0
     while at < len(line):
         window = line[at : at + _WINDOW]
-        found = sentencex.get_sentence_boundaries(language, window)
-        ends = [at + boundary["end_index"] for boundary in found]
+        result = sentencex.get_sentence_boundaries(language, window)
+        ends = [at + boundary["end_index"] for boundary in result]
         at += len(window)
         if at < len(line):  # the last sentence, and a quotation of several, may go on behind it
             ends = [end for end in ends if end <= at - _OVERLAP] or ends[:-1]

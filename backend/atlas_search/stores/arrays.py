@@ -184,10 +184,10 @@ class Ragged:
             return self.flat[at]
         if not before:
             return self.recent[at]
-        found: IntArray = self.flat.take(at, mode="clip")
+        result: IntArray = self.flat.take(at, mode="clip")
         late = np.flatnonzero(at >= before)
-        found[late] = self.recent[at[late] - before]
-        return found
+        result[late] = self.recent[at[late] - before]
+        return result
 
     def take(self, rows: IntArray) -> Gathered:
         """Return the values of `rows` with the row and position of each."""
@@ -257,8 +257,8 @@ class Splice:
     def at(self, items: IntArray) -> IntArray:
         """Return the places of items."""
         run = np.searchsorted(self.starts, items, side="right") - 1
-        found: IntArray = items + (self.origins - self.starts)[run]
-        return found
+        result: IntArray = items + (self.origins - self.starts)[run]
+        return result
 
     def every(self) -> IntArray:
         """Return the places of all items, in order."""
@@ -338,20 +338,20 @@ class Spliced:
         first = len(self._first)
         if not first:
             return self._second[places]
-        found = self._numbered(self._first.take(places, axis=0, mode="clip"))
+        result = self._numbered(self._first.take(places, axis=0, mode="clip"))
         late = np.flatnonzero(places >= first)
         if len(late):
-            found = found.astype(np.result_type(found, self._second), copy=False)
-            found[late] = self._second[places[late] - first]
-        return found
+            result = result.astype(np.result_type(result, self._second), copy=False)
+            result[late] = self._second[places[late] - first]
+        return result
 
     def _masked(self, mask: NDArray[np.bool_]) -> NDArray[Any]:
-        found, start = [self._first[:0]], 0
+        result, start = [self._first[:0]], 0
         for piece in self._splice.pieces(0, len(self)):
             length = piece.stop - piece.start
-            found.append(self._piece(piece)[mask[start : start + length]])
+            result.append(self._piece(piece)[mask[start : start + length]])
             start += length
-        return np.concatenate(found)
+        return np.concatenate(result)
 
     def _piece(self, piece: slice) -> NDArray[Any]:
         first = self._splice.first

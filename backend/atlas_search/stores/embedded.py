@@ -78,10 +78,10 @@ class PassageIds:
     def read(cls, folder: Path) -> Self:
         """Map the files of `folder`. Raises DamagedStore."""
         with reading(f"The ids in {folder}"):
-            found = cls(*(map_array(folder / n) for n in (_TEXTS, _ENDS, _HASHES, _ROWS)))
-        if not len(found.ends) - 1 == len(found.hashes) == len(found.rows):
+            result = cls(*(map_array(folder / n) for n in (_TEXTS, _ENDS, _HASHES, _ROWS)))
+        if not len(result.ends) - 1 == len(result.hashes) == len(result.rows):
             raise DamagedStore(f"The files in {folder} disagree. Run `atlas store repair`.")
-        return found
+        return result
 
     def write(self, folder: Path) -> None:
         folder.mkdir(parents=True)
@@ -106,9 +106,9 @@ class PassageIds:
         hashes = np.array([_hash(_encoded(id_)) for id_ in ids], dtype=np.uint64)
         firsts = np.minimum(np.searchsorted(self.hashes, hashes), len(self) - 1)
         rows = self.rows[firsts]
-        found = zip(rows.tolist(), self.of_rows(rows), ids, strict=True)
+        result = zip(rows.tolist(), self.of_rows(rows), ids, strict=True)
         return np.array(
-            [row if known == id_ else self._row_of(id_) for row, known, id_ in found],
+            [row if known == id_ else self._row_of(id_) for row, known, id_ in result],
             dtype=np.int64,
         )
 
@@ -149,9 +149,9 @@ class SplicedIds:
     @cached_property
     def _row_at(self) -> IntArray:
         """Row that stands at each place of both files; -1 where none does, as at the last."""
-        found = np.full(self._splice.first + len(self._recent) + 1, -1, dtype=np.int32)
-        found[self._splice.every()] = np.arange(self._splice.count)
-        return found
+        result = np.full(self._splice.first + len(self._recent) + 1, -1, dtype=np.int32)
+        result[self._splice.every()] = np.arange(self._splice.count)
+        return result
 
 
 AnyIds = PassageIds | SplicedIds
@@ -262,7 +262,7 @@ class EmbeddedStore:
         self._check_counts(version)
 
     def _check_counts(self, version: Path) -> None:
-        found = {
+        result = {
             KEYWORDS: self._keywords.count,
             RECORDS: self._records.count,
             IDS: len(self._ids),
@@ -270,7 +270,7 @@ class EmbeddedStore:
             EMBEDDINGS: len(self._embeddings.vectors),
             WORDS: len(self.words.firsts),
         }
-        wrong = {part: count for part, count in found.items() if count != self.manifest.passages}
+        wrong = {part: count for part, count in result.items() if count != self.manifest.passages}
         if self._index:
             missing = sum(self._indexed[c] - self._index.count(c) for c in self._index.corpora)
             if missing:
@@ -359,18 +359,18 @@ class EmbeddedStore:
             return np.empty(0, dtype=np.int64), np.empty(0)
         asked = depth + 2 * depth * gone // count
         while True:
-            found = index.nearest(corpus, vector, asked)
-            rows = self._ids.rows_of(found.ids)
+            result = index.nearest(corpus, vector, asked)
+            rows = self._ids.rows_of(result.ids)
             if not gone:
                 if (rows < 0).any():  # damage, and no answer
                     raise DamagedStore(
                         f"The vector index of {corpus} has ids that are no passage's. Run `atlas "
                         f"store repair {self._version.parent.name}`."
                     )
-                return rows, found.similarities
+                return rows, result.similarities
             stands = (rows >= 0) & ~self._is_recent[rows]
-            if np.count_nonzero(stands) >= depth or len(found.ids) < asked:
-                return rows[stands], found.similarities[stands]
+            if np.count_nonzero(stands) >= depth or len(result.ids) < asked:
+                return rows[stands], result.similarities[stands]
             asked *= 2
 
     def compares_all(self, corpus: str) -> bool:
@@ -401,15 +401,15 @@ class EmbeddedStore:
         named = "" if scope is None and is_most else corpus
         asked = depth if named else depth * self.manifest.passages // len(own)
         while True:
-            found = self._keywords.matching(named, terms, asked, within)
-            rows, scores = found
+            result = self._keywords.matching(named, terms, asked, within)
+            rows, scores = result
             if allowed is not None:
                 inside = np.isin(rows, allowed)
                 rows, scores = rows[inside], scores[inside]
             elif not named:
                 inside = self._corpus_of[rows] == self._corpus_of[own[0]]
                 rows, scores = rows[inside], scores[inside]
-            if len(rows) >= depth or len(found.rows) < asked:
+            if len(rows) >= depth or len(result.rows) < asked:
                 return _best(rows, scores, depth)
             asked *= 4
 
@@ -451,9 +451,9 @@ class EmbeddedStore:
 
 def _mask(numbers: Sequence[int] | IntArray, size: int) -> NDArray[np.bool_]:
     """Return whether each number below `size` is among these: faster than sets of so many."""
-    found = np.zeros(size, dtype=bool)
-    found[np.asarray(numbers, dtype=np.int64)] = True
-    return found
+    result = np.zeros(size, dtype=bool)
+    result[np.asarray(numbers, dtype=np.int64)] = True
+    return result
 
 
 def _in_use(version: Path) -> ExitStack:

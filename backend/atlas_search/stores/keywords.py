@@ -63,8 +63,8 @@ class Keys(NamedTuple):
 
     def write(self, folder: Path) -> None:
         """Write them beside their index."""
-        found = (self.rows, self.documents, np.array([self.next_row, self.next_document]))
-        for name, array in zip(_KEY_FILES, found, strict=True):
+        result = (self.rows, self.documents, np.array([self.next_row, self.next_document]))
+        for name, array in zip(_KEY_FILES, result, strict=True):
             np.save(folder / name, array)
 
     def after(self, rows: IntArray, documents: IntArray) -> "Keys":
@@ -210,10 +210,10 @@ class Keywords:
             query = tantivy.Query.boolean_query([(must, query), *clauses])
         limit = depth + OVERFETCH
         while True:
-            found = self._search(query, limit)
-            is_whole = len(found.rows) < limit or found.scores[-1] < found.scores[depth - 1]
+            result = self._search(query, limit)
+            is_whole = len(result.rows) < limit or result.scores[-1] < result.scores[depth - 1]
             if is_whole or limit > MOST_TIES:
-                return found
+                return result
             limit *= 8
 
     def holding(self, terms: Sequence[str]) -> IntArray:
@@ -231,8 +231,8 @@ class Keywords:
     def _search(self, query: tantivy.Query, limit: int) -> KeywordHits:
         hits = self._searcher.search(query, limit=limit, count=False).hits
         scores, addresses = zip(*hits, strict=True) if hits else ((), ())
-        found = self._searcher.fast_field_values("row", list(addresses))
-        rows: IntArray = np.array(found, dtype=np.int64)
+        result = self._searcher.fast_field_values("row", list(addresses))
+        rows: IntArray = np.array(result, dtype=np.int64)
         if self._keys:
             rows = self._row_of[rows]
         return KeywordHits(rows, np.array(scores, dtype=np.float64))

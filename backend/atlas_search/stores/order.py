@@ -126,12 +126,12 @@ def assign_keys(keys: IntArray, stood: IntArray, following: int) -> tuple[IntArr
 
     An item keeps the key of its old row; -1 gets a new one.
     """
-    found = np.full(len(stood), -1)
+    result = np.full(len(stood), -1)
     kept = stood >= 0
-    found[kept] = keys[stood[kept]]
+    result[kept] = keys[stood[kept]]
     new = np.flatnonzero(~kept)
-    found[new] = following + np.arange(len(new))
-    return found, following + len(new)
+    result[new] = following + np.arange(len(new))
+    return result, following + len(new)
 
 
 def _standing(keys: IntArray, base: int) -> IntArray:

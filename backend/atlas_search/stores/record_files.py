@@ -100,8 +100,8 @@ class RecordFiles:
         with self._connection() as connection:
             cursor = connection.cursor()
             cursor.row_factory = None
-            found = [cursor.execute(query.format_map(tables)).fetchall() for tables in self._tables]
-        return [row for of_file in found for row in of_file]
+            rows = [cursor.execute(query.format_map(tables)).fetchall() for tables in self._tables]
+        return [row for of_file in rows for row in of_file]
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
@@ -132,10 +132,10 @@ class RecordFiles:
         schemas = ("main", "recent")[: len(self._tables)]
         connection = self._idle.get()
         try:
-            found = [connection.execute(f"PRAGMA {s}.integrity_check").fetchone() for s in schemas]
+            result = [connection.execute(f"PRAGMA {s}.integrity_check").fetchone() for s in schemas]
         finally:
             self._idle.put(connection)
-        return next((str(said) for (said,) in found if said != "ok"), "ok")
+        return next((str(said) for (said,) in result if said != "ok"), "ok")
 
     def unreadable(self, error: Exception) -> DamagedStore:
         """Return the error of files that cannot be read."""

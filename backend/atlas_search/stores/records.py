@@ -128,17 +128,17 @@ class Records:
         """Return the id of every passage, by row."""
         # as one text: a quarter of a million rows take four times as long
         outer = "SELECT json_group_array(id) FROM (SELECT id FROM {} ORDER BY row)"
-        found = self._rows("SELECT row, id FROM {passages} p", outer=outer)
-        ids: list[str] = json.loads(found[0][0])
+        rows = self._rows("SELECT row, id FROM {passages} p", outer=outer)
+        ids: list[str] = json.loads(rows[0][0])
         return self._row.in_order(ids)
 
     def ids_of(self, rows: Sequence[int]) -> list[str]:
         """Return the ids of the passages in ascending `rows`."""
-        found = self._rows(
+        result = self._rows(
             "SELECT row, id FROM {of}passages WHERE row IN (SELECT value FROM json_each(?))",
             (json.dumps(self._row.keys(rows)),),
         )
-        return [id_ for _, id_ in sorted((self._row.number(key), id_) for key, id_ in found)]
+        return [id_ for _, id_ in sorted((self._row.number(key), id_) for key, id_ in result)]
 
     def holders(self, ids: Collection[str]) -> dict[str, str]:
         """Return the ids of the documents that hold these passages, as far as there are any."""
@@ -146,14 +146,14 @@ class Records:
             "SELECT p.id, d.id FROM {of}passages p JOIN {documents} d USING (document) "
             "WHERE p.id IN (SELECT value FROM json_each(?))"
         )
-        found = self._rows(query, (json.dumps(sorted(ids)),))
-        return {row[0]: row[1] for row in found}
+        rows = self._rows(query, (json.dumps(sorted(ids)),))
+        return {row[0]: row[1] for row in rows}
 
     def _of_documents(self, value: str) -> list[Any]:
         """Return a value of every document, by its index."""
         query = f"SELECT d.document AS document, {value} AS value FROM {{documents}} d"
-        found = self._rows(query, outer="SELECT value FROM {} ORDER BY document")
-        return self._document_number.in_order([value for (value,) in found])
+        rows = self._rows(query, outer="SELECT value FROM {} ORDER BY document")
+        return self._document_number.in_order([value for (value,) in rows])
 
     def days_of_documents(self) -> list[tuple[int, str, str]]:
         """Return the index, first day and last day of every document with a date."""
@@ -163,8 +163,8 @@ class Records:
             GROUP BY document
         """
         number = self._document_number.number
-        found = self._rows(query, (DATE,))
-        return sorted((number(key), first, last) for key, first, last in found)
+        rows = self._rows(query, (DATE,))
+        return sorted((number(key), first, last) for key, first, last in rows)
 
     def content_types(self) -> list[str]:
         """Return the content type of every document, by its index; empty where none is known."""
@@ -179,42 +179,42 @@ class Records:
         # a join with the documents, some of which have none, takes twice as long
         query = "SELECT document, COUNT(*) FROM {of}passages GROUP BY document"
         rows = chain.from_iterable(self._files.rows_in_turn(query))
-        found = np.fromiter(rows, dtype=np.int64).reshape(-1, 2)
+        result = np.fromiter(rows, dtype=np.int64).reshape(-1, 2)
         documents = sum(n for (n,) in self._rows("SELECT COUNT(*) FROM {documents} d"))
         keys = self._document_number.keys(range(documents))
-        _, own, has = np.intersect1d(keys, found[:, 0], assume_unique=True, return_indices=True)
+        _, own, has = np.intersect1d(keys, result[:, 0], assume_unique=True, return_indices=True)
         counts = np.zeros(documents, dtype=np.int64)
-        counts[own] = found[has, 1]
+        counts[own] = result[has, 1]
         return counts
 
     def passages(self, rows: Sequence[int]) -> list[Passage]:
         """Return the passages in `rows`, in that order."""
-        found = self._rows(
+        result = self._rows(
             _PASSAGES + "WHERE p.row IN (SELECT value FROM json_each(?))",
             (json.dumps(self._row.keys(rows)),),
         )
-        passages = map(self._passage, found)
+        passages = map(self._passage, result)
         by_row = {passage.row: passage for passage in passages}
         return [by_row[int(row)] for row in rows]
 
     def passage(self, id_: str) -> Passage:
-        found = self._rows(_PASSAGES + "WHERE p.id = ?", (id_,))
-        if not found:
+        rows = self._rows(_PASSAGES + "WHERE p.id = ?", (id_,))
+        if not rows:
             raise no_passage(id_)
-        return self._passage(found[0])
+        return self._passage(rows[0])
 
     def document(self, id_: str) -> Document:
-        found = self._rows("SELECT * FROM {documents} d WHERE d.id = ?", (id_,))
-        if not found:
+        rows = self._rows("SELECT * FROM {documents} d WHERE d.id = ?", (id_,))
+        if not rows:
             raise no_document(id_)
-        return self._document(found[0])
+        return self._document(rows[0])
 
     def origin_of(self, id_: str) -> DocumentOrigin:
         query = "SELECT corpus, source, origin FROM {documents} d WHERE d.id = ?"
-        found = self._rows(query, (id_,))
-        if not found:
+        rows = self._rows(query, (id_,))
+        if not rows:
             raise no_document(id_)
-        corpus, source, origin = found[0]
+        corpus, source, origin = rows[0]
         query = "SELECT COUNT(*) FROM {documents} d WHERE d.origin = ? AND d.source = ?"
         documents = sum(count for (count,) in self._rows(query, (origin, source)))
         query = "SELECT content FROM {sources} s WHERE s.origin = ? AND s.name = ?"
@@ -237,7 +237,7 @@ class Records:
         """
         keys = json.dumps(self._document_number.keys(documents))
         outer = f"SELECT * FROM {{}} ORDER BY {_ORDERS[order]} LIMIT ? OFFSET ?"
-        found = self._rows(query, (keys,), outer=outer, last=(limit, offset))
+        rows = self._rows(query, (keys,), outer=outer, last=(limit, offset))
         return [
             ListedDocument(
                 id=row["id"],
@@ -250,7 +250,7 @@ class Records:
                 metadata=_metadata(row["metadata"]),
                 days=(row["first_day"] or "", row["last_day"] or ""),
             )
-            for row in found
+            for row in rows
         ]
 
     def titled(self, documents: IntArray, words: str) -> IntArray:
@@ -260,8 +260,8 @@ class Records:
             SELECT document, title FROM {documents} d
             WHERE d.document IN (SELECT value FROM json_each(?))
         """
-        found = self._rows(query, (json.dumps(self._document_number.keys(documents)),))
-        titles = ((document, self._folded(title)) for document, title in found)
+        rows = self._rows(query, (json.dumps(self._document_number.keys(documents)),))
+        titles = ((document, self._folded(title)) for document, title in rows)
         return self._document_number.numbers(
             [document for document, title in titles if all(word in title for word in wanted)]
         )
@@ -308,20 +308,20 @@ class Records:
         )
 
     def document_passages(self, id_: str) -> list[Passage]:
-        found = self._rows(_PASSAGES + "WHERE d.id = ?", (id_,), outer=BY_ROW)
-        return [self._passage(record) for record in found]
+        rows = self._rows(_PASSAGES + "WHERE d.id = ?", (id_,), outer=BY_ROW)
+        return [self._passage(record) for record in rows]
 
     def corpus_holding_document(self, id_: str) -> str:
-        found = self._rows("SELECT corpus FROM {documents} d WHERE d.id = ?", (id_,))
-        return str(found[0]["corpus"]) if found else ""
+        rows = self._rows("SELECT corpus FROM {documents} d WHERE d.id = ?", (id_,))
+        return str(rows[0]["corpus"]) if rows else ""
 
     def metadata(self, corpora: Collection[str]) -> Iterator[Metadata]:
         query = (
             "SELECT document, metadata FROM {documents} d "
             "WHERE d.corpus IN (SELECT value FROM json_each(?))"
         )
-        found = self._rows(query, (json.dumps(sorted(corpora)),))
-        for record in sorted(found, key=lambda r: self._document_number.number(r["document"])):
+        rows = self._rows(query, (json.dumps(sorted(corpora)),))
+        for record in sorted(rows, key=lambda r: self._document_number.number(r["document"])):
             yield _metadata(record["metadata"])
 
     def origins(self, corpora: Collection[str]) -> dict[str, OriginCounts]:
@@ -334,8 +334,8 @@ class Records:
             SELECT origin, COUNT(*) AS documents, SUM(passages) AS passages FROM {}
             GROUP BY origin ORDER BY origin
         """
-        found = self._rows(query, (json.dumps(sorted(corpora)),), outer=outer)
-        return {row["origin"]: OriginCounts(row["documents"], row["passages"]) for row in found}
+        rows = self._rows(query, (json.dumps(sorted(corpora)),), outer=outer)
+        return {row["origin"]: OriginCounts(row["documents"], row["passages"]) for row in rows}
 
     def matching_documents(self, filters: Filter) -> IntArray:
         """Return the indices of the documents that meet every condition, ascending."""
@@ -368,8 +368,8 @@ class Records:
             GROUP BY field, value COLLATE NOCASE ORDER BY field, documents DESC, value
         """
         keys = json.dumps(self._document_number.keys(documents))
-        found = self._rows(query, (keys, json.dumps([*fields])), outer=outer)
-        return [ValueCount(row["field"], row["value"], row["documents"]) for row in found]
+        rows = self._rows(query, (keys, json.dumps([*fields])), outer=outer)
+        return [ValueCount(row["field"], row["value"], row["documents"]) for row in rows]
 
     def field_values(self, field: str) -> list[tuple[int, str]]:
         query = f"""
@@ -381,8 +381,8 @@ class Records:
             FROM {} ORDER BY 1, 2
         """
         number = self._document_number.number
-        found = [(number(key), value) for key, value in self._rows(query, (field,), outer=outer)]
-        return sorted(found, key=lambda pair: pair[0])  # the values of a document are in order
+        rows = [(number(key), value) for key, value in self._rows(query, (field,), outer=outer)]
+        return sorted(rows, key=lambda pair: pair[0])  # the values of a document are in order
 
     def texts(self, spans: Sequence[tuple[int, int, int]]) -> list[str]:
         """Return pieces of documents, each named by a document's index and its first and last
@@ -394,7 +394,7 @@ class Records:
 
     def sources(self) -> list[SourceRow]:
         """Return every source file that was read, by origin and name."""
-        found = sorted(
+        rows = sorted(
             self._files.rows_in_turn(
                 "SELECT origin, name, fingerprint, content, remarks, bytes, seconds "
                 "FROM {sources} s"
@@ -403,7 +403,7 @@ class Records:
         new = tuple.__new__  # a call of the class for each takes twice as long
         return [
             new(SourceRow, (name, origin, fingerprint, content, _remarks(remarks), size, seconds))
-            for origin, name, fingerprint, content, remarks, size, seconds in found
+            for origin, name, fingerprint, content, remarks, size, seconds in rows
         ]
 
     def document_columns(self, corpora: Sequence[str]) -> DocumentColumns:
@@ -434,17 +434,17 @@ class Records:
         """Return a document and its passages by the document's index."""
         keys = self._document_number.keys([index])
         (record,) = self._rows("SELECT * FROM {documents} d WHERE d.document = ?", keys)
-        found = self._rows(_PASSAGES + "WHERE p.document = ?", keys, outer=BY_ROW)
-        return self._document(record), [self._passage(passage) for passage in found]
+        rows = self._rows(_PASSAGES + "WHERE p.document = ?", keys, outer=BY_ROW)
+        return self._document(record), [self._passage(passage) for passage in rows]
 
     def check(self) -> str:
         return self._files.check()
 
     def _read_block(self, document: int, block: int) -> str:
-        found = self._rows(
+        rows = self._rows(
             "SELECT content FROM {of}texts WHERE document = ? AND block = ?", (document, block)
         )
-        return zlib.decompress(found[0][0]).decode()
+        return zlib.decompress(rows[0][0]).decode()
 
     def _text(self, document: int, start: int, end: int) -> str:
         first = start // BLOCK
@@ -485,7 +485,7 @@ class Records:
             url=str(metadata.get("url", "")),
             metadata=metadata,
             language=self._languages.get(record["corpus"], DEFAULT_LANGUAGE),
-            locators=tuple(Located(*found) for found in json.loads(record["locators"])),
+            locators=tuple(Located(*each) for each in json.loads(record["locators"])),
             printed_page=record["printed_page"],
             is_titled=bool(record["is_titled"]),
         )

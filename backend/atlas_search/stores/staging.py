@@ -124,11 +124,11 @@ class Staging:
 
         By source, then by key.
         """
-        found: dict[str, dict[str, bytes]] = {}
+        result: dict[str, dict[str, bytes]] = {}
         query = "SELECT source, key, digest FROM kept WHERE origin = ?"
         for source, key, digest in self._connection.execute(query, (origin,)):
-            found.setdefault(source, {})[key] = digest
-        return found
+            result.setdefault(source, {})[key] = digest
+        return result
 
     def add(
         self, origin: str, name: str, given: Iterable[StagedDocument | KeptDocument | SourceRow]
@@ -289,7 +289,7 @@ class Staging:
                     line=row[4],
                     section=row[5],
                     speaker=row[6],
-                    locators=tuple(Located(*found) for found in json.loads(row[7])),
+                    locators=tuple(Located(*each) for each in json.loads(row[7])),
                     printed_page=row[8],
                 ),
                 embedded=row[9],

@@ -289,9 +289,9 @@ class PermittedStore:
         return self._whole.texts(spans)
 
     def field_values(self, field: str) -> Sequence[tuple[int, str]]:
-        found = self._whole.field_values(field)
+        result = self._whole.field_values(field)
         own = set(self._documents.tolist())
-        return [(document, value) for document, value in found if document in own]
+        return [(document, value) for document, value in result if document in own]
 
     def passage(self, id_: str) -> Passage:
         # looked up first: reading it would take a time that tells that it is there

@@ -101,22 +101,22 @@ class TermTable:
         """
         from scipy.sparse import csr_array
 
-        found: dict[bytes, tuple[NDArray[np.int32], NDArray[np.float32]]] = {}
+        result: dict[bytes, tuple[NDArray[np.int32], NDArray[np.float32]]] = {}
         path, query = folder / TERMS, "SELECT digest, terms, weights FROM weights WHERE model = ?"
         if path.exists():
             # of a damaged file nothing is found, and it is made anew
             with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(path)) as file:
                 for digest, terms, weights in file.execute(query, [model]):
-                    found[digest] = np.frombuffer(terms, "<i4"), np.frombuffer(weights, "<f4")
-        if missing := sum(digest not in found for digest in digests):
+                    result[digest] = np.frombuffer(terms, "<i4"), np.frombuffer(weights, "<f4")
+        if missing := sum(digest not in result for digest in digests):
             raise OutdatedStore(
                 f"SPARSE_MODEL={name} has not weighed the terms of {missing} of {len(digests)} "
                 f"passages in {folder}. Run `atlas create` again as it was built, which embeds "
                 "nothing again, or leave SPARSE_MODEL unset."
             )
-        ends = np.cumsum([0, *(len(found[digest][0]) for digest in digests)])
-        terms = np.concatenate([found[digest][0] for digest in digests])
-        weights = np.concatenate([found[digest][1] for digest in digests])
+        ends = np.cumsum([0, *(len(result[digest][0]) for digest in digests)])
+        terms = np.concatenate([result[digest][0] for digest in digests])
+        weights = np.concatenate([result[digest][1] for digest in digests])
         return cls(
             csr_array((weights, terms, ends), shape=(len(digests), terms.max(initial=0) + 1))
         )

@@ -82,10 +82,10 @@ class TokenTable:
     def _lengths(self) -> IntArray:
         """Lengths of all passages, counted once: a search asks for some, and for the mean of
         all."""
-        found = np.zeros(self.passages, dtype=np.int32)
+        result = np.zeros(self.passages, dtype=np.int32)
         for of, at in self.indexed(np.arange(self.passages)):
-            found += of.lengths(at).astype(np.int32, copy=False)
-        return found
+            result += of.lengths(at).astype(np.int32, copy=False)
+        return result
 
     def indexed(self, rows: IntArray) -> tuple[tuple[Ragged, IntArray], ...]:
         """Return the kinds of terms that passages are found by, and for each the rows in it."""
@@ -193,7 +193,7 @@ class TokenTable:
             frequency += counts
             terms_of.append(np.flatnonzero(counts))
             counts_of.append(counts[terms_of[-1]])
-        found = type(self)(
+        result = type(self)(
             vocabulary=terms,
             words=both("words").at(rows),
             parts=both("parts").at(rows),
@@ -211,7 +211,7 @@ class TokenTable:
             counts_of=Ragged.of(counts_of),
             passages_of=np.array(passages_of, dtype=np.int32),
         )
-        return found.without(_held_by_none(found))
+        return result.without(_held_by_none(result))
 
     def without(self, gone: IntArray) -> Self:
         """Return the table without some terms that nothing holds."""
@@ -391,21 +391,21 @@ class TokenWriter:
     def table(self) -> TokenTable:
         """Return the table of all that was added, which leaves the writer without it: ask once."""
         # one kind after the other, or a large collection would stand there twice
-        found = {name: Ragged.of(self._rows.pop(name)) for name in list(self._rows)}
-        terms, number = self._renumber(list(found.values()))
-        for name, rows in found.items():
-            found[name] = Ragged.between(number[rows.flat], rows.offsets)
+        result = {name: Ragged.of(self._rows.pop(name)) for name in list(self._rows)}
+        terms, number = self._renumber(list(result.values()))
+        for name, rows in result.items():
+            result[name] = Ragged.between(number[rows.flat], rows.offsets)
         document_of = np.array(self._document_of, dtype=np.int32)
         context_of = np.array(self._context_of, dtype=np.int32)
         names = {name: index for index, name in enumerate(sorted(set(self._value_field)))}
         table = TokenTable(
             vocabulary={term: id_ for id_, term in enumerate(terms)},
-            words=found["words"],
-            parts=found["parts"],
-            titles=found["titles"],
-            contexts=found["contexts"],
+            words=result["words"],
+            parts=result["parts"],
+            titles=result["titles"],
+            contexts=result["contexts"],
             context_of=context_of,
-            values=found["values"],
+            values=result["values"],
             values_of=Ragged.between(
                 np.arange(len(self._value_field), dtype=np.int32),
                 np.concatenate(([0], np.cumsum(self._value_counts))).astype(np.int64),
@@ -444,7 +444,7 @@ class TokenWriter:
         Those of a kept table are changed by what was left out of it and what is new, if that is
         less. `number` gives the id in `table` of each term that was seen.
         """
-        found: list[IntArray] = []
+        result: list[IntArray] = []
         end = 0
         for count, kept in zip(self._passages_of, self._kept_rows, strict=True):
             start, end = end, end + count
@@ -454,13 +454,15 @@ class TokenWriter:
             new = start + np.flatnonzero(fresh)
             before, left_out = self._counts_before(kept, len(table.vocabulary), number)
             if before is None or len(left_out) + len(new) >= count:
-                found.append(passage_frequency(table, np.arange(start, end), len(table.vocabulary)))
+                result.append(
+                    passage_frequency(table, np.arange(start, end), len(table.vocabulary))
+                )
                 continue
             assert self._kept is not None
             gone = passage_frequency(self._kept, left_out, len(self._kept.passage_frequency))
             before -= self._moved(gone, np.arange(len(gone)), len(before), number)
-            found.append(before + passage_frequency(table, new, len(table.vocabulary)))
-        return found
+            result.append(before + passage_frequency(table, new, len(table.vocabulary)))
+        return result
 
     def _counts_before(
         self, kept: Sequence[tuple[int, range]], terms: int, number: IntArray
@@ -481,15 +483,15 @@ class TokenWriter:
 
     def _moved(self, counts: IntArray, ids: IntArray, terms: int, number: IntArray) -> IntArray:
         """Return counts of terms of the kept table by their present ids; 0 for terms gone."""
-        found = np.zeros(terms + 1, dtype=np.int32)
+        result = np.zeros(terms + 1, dtype=np.int32)
         own = self._number[ids]
-        found[np.where(own < 0, -1, number[own])] = counts  # of terms that are gone: at the end
-        return found[:-1]
+        result[np.where(own < 0, -1, number[own])] = counts  # of terms that are gone: at the end
+        return result[:-1]
 
 
 def _by_first(values: IntArray, most: int) -> IntArray:
     """Return the distinct values, all below `most`, in order of first occurrence."""
     first = np.full(most, len(values))
     np.minimum.at(first, values, np.arange(len(values)))
-    found: IntArray = np.flatnonzero(first < len(values))
-    return found[np.argsort(first[found])]
+    result: IntArray = np.flatnonzero(first < len(values))
+    return result[np.argsort(first[result])]

@@ -56,8 +56,8 @@ def cosines(vectors: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArra
     `einsum` is faster than `@`, which leaves threads of BLAS waiting in circles, and adds up every
     row in the same order.
     """
-    found: NDArray[np.float32] = np.einsum("ij,j->i", vectors, vector)
-    return found
+    result: NDArray[np.float32] = np.einsum("ij,j->i", vectors, vector)
+    return result
 
 
 class Cosines:
@@ -77,16 +77,16 @@ class Cosines:
 
     def of(self, rows: IntArray) -> FloatArray:
         """Return the cosines of the passages in ascending `rows`, from -1 to 1."""
-        found = np.empty(len(rows))
+        result = np.empty(len(rows))
         done = 0
         for first in sorted(self._kept):
             kept = self._kept[first]
             start, end = np.searchsorted(rows, [first, first + len(kept)]).tolist()
-            self._compare(rows[done:start], found[done:start])
-            kept.take(rows[start:end] - first, out=found[start:end])
+            self._compare(rows[done:start], result[done:start])
+            kept.take(rows[start:end] - first, out=result[start:end])
             done = end
-        self._compare(rows[done:], found[done:])
-        return found
+        self._compare(rows[done:], result[done:])
+        return result
 
     def _compare(self, rows: IntArray, found: FloatArray) -> None:
         for start in range(0, len(rows), AT_ONCE):
@@ -131,21 +131,21 @@ class Embeddings:
         # the first eight bytes tell nearly all apart
         begin = np.ascontiguousarray(self.digests[:, :8]).view(np.uint64)[:, 0]
         wanted = np.array([int.from_bytes(d[:8], sys.byteorder) for d in digests], dtype=np.uint64)
-        found: dict[bytes, int] = {}
+        result: dict[bytes, int] = {}
         for row in np.flatnonzero(np.isin(begin, wanted)).tolist():
             digest = self.digests[row].tobytes()
             if digest in digests:
-                found.setdefault(digest, row)
-        return found
+                result.setdefault(digest, row)
+        return result
 
     @classmethod
     def read(cls, folder: Path) -> Self:
         """Map the files of `folder`. Raises DamagedStore if one is missing or unreadable."""
         with reading(f"The vectors in {folder}"):
-            found = cls(*(map_array(folder / n) for n in (VECTORS, DIGESTS, TOKENS, SUMS)))
-        if not len(found.vectors) == len(found.digests) == len(found.tokens):
+            result = cls(*(map_array(folder / n) for n in (VECTORS, DIGESTS, TOKENS, SUMS)))
+        if not len(result.vectors) == len(result.digests) == len(result.tokens):
             raise DamagedStore(f"The files in {folder} disagree. Run `atlas store repair`.")
-        return found
+        return result
 
     @classmethod
     def create(cls, folder: Path, count: int, dimension: int) -> Self:
@@ -181,13 +181,13 @@ class SplicedEmbeddings:
 
     def similarities(self, rows: IntArray, vector: NDArray[np.float32]) -> NDArray[np.float32]:
         places = self._splice.at(rows)
-        found = np.empty(len(rows), dtype=np.float32)
+        result = np.empty(len(rows), dtype=np.float32)
         is_recent = places >= self._splice.first
         for piece, own, first in zip(
             self.pieces, (~is_recent, is_recent), (0, self._splice.first), strict=True
         ):
-            found[own] = _similarities(piece.vectors, places[own] - first, vector)
-        return found
+            result[own] = _similarities(piece.vectors, places[own] - first, vector)
+        return result
 
 
 AnyEmbeddings = Embeddings | SplicedEmbeddings
@@ -434,7 +434,7 @@ def change_vectors(
     _copy(source, folder)
     with _opened(folder) as client:
         wanted = {_name(corpus.corpus) for corpus in corpora}
-        present = {found.name: found for found in client.list_collections()}
+        present = {each.name: each for each in client.list_collections()}
         for name in present.keys() - wanted:
             client.delete_collection(name)
         for corpus, ids in gone.items():
@@ -468,7 +468,7 @@ def count_vectors(folder: Path) -> dict[str, int]:
     """Count the vectors of each corpus in the index in `folder`."""
     with _opened(folder) as client:
         return {
-            found.name.removeprefix(_name("")): found.count() for found in client.list_collections()
+            each.name.removeprefix(_name("")): each.count() for each in client.list_collections()
         }
 
 
@@ -528,15 +528,15 @@ def _records(collection: Any) -> Iterator[ChromaRecord]:
     ids = sorted(collection.get(include=[])["ids"])
     for start in range(0, len(ids), BATCH):
         batch = ids[start : start + BATCH]
-        found = collection.get(ids=batch, include=["documents", "metadatas", "embeddings"])
-        at = {id_: index for index, id_ in enumerate(found["ids"])}
+        result = collection.get(ids=batch, include=["documents", "metadatas", "embeddings"])
+        at = {id_: index for index, id_ in enumerate(result["ids"])}
         for id_ in batch:
             index = at[id_]
             yield ChromaRecord(
                 id_,
-                found["documents"][index] or "",
-                found["metadatas"][index] or {},
-                np.asarray(found["embeddings"][index], dtype=np.float32),
+                result["documents"][index] or "",
+                result["metadatas"][index] or {},
+                np.asarray(result["embeddings"][index], dtype=np.float32),
             )
 
 
@@ -613,22 +613,22 @@ class Vectors:
         """Return up to `depth` + OVERFETCH neighbours of `vector`. Raises DamagedStore."""
         if corpus not in self._loaded:  # Chroma reads the files of an index when it is first asked
             self._linked.require_files()
-        found = self._collections[corpus].query(
+        result = self._collections[corpus].query(
             query_embeddings=vector[None, :], n_results=depth + OVERFETCH, include=["distances"]
         )
         self._loaded.add(corpus)
-        distances = found["distances"]
-        return Neighbours(found["ids"][0], 1.0 - np.asarray(distances[0] if distances else []))
+        distances = result["distances"]
+        return Neighbours(result["ids"][0], 1.0 - np.asarray(distances[0] if distances else []))
 
     def items(self, corpus: str) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
         """Return all ids of `corpus` in order with their vectors, in batches; needs `lists`."""
         collection = self._collections[corpus]
         ids = sorted(collection.get(include=[])["ids"])
         for start in range(0, len(ids), BATCH):
-            found = collection.get(ids=ids[start : start + BATCH], include=["embeddings"])
-            order = np.argsort(np.array(found["ids"], dtype=object))
-            vectors = np.asarray(found["embeddings"], dtype=np.float32)
-            yield [found["ids"][at] for at in order], vectors[order]
+            result = collection.get(ids=ids[start : start + BATCH], include=["embeddings"])
+            order = np.argsort(np.array(result["ids"], dtype=object))
+            vectors = np.asarray(result["embeddings"], dtype=np.float32)
+            yield [result["ids"][at] for at in order], vectors[order]
 
     def close(self) -> None:
         self._opened.close()

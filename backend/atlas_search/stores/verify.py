@@ -142,7 +142,7 @@ def verify(folder: Path, manifest: Manifest) -> list[Finding]:
         with suppress(OSError):  # that the folder is gone is found below
             using.enter_context(in_use(version.folder))
         for part, (check, needed) in checks.items():
-            damaged = [found.part for found in findings if found.problem and found.part in needed]
+            damaged = [each.part for each in findings if each.problem and each.part in needed]
             findings.append(_finding(version, part, check, damaged))
     return findings
 
@@ -269,11 +269,11 @@ def _check_keywords(version: _Version) -> str:
     rows = sample(table.passages)
     corpora = _corpora(manifest)
     for row in rows:
-        found = distinct(terms[id_] for id_ in table.words.row(row).tolist())
+        result = distinct(terms[id_] for id_ in table.words.row(row).tolist())
         document = int(table.document_of[row])
         siblings = int(np.count_nonzero(table.document_of == document))
-        hits = keywords.matching(corpora[row], found, siblings, [document])
-        _require(not found or row in hits.rows, f"passage {row} is not found by its words")
+        hits = keywords.matching(corpora[row], result, siblings, [document])
+        _require(not result or row in hits.rows, f"passage {row} is not found by its words")
     keywords.close()
     return f"{keywords.count} passages, {len(rows)} found by their words"
 
@@ -318,15 +318,15 @@ def _check_index(
     vectors = Vectors(folder / CHROMA, [corpus], lists=True)
     try:
         seen = left = 0
-        for found, stored in vectors.items(corpus):
-            strange = [id_ for id_ in found if id_ not in rows and id_ not in gone]
+        for each, stored in vectors.items(corpus):
+            strange = [id_ for id_ in each if id_ not in rows and id_ not in gone]
             _require(not strange, f"{corpus} has {strange[:1]}, which is no passage")
-            at = [n for n, id_ in enumerate(found) if id_ in rows]
-            expected = own[[rows[found[n]] for n in at]]
+            at = [n for n, id_ in enumerate(each) if id_ in rows]
+            expected = own[[rows[each[n]] for n in at]]
             off = float(np.abs(stored[at] - expected).max(initial=0.0))
             _require(off < SAME, f"{corpus} has vectors that are not the passages'")
             seen += len(at)
-            left += len(found) - len(at)
+            left += len(each) - len(at)
         _require(seen == len(rows), f"{corpus} has {seen} vectors")
         _require(left == len(gone), f"{corpus} has {left} vectors of passages that are gone")
         return index_recall(vectors, corpus, rows, own)
@@ -365,7 +365,7 @@ def index_recall(
     random = np.random.default_rng(0)
     depth = min(DEPTH, len(vectors))
     gone = index.count(corpus) - len(vectors)
-    found = []
+    result = []
     for at in sample(len(vectors)):
         noise = random.standard_normal(vectors.shape[1], dtype=np.float32)
         query = vectors[at] + NOISE * noise / np.linalg.norm(noise)
@@ -374,8 +374,8 @@ def index_recall(
         floor = np.partition(exact, -depth)[-depth]
         asked = depth + 2 * depth * gone // max(len(vectors), 1)
         hits = [id_ for id_ in index.nearest(corpus, query, asked).ids if id_ in rows][:depth]
-        found.append(sum(exact[rows[id_]] >= floor - 1e-6 for id_ in hits) / depth)
-    return float(np.mean(found)) if found else 1.0
+        result.append(sum(exact[rows[id_]] >= floor - 1e-6 for id_ in hits) / depth)
+    return float(np.mean(result)) if result else 1.0
 
 
 def sample(count: int) -> list[int]:

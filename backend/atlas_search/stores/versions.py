@@ -164,10 +164,10 @@ class CheckedVersion:
         """
         states = self._states()
         changed = self._unchecked(states)
-        found = damaged_files(self._version, self._manifest, changed, go_on)
+        result = damaged_files(self._version, self._manifest, changed, go_on)
         for name in changed if go_on() else ():
-            if name in found:
-                self._damaged[name] = (states[name], found[name])
+            if name in result:
+                self._damaged[name] = (states[name], result[name])
             else:
                 self._whole[name] = states[name]
         if changed and go_on():
@@ -188,8 +188,8 @@ class CheckedVersion:
         return {name: state for name, state in states if (name, *state[:-1]) in known}
 
     def _states(self) -> dict[str, State]:
-        found = {name: _state(path) for name, path in self._paths.items()}
-        return {name: state for name, state in found.items() if state}
+        result = {name: _state(path) for name, path in self._paths.items()}
+        return {name: state for name, state in result.items() if state}
 
     def _unchecked(self, states: Mapping[str, State]) -> list[str]:
         return [
@@ -215,18 +215,18 @@ class CheckedVersion:
 def _state(path: str) -> State:
     """Return the state of a file, empty if there is none."""
     try:
-        found = os.stat(path)
+        result = os.stat(path)
     except OSError:
         return []
-    return [found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns]
+    return [result.st_ino, result.st_size, result.st_mtime_ns, result.st_ctime_ns]
 
 
 def _read(path: Path) -> dict[str, dict[str, State]]:
     try:
-        found = json.loads(path.read_text())
+        result = json.loads(path.read_text())
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return result if isinstance(result, dict) else {}
 
 
 CHROMA, RECORDS, IDS, KEYWORDS, TOKENS, WORDS, EMBEDDINGS, ORDER = (
@@ -288,14 +288,14 @@ def new_name(content_digest: str) -> str:
 
 def versions(folder: Path) -> list[Manifest]:
     """Return the whole versions on disk, newest first."""
-    found = []
+    result = []
     for path in sorted(folder.iterdir() if folder.is_dir() else (), reverse=True):
         if _VERSION.fullmatch(path.name) and path.is_dir():
             try:
-                found.append(Manifest.read(path))
+                result.append(Manifest.read(path))
             except (MissingStore, DamagedStore):
                 continue  # of another schema, or without what makes it whole
-    return found
+    return result
 
 
 def collections_beside(folder: Path) -> list[Path]:

@@ -63,10 +63,10 @@ class Forms(NamedTuple):
         counts[both.of_second] += recent_counts
 
         def numbers(union: _Union, in_first: IntArray, in_second: IntArray) -> IntArray:
-            found = np.empty(both.count, dtype=np.int32)
-            found[both.of_first[kept]] = union.of_first[in_first[kept]]
-            found[both.of_second] = union.of_second[in_second]
-            return found
+            result = np.empty(both.count, dtype=np.int32)
+            result[both.of_first[kept]] = union.of_first[in_first[kept]]
+            result[both.of_second] = union.of_second[in_second]
+            return result
 
         return cls(
             written=both.listed(base.forms, recent.forms),
@@ -136,11 +136,11 @@ class _Union:
 
     def listed(self, first: Sequence[str], second: Sequence[str]) -> list[str]:
         """Return the members, from the lists of both."""
-        found = np.empty(self.count, dtype=object)
+        result = np.empty(self.count, dtype=object)
         kept = np.flatnonzero(self.of_first >= 0)
-        found[self.of_first[kept]] = np.array(first, dtype=object)[kept]
-        found[self.of_second] = np.array(second, dtype=object)
-        listed: list[str] = found.tolist()
+        result[self.of_first[kept]] = np.array(first, dtype=object)[kept]
+        result[self.of_second] = np.array(second, dtype=object)
+        listed: list[str] = result.tolist()
         return listed
 
 
@@ -151,10 +151,10 @@ def _used(numbers: IntArray, kept: NDArray[np.bool_], of: Sequence[str]) -> NDAr
 
 
 def _inverse(numbers: IntArray, count: int) -> IntArray:
-    found = np.full(count, -1, dtype=np.int32)
+    result = np.full(count, -1, dtype=np.int32)
     kept = np.flatnonzero(numbers >= 0)
-    found[numbers[kept]] = kept
-    return found
+    result[numbers[kept]] = kept
+    return result
 
 
 class SplicedPlaces:
@@ -240,10 +240,10 @@ class WordTable:
 
     def places_of(self, forms: IntArray) -> IntArray:
         """Return the places of forms, ascending."""
-        found = [self.places.row(form) for form in forms.tolist()]
-        if len(found) == 1:
-            return found[0].astype(np.int64)
-        places = np.concatenate([*found, np.empty(0, dtype=np.int64)])
+        result = [self.places.row(form) for form in forms.tolist()]
+        if len(result) == 1:
+            return result[0].astype(np.int64)
+        places = np.concatenate([*result, np.empty(0, dtype=np.int64)])
         if len(places) * MANY < len(self.tokens):
             return np.sort(places)
         # of 24 million words 2 million are marked in 30 ms, and sorted in 200
@@ -296,10 +296,10 @@ class WordTable:
             return map_array(folder / f"{name}.npy")
 
         with reading(f"The words in {folder}"):
-            found: dict[str, Any] = {name: array(name) for name in _ARRAYS}
-            found |= {name: _lines(folder / f"{name}.txt") for name in LISTS}
+            result: dict[str, Any] = {name: array(name) for name in _ARRAYS}
+            result |= {name: _lines(folder / f"{name}.txt") for name in LISTS}
             places = Ragged.between(array("places"), array("places.offsets"))
-        return cls(**found, places=places)
+        return cls(**result, places=places)
 
     @classmethod
     def of_version(cls, folder: Path, order: Order | None, document_of: IntArray) -> Self:
