@@ -9,8 +9,8 @@ from pathlib import Path
 from atlas_search.building.flow import BuildReport
 from atlas_search.core.settings import Settings
 from atlas_search.services import Services, open_services
-from atlas_search.stores.manifest import FILE_NAME
-from atlas_search.stores.versions import RECORDS
+from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.versions import RECORDS, file_digest
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import build_tiny, live, write_sources
 
@@ -71,19 +71,19 @@ def build_hostile(root: Path) -> BuildReport:
 
 
 def put_back_addresses(root: Path) -> None:
-    """Make the store hold all addresses, as those of earlier versions did."""
-    with closing(sqlite3.connect(live(root / "stores" / "hostile") / RECORDS)) as connection:
+    """Make the store hold all addresses, as one that was imported may."""
+    folder = root / "stores" / "hostile"
+    with closing(sqlite3.connect(live(folder) / RECORDS)) as connection:
         for number, address in enumerate(ADDRESSES.values()):
             connection.execute(
                 "UPDATE documents SET metadata = json_set(metadata, '$.url', ?) WHERE key = ?",
                 (address, f"d{number}"),
             )
         connection.commit()
-    # nor had they a digest of every file
-    path = root / "stores" / "hostile" / FILE_NAME
-    manifest = json.loads(path.read_text())
-    del manifest["digest"], manifest["files"][RECORDS], manifest["sizes"][RECORDS]
-    path.write_text(json.dumps(manifest))
+    manifest, records = Manifest.read(folder), live(folder) / RECORDS
+    files = {**manifest.files, RECORDS: file_digest(records)}
+    sizes = {**manifest.sizes, RECORDS: records.stat().st_size}
+    manifest.model_copy(update={"files": files, "sizes": sizes}).write(folder)
 
 
 @contextmanager

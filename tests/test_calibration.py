@@ -40,7 +40,7 @@ from atlas_search.stores.manifest import Calibration, Manifest
 from atlas_search.stores.verify import verify
 from atlas_search.stores.versions import lock, rollback
 from tests.hash_embedder import HashEmbedder
-from tests.tiny import FARM, build_tiny, write_sources
+from tests.tiny import FARM, build_tiny, write_manifest, write_sources
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 GOOD = [number / 100 for number in range(1, 20)]  # 19, the fewest of which 5% can be lost
@@ -240,10 +240,8 @@ def test_it_is_told_how_far_the_asking_has_come(services: Services) -> None:
 
 
 def test_a_manifest_without_a_calibration_is_read(folder: Path) -> None:
-    path = folder / "manifest.json"
-    written = json.loads(path.read_text(encoding="utf-8"))
-    del written["calibration"], written["digest"]
-    path.write_text(json.dumps(written), encoding="utf-8")
+    written = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    write_manifest(folder, written | {"calibration": None})
     manifest = Manifest.read(folder)
     assert manifest.calibration is None
     assert not manifest.calibration_is_stale

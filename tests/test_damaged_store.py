@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from atlas_search.cli.main import main
 from atlas_search.core.errors import AtlasError, DamagedStore, UnwritableFolder
 from atlas_search.core.settings import Settings
 from atlas_search.server.app import create_app
@@ -137,7 +136,7 @@ def test_damage_to_any_file_is_found_before_the_first_answer(folder: Path, damag
 
 def test_verify_names_any_damaged_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # of what is whole: what it looks up does not tell of a flipped bit
-    monkeypatch.setattr("atlas_search.stores.vectors.SAMPLE", 5)
+    monkeypatch.setattr("atlas_search.stores.verify.SAMPLE", 5)
     for name in files(folder):
         whole = (folder / name).read_bytes()
         flip(folder / name)
@@ -199,34 +198,6 @@ def test_several_damaged_files_are_all_named(folder: Path) -> None:
     with pytest.raises(DamagedStore) as raised:
         Serving(settings(folder), HashEmbedder())
     assert [name for name in names if name not in str(raised.value)] == []
-
-
-def test_a_store_of_an_earlier_atlas_is_served_and_gets_its_digests(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    manifest = Manifest.read(folder)
-    of_chroma = {name for name in manifest.files if name.startswith("chroma/")}
-    filled = {n for n in of_chroma if n.endswith("index_metadata.pickle")}
-    kept = {n for n in of_chroma if n.rpartition("/")[0] in {f.rpartition("/")[0] for f in filled}}
-    earlier = {n: d for n, d in manifest.files.items() if n not in of_chroma or n in kept}
-    old = manifest.model_copy(update={"files": earlier})
-    for place in (folder, live(folder)):
-        old.write(place)
-    with served(folder) as (_, client):
-        assert {status for status, _ in ask(client)} == {200}
-    monkeypatch.setenv("CHROMA_PERSIST_DIRECTORY", str(folder.parent))
-    monkeypatch.setenv("COLUMNS", "300")
-    for arguments, advice in (([], True), (["--write"], False)):
-        with pytest.raises(SystemExit) as ended:
-            main(["store", "verify", folder.name, *arguments])
-        said = capsys.readouterr().out
-        assert (ended.value.code, "has no digest: `atlas store verify --write`" in said) == (
-            0,
-            advice,
-        )
-    assert Manifest.read(folder).files == manifest.files
-    flip(live(folder) / "chroma/chroma.sqlite3")
-    assert "chroma.sqlite3 is not as it was written" in found_by_verify(folder)
 
 
 # a store that goes away while it is served

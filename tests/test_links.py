@@ -29,12 +29,12 @@ from tests.hostile_documents import (
 )
 
 
-@pytest.fixture(scope="module", params=["new", "earlier"])
+@pytest.fixture(scope="module", params=["built", "imported"])
 def atlas(request: pytest.FixtureRequest, tmp_path_factory: Any) -> Iterator[Atlas]:
-    """Over a store built now, and over one that holds addresses as earlier versions kept them."""
+    """Over a store built now, and over one that holds addresses as an import may bring them."""
     root = tmp_path_factory.mktemp(request.param)
     build_hostile(root)
-    if request.param == "earlier":
+    if request.param == "imported":
         put_back_addresses(root)
     with hostile_services(root) as services:
         yield Atlas(services)

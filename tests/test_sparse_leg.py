@@ -152,7 +152,7 @@ def test_a_model_that_comes_later_embeds_nothing_again(
     with pytest.raises(OutdatedStore, match=r"has not weighed the terms of 7 of 7 passages"):
         open_services(own(tmp_path), embedder)
     before = vectors.embedded
-    report = build_tiny(source, tmp_path / "c", replace(embedder, vectors=vectors))
+    report = build_tiny(source, tmp_path / "c", EmbedderWithTerms(vectors, embedder.terms))
     assert (report.unchanged, vectors.embedded) == (True, before)
     open_services(own(tmp_path), embedder).close()
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import chromadb
 import numpy as np
@@ -30,7 +31,7 @@ from atlas_search.stores.manifest import SCHEMA_VERSION, Manifest
 from atlas_search.stores.records import Records
 from atlas_search.stores.versions import CHROMA, PARTS, RECORDS
 from tests.hash_embedder import HashEmbedder
-from tests.tiny import FARM, build_tiny, live, write_sources
+from tests.tiny import FARM, build_tiny, live, write_manifest, write_sources
 
 
 def all_passages(store: EmbeddedStore):
@@ -122,9 +123,8 @@ def test_an_index_that_lacks_vectors_is_an_error(
     client = chromadb.PersistentClient(str(chroma))
     own = client.get_collection("corpus-legal_uk", embedding_function=None)
     own.delete(ids=own.get(limit=1, include=[])["ids"])
-    del manifest["digest"]
     manifest["sizes"][CHROMA] = sum(f.stat().st_size for f in chroma.rglob("*") if f.is_file())
-    (folder / "manifest.json").write_text(json.dumps(manifest))
+    write_manifest(folder, manifest)
     with pytest.raises(DamagedStore, match=f"but chroma has {demo.manifest.passages - 1}"):
         EmbeddedStore(folder)
 
@@ -188,13 +188,30 @@ def test_an_unreadable_manifest_is_an_error(tmp_path: Path, content: str) -> Non
         Manifest.read(tmp_path)
 
 
-@pytest.mark.parametrize("schema", [2, 99])
-def test_a_manifest_of_another_atlas_says_what_to_do(tmp_path: Path, schema: int) -> None:
-    (tmp_path / "manifest.json").write_text(json.dumps({"schema_version": schema}))
-    with pytest.raises(
-        OutdatedStore, match=f"{schema}; this Atlas reads {SCHEMA_VERSION} to 5.*atlas create"
-    ):
+@pytest.mark.parametrize(
+    "content", [{"schema_version": 2}, {"schema_version": 4}, {"schema_version": 3, "files": {}}]
+)
+def test_a_manifest_of_another_atlas_says_what_to_do(
+    tmp_path: Path, content: dict[str, Any]
+) -> None:
+    (tmp_path / "manifest.json").write_text(json.dumps(content))
+    with pytest.raises(OutdatedStore, match=r"another version of Atlas.*`atlas create`"):
         Manifest.read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "lacking",
+    ["chroma/chroma.sqlite3", "embeddings/sums.npy", "ids/ends.npy", "words/ends.npy"],
+)
+def test_a_store_of_an_earlier_form_is_built_anew(
+    demo: BuildReport, stores: Path, tmp_path: Path, embedder: LocalEmbedder, lacking: str
+) -> None:
+    folder = copy_of(demo, stores, tmp_path)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    del manifest["files"][lacking]
+    write_manifest(folder, manifest)
+    with pytest.raises(OutdatedStore, match="`atlas create`"):
+        EmbeddedStore(folder)
 
 
 def test_parts_that_disagree_with_the_manifest_are_an_error(
@@ -203,9 +220,8 @@ def test_parts_that_disagree_with_the_manifest_are_an_error(
     folder = copy_of(demo, stores, tmp_path)
     manifest = json.loads((folder / "manifest.json").read_text())
     passages = demo.manifest.passages
-    del manifest["digest"]
     manifest["corpora"][0]["passages"] += 1
-    (folder / "manifest.json").write_text(json.dumps(manifest))
+    write_manifest(folder, manifest)
     with pytest.raises(DamagedStore, match=f"{passages + 1} passages, but keywords has {passages}"):
         EmbeddedStore(folder)
 
@@ -215,14 +231,13 @@ def test_a_store_built_with_another_model_is_refused(
 ) -> None:
     folder = copy_of(demo, stores, tmp_path)
     manifest = json.loads((folder / "manifest.json").read_text())
-    del manifest["digest"]
     settings = Settings(chroma_persist_directory=tmp_path, chroma_collection_name="copy")
     for other, told in (
         ({"name": "models/other", "runtime": "torch 2.1"}, "auto"),
         ({"runtime": "onnxruntime 1.2 int8"}, "int8"),
     ):
         manifest["embedding"] |= {"fingerprint": "0" * 64, **other}
-        (folder / "manifest.json").write_text(json.dumps(manifest))
+        write_manifest(folder, manifest)
         with pytest.raises(
             EmbedderMismatch,
             match=f"Set EMBEDDING_MODEL=models/other.* and EMBEDDING_RUNTIME={told}, or build",

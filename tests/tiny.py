@@ -1,5 +1,6 @@
 """Tiny collections for tests: built from a few texts with hashes for vectors, and read back."""
 
+import hashlib
 import json
 import shutil
 import sqlite3
@@ -96,6 +97,13 @@ def rows(folder: Path, query: str) -> list[dict[str, Any]]:
     found = [dict(row) for row in connection.execute(query)]
     connection.close()
     return found
+
+
+def write_manifest(folder: Path, content: Mapping[str, Any]) -> None:
+    """Put a changed manifest in the place of a collection's, with a digest of all it says."""
+    said = {name: value for name, value in content.items() if name != "digest"}
+    digest = hashlib.sha256(json.dumps(said).encode()).hexdigest()
+    (folder / "manifest.json").write_text(json.dumps(said | {"digest": digest}))
 
 
 def live(folder: Path) -> Path:

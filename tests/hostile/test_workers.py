@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from atlas_search.building.chunking import chunking
-from atlas_search.building.workers import MOST_REMARKS, Unfit, packed
+from atlas_search.building.workers import MOST_REMARKS, Unfit, pack
 from tests.hash_embedder import HashEmbedder
 from tests.hostile.builds import LIMITS, build_with, write_deeds
 from tests.hostile.readers import DEEDS, HostileReader, LocalReader
@@ -130,7 +130,7 @@ def test_the_store_is_the_same_however_many_processes_read(tmp_path: Path, worke
 def test_a_reader_that_cannot_be_sent_reads_in_the_build_itself(tmp_path: Path) -> None:
     root, log = write_deeds(tmp_path / "sources"), tmp_path / "log"
     with pytest.raises(Unfit, match="holds a connection"):
-        packed(LocalReader())
+        pack(LocalReader())
     report = build_with(LocalReader(str(log)), root, tmp_path / "c")
     assert documents(report) == {"town/a.txt": 1, "town/z.txt": 1}
     assert set(log.read_text().split()) == {str(os.getpid())}
@@ -146,7 +146,7 @@ def test_a_reader_whose_class_is_not_found_elsewhere_reads_in_the_build_itself(
     Notebook.__module__, Notebook.__qualname__ = "tests.hostile.readers", "Notebook"
     root, log = write_deeds(tmp_path / "sources"), tmp_path / "log"
     reader = Notebook(str(log))
-    assert type(pickle.loads(packed(reader))) is Notebook
+    assert type(pickle.loads(pack(reader))) is Notebook
     build_with(reader, root, tmp_path / "c")
     assert set(log.read_text().split()) == {str(os.getpid())}
 

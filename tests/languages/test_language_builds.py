@@ -1,6 +1,5 @@
 """The language of a corpus, stated, changed and taken back."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -78,16 +77,6 @@ def test_a_language_that_is_taken_back_is_english_again(
     for language, expected in (("de", "de"), ("", "en")):
         report = build_tiny(in_language(plain, language), tmp_path / "c", hashes)
         assert report.manifest.languages == {"recht": expected}
-
-
-def test_a_manifest_that_says_nothing_of_languages_is_english(folder: Path) -> None:
-    path = folder / "manifest.json"
-    manifest = json.loads(path.read_text())
-    del manifest["digest"]
-    for corpus in manifest["corpora"]:
-        del corpus["language"]
-    path.write_text(json.dumps(manifest))
-    assert Manifest.read(folder).languages == {"law": "en", "recht": "en"}
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server over hostile sources, with addresses as earlier versions kept them."""
+    """A server over hostile sources, with addresses as an import may bring them."""
     root = tmp_path_factory.mktemp("hostile")
     build_hostile(root)
     put_back_addresses(root)

@@ -1,7 +1,5 @@
 """Pages of PDFs as pictures: drawn, marked, refused where the file is not the one that was read."""
 
-import json
-import sqlite3
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
@@ -16,12 +14,10 @@ from atlas_search import Atlas
 from atlas_search.server.access.keys import add_key
 from atlas_search.server.app import create_app
 from atlas_search.server.ingest.work import build_kept
-from atlas_search.server.page import CHANGED, GONE, NO_PDF, UNKNOWN
-from atlas_search.stores.versions import RECORDS
+from atlas_search.server.page import CHANGED, GONE, NO_PDF
 from tests.access.conftest import guard
 from tests.hash_embedder import HashEmbedder
 from tests.pages.papers import DOCUMENT, LAMP, PAPER, STORM, papers
-from tests.tiny import live
 
 IMAGE = f"/api/page-image/{DOCUMENT}"
 BOXES = f"/api/page-boxes/{DOCUMENT}"
@@ -174,26 +170,6 @@ def test_files_that_a_server_was_handed_have_pages_too(tmp_path: Path) -> None:
     with Atlas.open(folder, embedder=HashEmbedder(), **settings) as atlas:
         response = create_app(lambda: atlas).test_client().get(f"{IMAGE}?page=1&width=200")
     assert Image.open(BytesIO(response.data)).width == 200
-
-
-def test_a_collection_of_an_earlier_atlas_says_that_it_does_not_know(tmp_path: Path) -> None:
-    with papers(tmp_path):
-        pass
-    folder = tmp_path / "stores" / "papers"
-    with sqlite3.connect(live(folder) / RECORDS) as connection:
-        connection.execute("ALTER TABLE sources DROP COLUMN content")
-    connection.close()
-    manifest = json.loads((folder / "manifest.json").read_text())
-    del manifest["digest"], manifest["files"][RECORDS], manifest["sizes"][RECORDS]
-    (folder / "manifest.json").write_text(json.dumps(manifest))
-    with Atlas.open(folder, embedder=HashEmbedder()) as atlas:
-        client = create_app(lambda: atlas).test_client()
-        assert refusal(client, f"{IMAGE}?page=1") == (404, UNKNOWN)
-        # unchanged files are not read again, and stay without
-        Atlas.build(tmp_path / "sources", folder, embedder=HashEmbedder(), force=True)
-    with Atlas.open(folder, embedder=HashEmbedder()) as atlas:
-        client = create_app(lambda: atlas).test_client()
-        assert client.get(f"{IMAGE}?page=1").status_code == 200
 
 
 def odd_page(width: float, height: float) -> bytes:

@@ -3,10 +3,7 @@
 import errno
 import os
 import random
-import shutil
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,7 +26,6 @@ from atlas_search.stores.versions import (
     RECENT_RECORDS,
     RECORDS,
     CheckedVersion,
-    file_digest,
     in_use,
     is_as_written,
     rollback,
@@ -385,51 +381,6 @@ def test_documents_that_are_written_whole_are_read_whole_before(
     write_sources(tmp_path / "source", BASE)
     with pytest.raises(DamagedStore, match="is not as it was written"):
         build_tiny(tmp_path / "source", changed, HashEmbedder())
-
-
-def test_a_version_of_an_earlier_atlas_which_had_a_copy_of_all_documents_can_be_changed(
-    changed: Path, tmp_path: Path
-) -> None:
-    _join_documents(changed)
-    assert not problems(changed)
-    assert_same(changed, whole(tmp_path, CHANGED))
-    again = CHANGED | {"farm/goats.txt": "Goats give milk.\n", "farm/owls.txt": "Owls hoot.\n"}
-    del again["town/fair.txt"], again["farm/bees.txt"]
-    build_tiny(write_sources(tmp_path / "source", again), changed, HashEmbedder())
-    now, before = versions(changed)
-    assert (before.schema_version, now.schema_version) == (4, 5)
-    assert (live(changed) / RECORDS).samefile(changed / before.version / RECORDS)
-    assert not problems(changed)
-    shutil.rmtree(tmp_path / "whole")
-    assert_same(changed, whole(tmp_path, again))
-    assert compact(changed, HashEmbedder(), silent)
-    assert contents(changed) == contents(tmp_path / "whole" / "c")
-
-
-def _join_documents(folder: Path) -> None:
-    """Put all documents of the live version into one file, with their numbers."""
-    version, manifest = live(folder), Manifest.read(folder)
-    joined = version / "joined"
-    shutil.copyfile(version / RECORDS, joined)
-    with closing(sqlite3.connect(joined)) as connection, connection:
-        connection.execute("ATTACH DATABASE ? AS recent", (str(version / RECENT_RECORDS),))
-        for table in ("documents", "passages", "metadata", "texts"):
-            connection.execute(
-                f"DELETE FROM main.{table} WHERE document IN (SELECT document FROM recent.gone)"
-            )
-            connection.execute(f"INSERT INTO main.{table} SELECT * FROM recent.{table}")
-        connection.execute(
-            "DELETE FROM main.sources WHERE (origin, name) IN (SELECT * FROM recent.gone_sources)"
-        )
-        connection.execute("INSERT INTO main.sources SELECT * FROM recent.sources")
-    (version / RECENT_RECORDS).unlink()
-    joined.replace(version / RECORDS)
-    files = {n: d for n, d in manifest.files.items() if n != RECENT_RECORDS}
-    files[RECORDS] = file_digest(version / RECORDS)
-    sizes = manifest.sizes | {RECORDS: (version / RECORDS).stat().st_size}
-    earlier = manifest.model_copy(update={"schema_version": 4, "files": files, "sizes": sizes})
-    for place in (version, folder):
-        earlier.write(place)
 
 
 @pytest.mark.parametrize(

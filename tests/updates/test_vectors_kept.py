@@ -3,14 +3,13 @@
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from atlas_search.atlas import Atlas
 from atlas_search.building.document_ids import Changes
 from atlas_search.server.ingest.work import build_kept
 from atlas_search.stores.manifest import Manifest
-from atlas_search.stores.vectors import SUMS, VECTORS, Embeddings
-from atlas_search.stores.versions import EMBEDDINGS, check_files
+from atlas_search.stores.vectors import VECTORS, Embeddings
+from atlas_search.stores.versions import EMBEDDINGS
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import build_tiny, contents, index, live, silent, write_sources
 from tests.updates.changes import NOTHING
@@ -98,31 +97,3 @@ def test_what_a_server_was_handed_tells_nothing_of_other_collections(
     hashes = HashEmbedder()
     report = build_kept(kept, tmp_path / "d", hashes, silent)
     assert (report.embedded, hashes.embedded) == (1, 1)
-
-
-def test_vectors_without_sums_are_taken_over_once_their_file_was_read(
-    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As an earlier Atlas wrote them: the file is read once, whatever is taken from it."""
-    name = f"{EMBEDDINGS}/{SUMS}"
-    (live(folder) / name).unlink()
-    manifest = Manifest.read(folder)
-    files = {file: digest for file, digest in manifest.files.items() if file != name}
-    manifest.model_copy(update={"files": files}).write(folder)
-    read: list[str] = []
-
-    def checking(version: Path, manifest: Manifest, part: str) -> None:
-        read.append(part)
-        check_files(version, manifest, part)
-
-    monkeypatch.setattr("atlas_search.building.vectorise.check_files", checking)
-    sources = {"a/x.txt": "Cows give milk.\n", "a/y.txt": "Merchants sell cloth.\n"}
-    other = write_sources(tmp_path / "other", sources)
-    assert Atlas.build(other, tmp_path / "d", embedder=HashEmbedder()).embedded == 0
-    assert read == [EMBEDDINGS]
-    path = live(folder) / EMBEDDINGS / VECTORS
-    path.write_bytes(path.read_bytes()[:-4] + b"none")
-    assert Atlas.build(other, tmp_path / "e", embedder=HashEmbedder()).embedded == 0  # of d
-    (tmp_path / "d" / "manifest.json").unlink()
-    (tmp_path / "e" / "manifest.json").unlink()
-    assert Atlas.build(other, tmp_path / "f", embedder=HashEmbedder()).embedded == 2

@@ -106,7 +106,7 @@ def test_a_repair_leaves_the_work_of_an_unfinished_build(
 ) -> None:
     (source / "farm/new.txt").write_text("New.")
     with monkeypatch.context() as patch:
-        patch.setattr("atlas_search.building.flow.write_version", _fail)
+        patch.setattr("atlas_search.building.flow.write_live", _fail)
         with pytest.raises(OSError, match="disk full"):
             build_tiny(source, folder, HashEmbedder())
     lose("tokens")(live(folder))

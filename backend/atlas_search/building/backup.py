@@ -1,6 +1,6 @@
 """An export into a collection: through the same steps as a build, live as the last of them."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from itertools import islice
@@ -42,8 +42,7 @@ from atlas_search.providers.embedding import Embedder
 from atlas_search.readers.titles import title_from
 from atlas_search.stores.manifest import FILE_NAME, Calibration, Manifest, Origin
 from atlas_search.stores.record_writer import PassageRow, Provenance, SourceRow
-from atlas_search.stores.staged import StagedDocument, StagedPassage, text_digest
-from atlas_search.stores.staging import Staging
+from atlas_search.stores.staging import StagedDocument, StagedPassage, Staging, text_digest
 from atlas_search.stores.vectors import AnyEmbeddings
 from atlas_search.stores.versions import (
     STAGING,
@@ -52,14 +51,14 @@ from atlas_search.stores.versions import (
     lock,
     new_name,
     remove_old,
-    removed_unless_live,
+    remove_unless_live,
     versions,
 )
 
 
 @dataclass(frozen=True)
 class Imported:
-    """What an import did: `embedded` texts had no vector of the model in use.
+    """Result of an import: `embedded` texts had no vector of the model in use.
 
     `model` made the vectors of the export; `is_same_model` if they were taken over.
     """
@@ -71,7 +70,7 @@ class Imported:
 
 
 def collection_of(path: Path) -> str:
-    """The name of the collection that an export holds. Raises SourceError."""
+    """Return the name of the collection that an export holds. Raises SourceError."""
     with open_export(path) as export:
         return describe(export).collection
 
@@ -115,7 +114,7 @@ def _load(
         site = Site(folder, None, staging, embedder, progress, fresh=True)
         manifest, embedded = write_version(site, contents)
     before = _to_go_back_to(folder)
-    with removed_unless_live(folder, manifest.version):
+    with remove_unless_live(folder, manifest.version):
         go_live(folder, manifest)
     remove_old(folder, {manifest.version, *before})
     return Imported(manifest, embedded, model.name if model else "", is_same)
@@ -130,16 +129,16 @@ def _require_free(folder: Path, *, replace: bool) -> None:
 
 
 def _to_go_back_to(folder: Path) -> set[str]:
-    """The version that is live; all there are, if the manifest does not say which."""
+    """Return the version that is live; all there are, if the manifest does not say which."""
     try:
         return {Manifest.read(folder).version}
     except (MissingStore, DamagedStore):
-        return {found.version for found in versions(folder)}
+        return {each.version for each in versions(folder)}
 
 
 @contextmanager
 def _staging(folder: Path) -> Iterator[Staging]:
-    """A staging area of its own, since that of the folder may hold the work of a build.
+    """Open a staging area of its own, since that of the folder may hold the work of a build.
 
     It lies where the next build or import removes what a killed one left.
     """
@@ -164,13 +163,13 @@ def _stage(
 ) -> list[FoundDocument]:
     languages = {corpus.id: corpus.language for corpus in description.corpora}
     vectors = _Rows(read_vectors(export, description)) if with_vectors else None
-    found = []
+    result = []
     for done, entry in enumerate(read_entries(export), start=1):
         language = languages[entry.document.corpus]
         staged = _read_document(entry, language)
         number = staging.add_document(staged)
         digest = staged.provenance.digest
-        found.append(found_document(entry.document, digest, number, language))
+        result.append(found_document(entry.document, digest, number, language))
         if vectors and staged.passages:
             staging.add_vectors(
                 embedder.fingerprint,
@@ -179,17 +178,16 @@ def _stage(
                 vectors.take(len(staged.passages)),
             )
         progress("Reading documents", done, description.counts.documents)
-    return found
+    return result
 
 
 class _Rows:
-    """Vectors in any number of rows at once."""
+    """Vectors that are taken in any number of rows at once."""
 
     def __init__(self, batches: Iterator[NDArray[np.float32]]):
         self._rows = (row for batch in batches for row in batch)
 
     def take(self, count: int) -> NDArray[np.float32]:
-        """The next rows."""
         return np.stack(list(islice(self._rows, count)))
 
 
@@ -214,9 +212,9 @@ def _read_document(entry: Entry, language: str) -> StagedDocument:
         printed_pages=line.printed_pages,
         is_titled=line.is_titled and bool(line.title),
     )
-    found = found_document(line, document_digest(document), 0, language)
+    result = found_document(line, document_digest(document), 0, language)
     passages = _passages(entry, document, language)
-    return StagedDocument(document, found.provenance, tuple(passages))
+    return StagedDocument(document, result.provenance, tuple(passages))
 
 
 def _metadata(line: form.DocumentLine) -> form.Metadata:
@@ -229,7 +227,7 @@ def _passages(entry: Entry, document: Document, language: str) -> Iterator[Stage
     rows = _rows(entry, document)
     for row in rows:
         text = document.text[row.span.start : row.span.end]
-        found = words(text, language)
+        result = words(text, language)
         # as when it was built: what came with an id came with the vector of its text alone
         embedded = (
             text
@@ -240,30 +238,30 @@ def _passages(entry: Entry, document: Document, language: str) -> Iterator[Stage
             row,
             embedded,
             text_digest(embedded),
-            tuple(word.term for word in found),
-            tuple(part for word in found for part in word.parts),
+            tuple(word.term for word in result),
+            tuple(part for word in result for part in word.parts),
         )
 
 
 def _rows(entry: Entry, document: Document) -> Iterator[PassageRow]:
-    """The passages as they are stored; what a line does not say of its place is found here."""
+    """Return passages as they are stored; what a line does not say of its place is found here."""
     spans = [TextSpan(line.start, line.end) for line in entry.passages]
     order = sorted(range(len(spans)), key=lambda at: spans[at].start)
     places = dict(zip(order, positions(document, [spans[at] for at in order]), strict=True))
     for at, line in enumerate(entry.passages):
         made = passage_id(entry.document.id, line.start, line.end)
-        found = places[at]
+        result = places[at]
         yield PassageRow(
             id="" if line.id in ("", made) else line.id,
             span=spans[at],
-            page=found.page if line.page is None else line.page,
-            line=found.line if line.line is None else line.line,
-            section=found.section if line.section is None else line.section,
-            speaker=found.speaker if line.speaker is None else line.speaker,
-            locators=found.locators
+            page=result.page if line.page is None else line.page,
+            line=result.line if line.line is None else line.line,
+            section=result.section if line.section is None else line.section,
+            speaker=result.speaker if line.speaker is None else line.speaker,
+            locators=result.locators
             if line.locators is None
             else tuple(Located(part.start, part.locator, part.section) for part in line.locators),
-            printed_page=found.printed_page if line.printed_page is None else line.printed_page,
+            printed_page=result.printed_page if line.printed_page is None else line.printed_page,
         )
 
 
@@ -286,7 +284,7 @@ def _source_rows(export: Export, description: form.Description) -> list[SourceRo
 def _origins(
     description: form.Description, documents: Sequence[FoundDocument]
 ) -> dict[str, Origin]:
-    """How each origin was cut; of one that the export does not describe, as if by default."""
+    """Return how each origin was cut; one that the export does not describe, as if by default."""
     used = {document.provenance.origin for document in documents}
     unknown = {"arguments": {}, **asdict(chunking())}
     described = {name: part.model_dump() for name, part in description.origins.items()}
@@ -297,20 +295,18 @@ def _origins(
 
 
 def _calibration(description: form.Description) -> Calibration | None:
-    """None for one of another version of Atlas: `atlas calibrate` makes it anew."""
+    """Read the calibration; None for one of another version of Atlas: `atlas calibrate` makes it
+    anew."""
     try:
         return Calibration.model_validate(description.calibration)
     except ValidationError:
         return None
 
 
-BATCH = 4096  # vectors written at once
-
-ProgressWrite = Callable[[str, int, int], None]
 _ExportPart = TypeVar("_ExportPart", bound=BaseModel)
 
 
-def export_collection(folder: Path, path: Path, progress: ProgressWrite) -> Manifest:
+def export_collection(folder: Path, path: Path, progress: Progress) -> Manifest:
     """Write the live version of the collection in `folder` to `path`, and give its manifest.
 
     `path` becomes a folder, or a file if it ends in .zip, as the last step. Raises MissingStore,
@@ -333,7 +329,7 @@ def export_collection(folder: Path, path: Path, progress: ProgressWrite) -> Mani
 
 @contextmanager
 def _open(folder: Path, manifest: Manifest) -> Iterator[Live]:
-    """The live version, which no build removes while it is open."""
+    """Open the live version, which no build removes while it is open."""
     try:
         using = in_use(folder / manifest.version)
         with using:
@@ -349,7 +345,7 @@ def _open(folder: Path, manifest: Manifest) -> Iterator[Live]:
         ) from error
 
 
-def _write_texts(export: NewExport, live: Live, progress: ProgressWrite) -> None:
+def _write_texts(export: NewExport, live: Live, progress: Progress) -> None:
     columns = live.columns
     count = len(columns.ids)
     tokens = live.embeddings.tokens
@@ -361,8 +357,8 @@ def _write_texts(export: NewExport, live: Live, progress: ProgressWrite) -> None
     # a .zip is written one file after the other, so that the documents are read twice
     with export.file(form.PASSAGES) as passages:
         for index in range(count):
-            _, found = live.records.stored_document(index)
-            _write_lines(passages, (_passage(each, int(tokens[each.row])) for each in found))
+            _, result = live.records.stored_document(index)
+            _write_lines(passages, (_passage(each, int(tokens[each.row])) for each in result))
             progress("Writing passages", index + 1, count)
 
 
@@ -400,8 +396,8 @@ def _passage(passage: Passage, tokens: int) -> form.PassageLine:
         section=passage.section,
         speaker=passage.speaker,
         locators=tuple(
-            form.LocatedPart(start=found.start, locator=found.locator, section=found.section)
-            for found in passage.locators
+            form.LocatedPart(start=each.start, locator=each.locator, section=each.section)
+            for each in passage.locators
         ),
         printed_page=passage.printed_page,
         tokens=tokens,
@@ -425,8 +421,8 @@ def _write_vectors(file: Sink, embeddings: AnyEmbeddings) -> None:
         file,
         {"descr": "<f4", "fortran_order": False, "shape": embeddings.vectors.shape},
     )
-    for start in range(0, len(embeddings.vectors), BATCH):
-        file.write(embeddings.vectors[start : start + BATCH].astype("<f4").tobytes())
+    for start in range(0, len(embeddings.vectors), form.BATCH):
+        file.write(embeddings.vectors[start : start + form.BATCH].astype("<f4").tobytes())
 
 
 def _describe(manifest: Manifest, sources: int, export: NewExport) -> form.Description:
@@ -452,7 +448,7 @@ def _describe(manifest: Manifest, sources: int, export: NewExport) -> form.Descr
 
 
 def _part(kind: type[_ExportPart], said: Mapping[str, Any]) -> _ExportPart:
-    """What the form keeps of a part of the manifest."""
+    """Take what the form keeps of a part of the manifest."""
     return kind.model_validate({name: said[name] for name in kind.model_fields})
 
 

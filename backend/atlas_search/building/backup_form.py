@@ -1,7 +1,6 @@
 """An export read whole before anything is written: refused with the file and the line at fault."""
 
 import hashlib
-import os
 import shutil
 import zipfile
 import zlib
@@ -19,7 +18,9 @@ from atlas_search.building.document_ids import FoundDocument, place
 from atlas_search.core.errors import SourceError
 from atlas_search.core.ids import check_id
 from atlas_search.language.languages import LANGUAGES
+from atlas_search.stores.manifest import bring_to_disk
 from atlas_search.stores.record_writer import Provenance
+from atlas_search.stores.verify import SAME
 
 FORM_VERSION = 1
 
@@ -61,7 +62,7 @@ class SegmentPart(_FormPart):
 
 
 class LocatedPart(_FormPart):
-    """From a character of a passage on, the source's own name for the place."""
+    """Source's own name for a place, from a character of a passage on."""
 
     start: int = Field(ge=0, description="Character of the passage's text")
     locator: str = Field(description="How the source cites the place from there on; may be empty")
@@ -154,7 +155,7 @@ class ModelPart(_FormPart):
 
 
 class OriginPart(_FormPart):
-    """How the documents of one kind of source were cut."""
+    """Cuts of the documents of one kind of source."""
 
     arguments: Mapping[str, Any] = Field(
         default_factory=dict, description="Those of `atlas create`"
@@ -198,9 +199,6 @@ class Description(_FormPart):
     fields: Mapping[str, Any] = Field(
         default_factory=dict, description="Metadata fields and their frequent values; not read"
     )
-    answer_likelihood: float | None = Field(
-        None, ge=0, le=1, description="Written by earlier versions; not read"
-    )
     calibration: Mapping[str, Any] | None = Field(None, description="What `atlas calibrate` found")
     version: str = Field("", description="The version of the collection; not read")
     created: str = Field("", description="When that was built; not read")
@@ -212,7 +210,7 @@ ZIP = ".zip"
 
 
 class Sink(Protocol):
-    """What bytes are written to."""
+    """Target of bytes."""
 
     def write(self, content: bytes, /) -> object:
         """Add some bytes."""
@@ -228,7 +226,7 @@ class NewExport:
 
     @contextmanager
     def file(self, name: str) -> Iterator[Sink]:
-        """A new file, open until the block ends."""
+        """Open a new file until the block ends."""
         with self._open(name) as stream:
             counting = _Counting(stream)
             yield counting
@@ -241,7 +239,7 @@ class NewExport:
 
 
 class _Counting:
-    """Passes bytes on, and notes how many and their digest."""
+    """Stream that notes how many bytes pass, and their digest."""
 
     def __init__(self, stream: IO[bytes]):
         self._stream = stream
@@ -256,7 +254,7 @@ class _Counting:
 
 @contextmanager
 def new_export(path: Path) -> Iterator[NewExport]:
-    """A folder, or a file if `path` ends in .zip, which is there once the block has ended.
+    """Open a folder, or a file if `path` ends in .zip, which is there once the block has ended.
 
     Raises SourceError if something is there already, or if it cannot be written.
     """
@@ -268,7 +266,8 @@ def new_export(path: Path) -> Iterator[NewExport]:
         _remove(partial)  # what a killed export left
         try:
             yield from _new(path, partial)
-            _sync(partial)
+            # before it bears its name: a backup must outlast a power failure
+            bring_to_disk(partial, *(partial.iterdir() if partial.is_dir() else ()))
             partial.rename(path)
         finally:
             _remove(partial)
@@ -294,7 +293,7 @@ class Export:
 
     @contextmanager
     def open(self, name: str) -> Iterator[IO[bytes]]:
-        """One of its files, from its beginning."""
+        """Open one of its files, from its beginning."""
         try:
             with self._archive.open(name) if self._archive else (self.path / name).open("rb") as f:
                 yield f
@@ -316,7 +315,7 @@ WHOLE = "Nothing was imported; give an export that is whole."
 
 @contextmanager
 def open_export(path: Path) -> Iterator[Export]:
-    """The export at `path`. Raises SourceError if there is none."""
+    """Open the export at `path`. Raises SourceError if there is none."""
     if path.is_dir():
         yield Export(path, None)
         return
@@ -339,20 +338,9 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _sync(path: Path) -> None:
-    """Bring it to disk before it bears its name: a backup must outlast a power failure."""
-    for each in (path, *(path.iterdir() if path.is_dir() else ())):
-        descriptor = os.open(each, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
 CHUNK = 2**16  # bytes read at once
-BATCH = 4096  # vectors read at once
+BATCH = 4096  # vectors read or written at once
 LARGEST_MANIFEST = 2**26  # bytes
-SAME = 1e-3  # most by which the length of a vector may differ from 1
 
 Progress = Callable[[str, int, int], None]
 _Line = TypeVar("_Line", bound=BaseModel)
@@ -368,7 +356,7 @@ class Entry:
 
 
 def describe(export: Export) -> Description:
-    """What an export says of itself. Raises SourceError, for another form too."""
+    """Read what an export says of itself. Raises SourceError, for another form too."""
     with export.open(MANIFEST) as file:
         content = file.read(LARGEST_MANIFEST)
     where = f"{export.path}: {MANIFEST}"
@@ -398,7 +386,10 @@ def check_export(export: Export, description: Description, progress: Progress) -
 
 
 def read_entries(export: Export) -> Iterator[Entry]:
-    """The documents in the order of the export. Raises SourceError for a line of another form."""
+    """Read the documents in the order of the export. Raises SourceError for a line of another form.
+
+    Raises SourceError for a line of another form.
+    """
     with export.open(DOCUMENTS) as documents, export.open(PASSAGES) as passages:
         lines = read_lines(export, passages, PASSAGES, PassageLine)
         row, coming = 0, next(lines, None)
@@ -418,20 +409,20 @@ def read_entries(export: Export) -> Iterator[Entry]:
 
 
 def read_sources(export: Export, description: Description) -> Iterator[SourceLine]:
-    """The source files, if the export has them."""
+    """Read the source files, if the export has them."""
     if SOURCES in description.files:
         with export.open(SOURCES) as file:
             yield from read_lines(export, file, SOURCES, SourceLine)
 
 
 def read_lines(export: Export, file: IO[bytes], name: str, kind: type[_Line]) -> Iterator[_Line]:
-    """Each line of a file as what it is. Raises SourceError with its number."""
+    """Read each line of a file as what it is. Raises SourceError with its number."""
     for number, line in enumerate(file, start=1):
         yield _parse(kind, line, f"{export.path}: {name}:{number}")
 
 
 def read_vectors(export: Export, description: Description) -> Iterator[NDArray[np.float32]]:
-    """The vectors in batches of rows, if the export has them. Raises SourceError."""
+    """Read the vectors in batches of rows, if the export has them. Raises SourceError."""
     model = description.embedding
     if model is None:
         return
@@ -458,7 +449,7 @@ def read_vectors(export: Export, description: Description) -> Iterator[NDArray[n
 
 
 def found_document(line: DocumentLine, digest: bytes, number: int, language: str) -> FoundDocument:
-    """A document of an export as a build finds one."""
+    """Return a document of an export as a build finds one."""
     stem = line.stem or line.id.removeprefix(f"{line.corpus}.")
     provenance = Provenance(line.origin, line.key, stem, digest)
     source = line.source or line.id
@@ -540,7 +531,8 @@ def _check_document(line: DocumentLine, where: str) -> None:
 
 
 def _check_ids(found: list[FoundDocument], ids: list[str], where: str) -> None:
-    """An id is made of corpus and stem: another would change with the next build."""
+    """Raise SourceError for an id that is not made of corpus and stem: another would change with
+    the next build."""
     for placed in place(found):
         stated = ids[placed.found.number - 1]
         _require(

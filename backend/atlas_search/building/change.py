@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.building.document_ids import Kept, Placed
-from atlas_search.building.live import Live, Materials, standing
-from atlas_search.building.vectorise import Vectors, fill
+from atlas_search.building.live import Live, Materials, former_places
+from atlas_search.building.vectorise import VectorSources, fill
 from atlas_search.building.write import (
     REBUILD_SHARE,
     Counter,
@@ -23,7 +23,6 @@ from atlas_search.building.write import (
     room_needed,
     two_passages,
 )
-from atlas_search.core.errors import DamagedStore
 from atlas_search.stores import embedded
 from atlas_search.stores.arrays import IntArray, map_array
 from atlas_search.stores.embedded import PassageIds
@@ -39,15 +38,13 @@ from atlas_search.stores.versions import (
     IDS,
     KEYWORDS,
     ORDER,
-    PARTS,
     RECENT_RECORDS,
     RECORDS,
     TOKENS,
     WORDS,
-    check_sizes,
-    check_touched,
     damaged_files,
     files_of,
+    visible_problem,
 )
 from atlas_search.stores.words import WordTable, WordWriter
 
@@ -64,7 +61,7 @@ _SHARED = (RECORDS, IDS, TOKENS, WORDS, EMBEDDINGS, CHROMA)
 
 @dataclass(frozen=True)
 class Change:
-    """What a version is to be: parts of the live one and new documents, in an order.
+    """Version to be written: parts of the live one and new documents, in an order.
 
     `stood` and `documents_stood` say where each passage and document stands in the live version;
     -1 for a new one.
@@ -78,12 +75,12 @@ class Change:
     documents_stood: IntArray
 
     def room_needed(self, dimension: int) -> int:
-        """The bytes that it takes, about."""
+        """Return the bytes that it takes, about."""
         return room_needed(self.order.recent, dimension)
 
     @property
     def taken_over(self) -> dict[str, str]:
-        """The digests of the files that it takes over as they are, by name.
+        """Digests of the files that it takes over as they are, by name.
 
         They hold on a disk without links too: a copy of what is damaged must not get a new one.
         """
@@ -95,29 +92,29 @@ class Change:
 
     @property
     def only_links(self) -> bool:
-        """Whether no document of the live version is written anew, under another id, say."""
+        """Return whether no document of the live version is written anew, under another id, say."""
         return not any(isinstance(part, Placed) and part.found.kept for part in self.parts)
 
     @cached_property
     def gone(self) -> list[int]:
-        """The indices of the documents of the live version that the coming one does not have."""
+        """Indices of the documents of the live version that the coming one does not have."""
         is_gone = np.ones(self.live.manifest.documents, dtype=bool)
         is_gone[self.documents_stood[self.documents_stood >= 0]] = False
-        found: list[int] = np.flatnonzero(is_gone).tolist()
-        return found
+        result: list[int] = np.flatnonzero(is_gone).tolist()
+        return result
 
     @cached_property
     def is_recent(self) -> NDArray[np.bool_]:
-        """Whether each document of the live version is not in its base."""
+        """Return whether each document of the live version is not in its base."""
         return self.before.documents >= self.before.counts.base_documents
 
     def recent_of(self, kept: Kept) -> tuple[range, range]:
-        """Which of the recent documents of the live version are kept, and which passages."""
+        """Return which recent documents of the live version are kept, and which passages."""
         return _within(self.is_recent, kept.documents), _within(self.before.is_recent, kept.rows)
 
     @property
     def passages_of(self) -> IntArray:
-        """How many passages each document of the coming version has."""
+        """Number of passages of each document of the coming version."""
         return np.concatenate(
             [
                 self.live.passages_of(part) if isinstance(part, Kept) else [count]
@@ -127,25 +124,20 @@ class Change:
 
     @cached_property
     def keyword_keys(self) -> Keys:
-        """Those of the keyword index that is coming."""
+        """Keys of the coming keyword index."""
         return self.live.keyword_keys.after(self.stood, self.documents_stood)
 
     @cached_property
     def before(self) -> Order:
-        """The order of the live version."""
+        """Order of the live version."""
         return _order_of(self.live)
 
 
 def change_of(live: Live, parts: Sequence[Kept | Placed], materials: Materials) -> Change | None:
-    """How to write a version with these documents beside the live one; None if it is to be written
-    whole, for too much is new or gone, or the live one cannot be the base."""
+    """Return how to write a version with these documents beside the live one; None if it is to
+    be written whole, for too much is new or gone, or the live one cannot be the base."""
     manifest = live.manifest
-    if not all(files_of(manifest, part) for part in PARTS) or live.records.is_of_earlier_form:
-        return None
-    try:
-        check_sizes(live.folder, manifest)
-        check_touched(live.folder, manifest)
-    except DamagedStore:
+    if visible_problem(live.folder, manifest):
         return None
     # what is linked keeps its digest, so that damage is found later; what is copied gets a new one
     if damaged_files(live.folder, manifest, filter(_is_copied, manifest.files)):
@@ -153,7 +145,7 @@ def change_of(live: Live, parts: Sequence[Kept | Placed], materials: Materials) 
     passages = [len(p.rows) if isinstance(p, Kept) else materials.passages(p) for p in parts]
     if sum(passages) < WHOLE_UP_TO:
         return None
-    stood, documents_stood = standing(parts, passages)
+    stood, documents_stood = former_places(parts, passages)
     before = _order_of(live)
     order = before.after(stood, documents_stood, _leaving(live, before, stood))
     change = Change(live, parts, passages, order, stood, documents_stood)
@@ -161,13 +153,14 @@ def change_of(live: Live, parts: Sequence[Kept | Placed], materials: Materials) 
 
 
 def _is_copied(name: str) -> bool:
-    """Whether a change reads or copies a file of the live version, and does not link it."""
+    """Return whether a change reads or copies a file of the live version, and does not link it."""
     is_of_keywords = name.split("/")[0] == KEYWORDS
     return _is_recent(name) or (is_of_keywords and not is_taken_over(name))
 
 
 def _is_recent(name: str) -> bool:
-    """Whether a file of a version belongs to what is beside its base, and is written anew."""
+    """Return whether a file of a version belongs to what is beside its base, and is written
+    anew."""
     return RECENT in Path(name).parts or name == RECENT_RECORDS
 
 
@@ -176,22 +169,22 @@ def _order_of(live: Live) -> Order:
 
 
 def _within(is_recent: NDArray[np.bool_], items: range) -> range:
-    """Of which recent items some items are, if those are counted alone."""
+    """Return the numbers of some items among the recent ones."""
     first = int(np.count_nonzero(is_recent[: items.start]))
     return range(first, first + int(np.count_nonzero(is_recent[items.start : items.stop])))
 
 
 def _leaving(live: Live, before: Order, stood: IntArray) -> Mapping[str, Sequence[str]]:
-    """The ids of the passages that leave the base, by corpus."""
+    """Return the ids of the passages that leave the base, by corpus."""
     leaves = ~before.is_recent
     leaves[stood[stood >= 0]] = False
     rows = np.flatnonzero(leaves)
     corpora, ends = list(live.passages_by_corpus), np.cumsum([*live.passages_by_corpus.values()])
-    found: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     owners = np.searchsorted(ends, rows, side="right").tolist()
     for owner, id_ in zip(owners, live.records.ids_of(rows.tolist()), strict=True):
-        found.setdefault(corpora[owner], []).append(id_)
-    return found
+        result.setdefault(corpora[owner], []).append(id_)
+    return result
 
 
 def _is_small(change: Change) -> bool:
@@ -238,7 +231,7 @@ def _link(live: Live, part: str, folder: Path) -> None:
 
 
 class _Writer:
-    """Writes the documents, words and keyword index of a changed version."""
+    """Writer of the documents, words and keyword index of a changed version."""
 
     def __init__(self, folder: Path, change: Change, materials: Materials):
         self._folder, self._change, self._materials = folder, change, materials
@@ -269,7 +262,7 @@ class _Writer:
             self._require_new(ids, part.found.source)
             self._recent_ids += ids
             records.document(ready.document, ready.provenance, ready.passages)
-            self._counter.add(add_words(part, ready, self._tokens, self._words))
+            add_words(part, ready, self._tokens, self._words, self._counter)
         records.close()
         PassageIds.of(self._recent_ids).write(self._folder / IDS / RECENT)
         table = self._tokens.table()
@@ -307,14 +300,14 @@ class _Writer:
 
     @cached_property
     def _words_of(self) -> IntArray:
-        """How many words each document of the live version has."""
+        """Number of words of each document of the live version."""
         folder = self._live.folder / WORDS
         folders = [folder, folder / RECENT] if self._live.order else [folder]
         sizes = np.concatenate([np.diff(map_array(each / "ends.npy")) for each in folders])
         return sizes[self._change.before.document_splice.every()]
 
     def _require_new(self, ids: Sequence[str], source: str) -> None:
-        """Ids that came with their passages may be those of others. Raises SourceError."""
+        """Raise SourceError if an id that came with its passage is another's."""
         holders = self._live.records.holders(ids)
         held = {id_ for id_, document in holders.items() if document not in self._gone}
         for id_ in ids:
@@ -359,7 +352,7 @@ def _change_sources(records: RecentWriter, live: Live, sources: Iterable[SourceR
 
 
 def write_recent_vectors(
-    target: Embeddings, change: Change, vectors: Vectors, staging: Staging, model: str
+    target: Embeddings, change: Change, vectors: VectorSources, staging: Staging, model: str
 ) -> None:
     """Write the vectors of what is recent; `vectors` are those of all parts, in order."""
     live = change.live
@@ -369,4 +362,4 @@ def write_recent_vectors(
         for part, of_part in zip(change.parts, vectors.parts, strict=True)
     ]
     own = [part for part in parts if len(part)]
-    fill(target, Vectors(own, vectors.known, vectors.embedded), recent, staging, model)
+    fill(target, VectorSources(own, vectors.known, vectors.embedded), recent, staging, model)

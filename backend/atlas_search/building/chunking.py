@@ -36,7 +36,7 @@ blank lines would be looked for in all that follows."""
 
 
 def is_title(title: str, text: str) -> bool:
-    """Whether a title that was taken from `text` is one, and not only how the text begins.
+    """Return whether a title taken from `text` is one, and not only how the text begins.
 
     It is if it stands elsewhere, or alone on the first line with more text to follow, and ends like
     one.
@@ -48,7 +48,7 @@ def is_title(title: str, text: str) -> bool:
 
 
 def heading_spans(document: Document) -> list[TextSpan]:
-    """Where the title and the headings of sections stand in the text, in order.
+    """Return the places of the title and of the headings of sections in the text, in order.
 
     A segment begins with its heading if its first line, or its first paragraph, is the last part
     of its section path. A section may be followed by one of the same name, which nobody speaks yet.
@@ -60,16 +60,16 @@ def heading_spans(document: Document) -> list[TextSpan]:
         if segment.section != before or not segment.speaker:
             before = segment.section
             starts[segment.start] = before.rpartition(CONTEXT_JOINT)[2]
-    found: list[TextSpan] = []
+    result: list[TextSpan] = []
     for start, name in sorted(starts.items()):
         span = _heading_at(text, start, name)
-        if span and (not found or start >= found[-1].end):
-            found.append(span)
-    return found
+        if span and (not result or start >= result[-1].end):
+            result.append(span)
+    return result
 
 
 def without_headings(document: Document, spans: Sequence[TextSpan]) -> list[TextSpan]:
-    """`spans` without the headings at their ends that a section path names.
+    """Return `spans` without the headings at their ends that a section path names.
 
     None is empty, and no character that is not a heading gets lost. Of a document of headings
     alone, all is left as it is.
@@ -77,7 +77,7 @@ def without_headings(document: Document, spans: Sequence[TextSpan]) -> list[Text
     headings = heading_spans(document)
     if not headings:
         return list(spans)
-    found: list[TextSpan] = []
+    result: list[TextSpan] = []
     waiting: list[TextSpan] = []  # headings between the last passage and the next
     for span in spans:
         body = _without(document.text, span, headings)
@@ -86,17 +86,17 @@ def without_headings(document: Document, spans: Sequence[TextSpan]) -> list[Text
             continue
         named = _names(document, body.start)
         unnamed = [h.start for h in waiting if _plain(document.text[slice(*h)]) not in named]
-        found.append(TextSpan(min([body.start, *unnamed]), body.end))
+        result.append(TextSpan(min([body.start, *unnamed]), body.end))
         waiting = _between(headings, body.end, span.end)
-    if not found:
+    if not result:
         return list(spans)
     if waiting:
-        found[-1] = TextSpan(found[-1].start, waiting[-1].end)
-    return found
+        result[-1] = TextSpan(result[-1].start, waiting[-1].end)
+    return result
 
 
 def _heading_at(text: str, start: int, name: str) -> TextSpan | None:
-    """The line or the paragraph at `start` if it reads `name`, with a line drawn under it."""
+    """Return the line or paragraph at `start` if it reads `name`, with a line drawn under it."""
     wanted = _plain(name)
     for mark in ("\n", "\n\n"):
         end = text.find(mark, start, start + _LONGEST)
@@ -111,12 +111,12 @@ def _heading_at(text: str, start: int, name: str) -> TextSpan | None:
 
 
 def _plain(line: str) -> str:
-    """A heading as it is compared."""
+    """Return a heading as it is compared."""
     return " ".join(_UNDERLINE.sub("", _MARKS.sub("", line.strip())).casefold().split())
 
 
 def _without(text: str, span: TextSpan, headings: Sequence[TextSpan]) -> TextSpan:
-    """The span without the headings at both ends, which may leave nothing."""
+    """Return the span without the headings at both ends, which may leave nothing."""
     start, end = span
     # by number: of a text of a hundred thousand headings, a copy for each passage takes minutes
     for number in range(bisect_left(headings, (start, 0)), len(headings)):
@@ -133,13 +133,14 @@ def _without(text: str, span: TextSpan, headings: Sequence[TextSpan]) -> TextSpa
 
 
 def _between(headings: Sequence[TextSpan], start: int, end: int) -> list[TextSpan]:
-    """The headings from `start` to `end`; none overlaps another, so their ends ascend, too."""
+    """Return headings from `start` to `end`; none overlaps another, so their ends ascend, too."""
     first = bisect_left(headings, (start, 0))
     return list(headings[first : bisect_right(headings, end, key=lambda heading: heading.end)])
 
 
 def _names(document: Document, at: int) -> set[str]:
-    """What stands above the text at this place: the title, and the parts of its section path."""
+    """Return what stands above the text at a place: the title, and the parts of its section
+    path."""
     index = bisect_right(document.segments, at, key=lambda segment: segment.start) - 1
     section = document.segments[index].section if index >= 0 else ""
     names = (document.title, *section.split(CONTEXT_JOINT))
@@ -155,36 +156,33 @@ _CHARACTERS_PER_TOKEN = 20
 
 
 class Measure(Protocol):
-    """A length in units, without a walk through the text; what it gives may lie outside of it."""
+    """Length in units, without a walk through the text; an end may lie outside of it."""
 
     def reach(self, start: int, count: int) -> int:
-        """The last end of a span from `start` of at most `count` units."""
+        """Return the last end of a span from `start` of at most `count` units."""
 
     def back(self, end: int, count: int) -> int:
-        """The first start of a span to `end` of at most `count` units."""
+        """Return the first start of a span to `end` of at most `count` units."""
 
 
 class Characters:
-    """One unit a character."""
+    """Measure of one unit a character."""
 
     def reach(self, start: int, count: int) -> int:
-        """See Measure."""
         return start + count
 
     def back(self, end: int, count: int) -> int:
-        """See Measure."""
         return end - count
 
 
 class Tokens:
-    """One unit a token that the span touches, and no more than 20 characters for each."""
+    """Measure of one unit a token that the span touches, and at most 20 characters for each."""
 
     def __init__(self, spans: Sequence[tuple[int, int]]):
         self._starts = array("q", (start for start, _ in spans))
         self._ends = array("q", (end for _, end in spans))
 
     def reach(self, start: int, count: int) -> int:
-        """See Measure."""
         beyond = bisect_right(self._ends, start) + count
         limit = start + count * _CHARACTERS_PER_TOKEN
         if beyond < len(self._starts):
@@ -192,7 +190,6 @@ class Tokens:
         return max(limit, start)  # where one character alone has more tokens
 
     def back(self, end: int, count: int) -> int:
-        """See Measure."""
         before = bisect_left(self._starts, end) - count
         limit = end - count * _CHARACTERS_PER_TOKEN
         if before > 0:
@@ -211,7 +208,7 @@ _OVERLAP_PERCENT: Mapping[Splitter, int] = {"recursive": 10, "structural": 10, "
 
 @dataclass(frozen=True)
 class Chunking:
-    """A choice without contradictions; make it with `chunking`.
+    """Choice of cuts without contradictions; make it with `chunking`.
 
     `size` and `overlap` are in `unit`, both 0 where documents are left whole. Every splitter but
     `whole` keeps pages and speakers apart, so that words are never given to somebody else, and the
@@ -235,35 +232,27 @@ def chunking(
     across_pages: bool = False,
     across_sections: bool = False,
 ) -> Chunking:
-    """What was chosen, with the splitter's own size and overlap where none is given.
+    """Return the choice, with the splitter's own size and overlap where none is given.
 
     A fixed window has 800 characters, 15 % of them overlap; others 1000 and 10 %; in tokens a
     fifth of it. Single paragraphs and sentences overlap only on demand, where a long one is cut.
     Raises SourceError that names the option.
     """
     if splitter == "whole":
-        _refuse_sizes(size, overlap)
+        for option, value in (("--chunk-size", size), ("--chunk-overlap", overlap)):
+            if value is not None:
+                raise SourceError(f"{option} {value}: whole documents are not cut; leave it out.")
         return Chunking(splitter, 0, 0, unit, across_pages, across_sections)
     if size is None:
         size = (_FIXED_SIZES if splitter == "fixed" else _SIZES)[unit]
     if overlap is None:
         overlap = size * _OVERLAP_PERCENT.get(splitter, 0) // 100
-    _check(size, overlap, unit)
-    return Chunking(splitter, size, overlap, unit, across_pages, across_sections)
-
-
-def _refuse_sizes(size: int | None, overlap: int | None) -> None:
-    for option, value in (("--chunk-size", size), ("--chunk-overlap", overlap)):
-        if value is not None:
-            raise SourceError(f"{option} {value}: whole documents are not cut; leave it out.")
-
-
-def _check(size: int, overlap: int, unit: Unit) -> None:
     least, most = LIMITS[unit]
     if not least <= size <= most:
         raise SourceError(f"--chunk-size {size}: give {least} to {most} {unit}.")
     if not 0 <= overlap <= size // 2:
         raise SourceError(f"--chunk-overlap {overlap}: give 0 to half the chunk size ({size}).")
+    return Chunking(splitter, size, overlap, unit, across_pages, across_sections)
 
 
 Starts = Callable[[str, TextSpan], Iterable[int]]
@@ -285,7 +274,7 @@ _WINDOW = 4000
 
 
 def parts(text: str, span: TextSpan, starts: Starts) -> Iterator[TextSpan]:
-    """What lies between the boundaries in a span, trimmed, without the blank ones."""
+    """Return what lies between the boundaries in a span, trimmed, without the blank ones."""
     for left, right in pairwise(chain((span.start,), starts(text, span), (span.end,))):
         part = trim(text, left, right)
         if part.start < part.end:
@@ -293,7 +282,7 @@ def parts(text: str, span: TextSpan, starts: Starts) -> Iterator[TextSpan]:
 
 
 def paragraph_starts(text: str, span: TextSpan) -> Iterator[int]:
-    """Where paragraphs begin, except after a heading: it belongs to what follows."""
+    """Return the starts of paragraphs, except after a heading: it belongs to what follows."""
     start = span.start
     for match in _PARAGRAPH.finditer(text, *span):
         if not _HEADING.fullmatch(text, start, match.start()):
@@ -302,7 +291,7 @@ def paragraph_starts(text: str, span: TextSpan) -> Iterator[int]:
 
 
 def line_starts(text: str, span: TextSpan) -> Iterator[int]:
-    """Where lines begin, but not those that go on with the sentence before.
+    """Return the starts of lines, but of none that goes on with the sentence before.
 
     Nor does one begin between the header of a Markdown table and its first row.
     """
@@ -315,7 +304,8 @@ def line_starts(text: str, span: TextSpan) -> Iterator[int]:
 
 
 def leads_in(text: str, span: TextSpan) -> bool:
-    """Whether a span ends with what says little without what follows: a question, a heading."""
+    """Return whether a span ends with what says little without what follows: a question, a
+    heading."""
     line = text.rfind("\n", 0, span.end) + 1
     return text[span.end - 1] in _LEADS_IN or (
         span.start <= line
@@ -325,12 +315,12 @@ def leads_in(text: str, span: TextSpan) -> bool:
 
 
 def word_starts(text: str, span: TextSpan) -> Iterator[int]:
-    """Where words begin, that is, what stands between blanks."""
+    """Return the starts of words, that is, of what stands between blanks."""
     return (match.end() for match in _BLANK.finditer(text, *span))
 
 
 def sentence_starts(text: str, span: TextSpan) -> Iterator[int]:
-    """Where sentences begin; in a line of more than 4,000 characters, found window by window."""
+    """Return the starts of sentences; in a line of more than 4,000 characters, window by window."""
     at = span.start
     while at < span.end:
         end = min(at + _WINDOW, span.end)
@@ -341,7 +331,7 @@ def sentence_starts(text: str, span: TextSpan) -> Iterator[int]:
 
 
 def last_cut(text: str, start: int, at: int) -> int:
-    """The last place after `start`, up to `at`, that cuts no character from its marks.
+    """Return the last place after `start`, up to `at`, that cuts no character from its marks.
 
     It is `at` if there is none, but never `start` itself.
     """
@@ -353,14 +343,14 @@ def last_cut(text: str, start: int, at: int) -> int:
 
 
 def first_cut(text: str, at: int, end: int) -> int:
-    """The first place from `at`, up to `end`, that cuts no character from its marks."""
+    """Return the first place from `at`, up to `end`, that cuts no character from its marks."""
     while at < end and _is_one_character(text, at):
         at += 1
     return at
 
 
 def _is_one_character(text: str, at: int) -> bool:
-    """Whether a reader sees what is before `at` and what follows as one character."""
+    """Return whether a reader sees what is before `at` and what follows as one character."""
     if not 0 < at < len(text):
         return False
     following = text[at]
@@ -372,163 +362,147 @@ def _is_one_character(text: str, at: int) -> bool:
 
 
 _WORD_START = re.compile(r"(?<=\s)\S")
-
-
-def fixed_spans(
-    text: str, span: TextSpan, size: int, overlap: int, measure: Measure
-) -> Iterator[TextSpan]:
-    """Windows of at most `size` units; each begins `overlap` units before the last one's end.
-
-    A window ends between words if it can in its last fifth, and begins with a word if one begins
-    in its overlap; else both are cut hard. Requires 0 <= overlap <= size // 2 and a trimmed span.
-    """
-    start = covered = span.start
-    while covered < span.end:
-        end = _end(text, TextSpan(start, span.end), size, measure)
-        if end > covered:
-            yield TextSpan(start, end)
-            covered = end
-            start = _overlap_start(text, TextSpan(start, end), overlap, measure)
-        else:  # a long run of blanks follows: the overlap leaves no room for anything new
-            start = covered
-        start = trim(text, start, span.end).start
-
-
-def _end(text: str, rest: TextSpan, size: int, measure: Measure) -> int:
-    limit = measure.reach(rest.start, size)
-    if limit >= rest.end:
-        return rest.end
-    earliest = measure.reach(rest.start, size * 4 // 5)
-    for at in range(limit, earliest, -1):
-        if text[at].isspace():
-            return trim(text, rest.start, at).end
-    return last_cut(text, rest.start, limit)
-
-
-def _overlap_start(text: str, window: TextSpan, overlap: int, measure: Measure) -> int:
-    earliest = max(measure.back(window.end, overlap), window.start + 1)
-    word = _WORD_START.search(text, earliest, window.end)
-    return word.start() if word else first_cut(text, earliest, window.end)
-
-
 LEVELS: tuple[Starts, ...] = (paragraph_starts, line_starts, sentence_starts, word_starts)
 
 
-def recursive_spans(
-    text: str,
-    span: TextSpan,
-    size: int,
-    overlap: int,
-    measure: Measure,
-    levels: tuple[Starts, ...] = LEVELS,
-) -> Iterator[TextSpan]:
-    """Spans of at most `size` units, cut at the coarsest boundary that fits.
+@dataclass(frozen=True)
+class _Cutter:
+    """Cuts spans of a text into pieces of at most `size` units, of which neighbours share at most
+    `overlap`."""
 
-    Boundaries are those of `levels`, then characters. What leads in, a question or a function's
-    name, stays with what it leads to. Neighbouring pieces are joined while they fit. A span repeats
-    whole pieces of up to `overlap` units from the end of the one before: sentences where a
-    paragraph had to be cut, nothing where two paragraphs part. Of 1000 characters with an overlap
-    of 200, 84 % of the neighbours in running prose overlap (200 whole words would be repeated
-    always, but four passages in five would begin inside a sentence, and so would the quotations
-    from them). Requires 0 <= overlap < size.
-    """
-    if span.end <= measure.reach(span.start, size):
-        return iter((span,))
-    pieces = _pieces(text, span, size, measure, levels)
-    return _join(_led(text, pieces, size, measure), size, overlap, measure)
+    text: str
+    size: int
+    overlap: int
+    measure: Measure
 
+    def _limit(self, start: int) -> int:
+        """Return the last end of a piece from `start`."""
+        return self.measure.reach(start, self.size)
 
-def _join(
-    pieces: Iterable[TextSpan], size: int, overlap: int, measure: Measure
-) -> Iterator[TextSpan]:
-    held: list[TextSpan] = []
-    limit = 0
-    for piece in pieces:
-        if held and piece.end > limit:
+    def fixed(self, span: TextSpan) -> Iterator[TextSpan]:
+        """Return windows; each begins `overlap` units before the last one's end.
+
+        A window ends between words if it can in its last fifth, and begins with a word if one
+        begins in its overlap; else both are cut hard. Requires 0 <= overlap <= size // 2 and a
+        trimmed span.
+        """
+        start = covered = span.start
+        while covered < span.end:
+            end = self._window_end(start, span.end)
+            if end > covered:
+                yield TextSpan(start, end)
+                covered = end
+                start = self._overlap_start(TextSpan(start, end))
+            else:  # a long run of blanks follows: the overlap leaves no room for anything new
+                start = covered
+            start = trim(self.text, start, span.end).start
+
+    def _window_end(self, start: int, last: int) -> int:
+        limit = self._limit(start)
+        if limit >= last:
+            return last
+        earliest = self.measure.reach(start, self.size * 4 // 5)
+        for at in range(limit, earliest, -1):
+            if self.text[at].isspace():
+                return trim(self.text, start, at).end
+        return last_cut(self.text, start, limit)
+
+    def _overlap_start(self, window: TextSpan) -> int:
+        earliest = max(self.measure.back(window.end, self.overlap), window.start + 1)
+        word = _WORD_START.search(self.text, earliest, window.end)
+        return word.start() if word else first_cut(self.text, earliest, window.end)
+
+    def recursive(self, span: TextSpan, levels: tuple[Starts, ...] = LEVELS) -> Iterator[TextSpan]:
+        """Return spans cut at the coarsest boundary that fits.
+
+        Boundaries are those of `levels`, then characters. What leads in, a question or a function's
+        name, stays with what it leads to. Neighbouring pieces are joined while they fit. A span
+        repeats whole pieces of up to `overlap` units from the end of the one before: sentences
+        where a paragraph had to be cut, nothing where two paragraphs part. Of 1000 characters with
+        an overlap of 200, 84 % of the neighbours in running prose overlap (200 whole words would be
+        repeated always, but four passages in five would begin inside a sentence, and so would the
+        quotations from them). Requires 0 <= overlap < size.
+        """
+        if span.end <= self._limit(span.start):
+            return iter((span,))
+        return self._join(self._led(self._pieces(span, levels)))
+
+    def _join(self, pieces: Iterable[TextSpan]) -> Iterator[TextSpan]:
+        held: list[TextSpan] = []
+        limit = 0
+        for piece in pieces:
+            if held and piece.end > limit:
+                yield TextSpan(held[0].start, held[-1].end)
+                held = self._repeated(held, piece) if self.overlap else []
+            held.append(piece)
+            limit = self._limit(held[0].start)
+        if held:
             yield TextSpan(held[0].start, held[-1].end)
-            held = _overlap_with(held, piece, size, overlap, measure) if overlap else []
-        held.append(piece)
-        limit = measure.reach(held[0].start, size)
-    if held:
-        yield TextSpan(held[0].start, held[-1].end)
 
+    def _repeated(self, held: list[TextSpan], following: TextSpan) -> list[TextSpan]:
+        """Return the last pieces, within the overlap, that still fit with the piece to follow."""
+        earliest = self.measure.back(held[-1].end, self.overlap)
+        first = len(held)
+        while (
+            first > 0
+            and held[first - 1].start >= earliest
+            and following.end <= self._limit(held[first - 1].start)
+        ):
+            first -= 1
+        return held[first:]
 
-def _overlap_with(
-    held: list[TextSpan], following: TextSpan, size: int, overlap: int, measure: Measure
-) -> list[TextSpan]:
-    """The last of the pieces, within the overlap, that still fit with the piece to follow."""
-    earliest = measure.back(held[-1].end, overlap)
-    first = len(held)
-    while (
-        first > 0
-        and held[first - 1].start >= earliest
-        and following.end <= measure.reach(held[first - 1].start, size)
-    ):
-        first -= 1
-    return held[first:]
+    def _pieces(self, span: TextSpan, levels: tuple[Starts, ...]) -> Iterator[TextSpan]:
+        """Cut a span that is too long into pieces that fit."""
+        if not levels:
+            yield from self._cut_word(span)
+            return
+        for part in parts(self.text, span, levels[0]):
+            if part.end <= self._limit(part.start):
+                yield part
+            else:
+                yield from self._pieces(part, levels[1:])
 
-
-def _pieces(
-    text: str, span: TextSpan, size: int, measure: Measure, levels: tuple[Starts, ...]
-) -> Iterator[TextSpan]:
-    """What a span is made of that is too long itself, each at most `size` long."""
-    if not levels:
-        yield from _cut_word(text, span, size, measure)
-        return
-    for part in parts(text, span, levels[0]):
-        if part.end <= measure.reach(part.start, size):
-            yield part
-        else:
-            yield from _pieces(text, part, size, measure, levels[1:])
-
-
-def _led(text: str, pieces: Iterable[TextSpan], size: int, measure: Measure) -> Iterator[TextSpan]:
-    """The pieces, each that leads in joined with the next, or the sentences where they meet."""
-    before: TextSpan | None = None
-    for piece in pieces:
+    def _led(self, pieces: Iterable[TextSpan]) -> Iterator[TextSpan]:
+        """Join each piece that leads in with the next, or the sentences where they meet."""
+        before: TextSpan | None = None
+        for piece in pieces:
+            if before:
+                *earlier, piece = self._meet(before, piece)
+                yield from earlier
+            before = piece if leads_in(self.text, piece) else None
+            if not before:
+                yield piece
         if before:
-            *earlier, piece = _meet(text, before, piece, size, measure)
-            yield from earlier
-        before = piece if leads_in(text, piece) else None
-        if not before:
-            yield piece
-    if before:
-        yield before
+            yield before
 
+    def _meet(self, before: TextSpan, after: TextSpan) -> Sequence[TextSpan]:
+        """Return two pieces as one, or the last sentence of one with the first line or sentence of
+        the other, or both as they are, where nothing fits."""
+        if after.end <= self._limit(before.start):
+            return (TextSpan(before.start, after.end),)
+        *earlier, last = parts(self.text, before, sentence_starts)
+        limit = self._limit(last.start)
+        if after.end <= limit:
+            return (*earlier, TextSpan(last.start, after.end))
+        first, *later = self._lines_or_sentences(after)
+        if first.end <= limit:
+            return (*earlier, TextSpan(last.start, first.end), *later)
+        return (before, after)
 
-def _meet(
-    text: str, before: TextSpan, after: TextSpan, size: int, measure: Measure
-) -> Sequence[TextSpan]:
-    """Two pieces as one, or the last sentence of one with the first line or sentence of the other.
+    def _lines_or_sentences(self, span: TextSpan) -> list[TextSpan]:
+        """Return the lines, or the sentences of the only one: not of a table's header with its
+        first row."""
+        result = list(parts(self.text, span, line_starts))
+        whole = len(result) > 1 or self.text.find("|", *span) >= 0
+        return result if whole else list(parts(self.text, span, sentence_starts))
 
-    Or both as they are, where nothing fits.
-    """
-    if after.end <= measure.reach(before.start, size):
-        return (TextSpan(before.start, after.end),)
-    *earlier, last = parts(text, before, sentence_starts)
-    limit = measure.reach(last.start, size)
-    if after.end <= limit:
-        return (*earlier, TextSpan(last.start, after.end))
-    first, *later = _lines_or_sentences(text, after)
-    if first.end <= limit:
-        return (*earlier, TextSpan(last.start, first.end), *later)
-    return (before, after)
-
-
-def _lines_or_sentences(text: str, span: TextSpan) -> list[TextSpan]:
-    """Its lines, or the sentences of its only one: not of a table's header with its first row."""
-    found = list(parts(text, span, line_starts))
-    whole = len(found) > 1 or text.find("|", *span) >= 0
-    return found if whole else list(parts(text, span, sentence_starts))
-
-
-def _cut_word(text: str, word: TextSpan, size: int, measure: Measure) -> Iterator[TextSpan]:
-    start = word.start
-    while start < word.end:
-        limit = measure.reach(start, size)
-        end = last_cut(text, start, limit) if limit < word.end else word.end
-        yield TextSpan(start, end)
-        start = end
+    def _cut_word(self, word: TextSpan) -> Iterator[TextSpan]:
+        start = word.start
+        while start < word.end:
+            limit = self._limit(start)
+            end = last_cut(self.text, start, limit) if limit < word.end else word.end
+            yield TextSpan(start, end)
+            start = end
 
 
 _Split = Callable[[TextSpan], Iterator[TextSpan]]
@@ -537,23 +511,25 @@ _Split = Callable[[TextSpan], Iterator[TextSpan]]
 def passage_spans(
     document: Document, chunking: Chunking, token_spans: TokenSpans | None
 ) -> list[TextSpan]:
-    """The passages of a document, trimmed, in order, none inside another.
+    """Return the passages of a document, trimmed, in order, none inside another.
 
     Every character but blanks and headings is in one of them. None is longer than the size, except
     a single character of more tokens, and one with headings that have no text under them.
     `token_spans` is asked once, and only if the unit is tokens.
     """
+    text = document.text
+    if chunking.splitter == "whole":
+        span = trim(text, 0, len(text))
+        return [span] if span.start < span.end else []
     split = _splitter(document, chunking, token_spans)
-    regions = (trim(document.text, *region) for region in pairwise(_bounds(document, chunking)))
+    regions = (trim(text, *region) for region in pairwise(_bounds(document, chunking)))
     spans = [span for region in regions if region.start < region.end for span in split(region)]
-    return spans if chunking.splitter == "whole" else without_headings(document, spans)
+    return without_headings(document, spans)
 
 
 def _bounds(document: Document, chunking: Chunking) -> Sequence[int]:
-    """Where no passage may run on, both ends of the text among them."""
+    """Return where no passage may run on, with both ends of the text."""
     bounds = {0, len(document.text)}
-    if chunking.splitter == "whole":
-        return sorted(bounds)
     if not chunking.across_pages:
         bounds.update(document.pages)
     if not chunking.across_sections:
@@ -569,37 +545,27 @@ def _bounds(document: Document, chunking: Chunking) -> Sequence[int]:
 
 
 def _splitter(document: Document, chunking: Chunking, token_spans: TokenSpans | None) -> _Split:
-    """What cuts one region of the document."""
-    if chunking.splitter == "whole":
-        return lambda region: iter((region,))
-    text, size, overlap = document.text, chunking.size, chunking.overlap
-    measure = _measure(text, chunking, token_spans)
+    """Return what cuts one region of the document."""
+    text = document.text
+    measure: Measure = Characters()
+    if chunking.unit == "tokens":
+        if token_spans is None:
+            raise ValueError("passages measured in tokens need the token spans of the model")
+        measure = Tokens(token_spans(text))
+    cutter = _Cutter(text, chunking.size, chunking.overlap, measure)
     if chunking.splitter == "fixed":
-        return lambda region: fixed_spans(text, region, size, overlap, measure)
+        return cutter.fixed
     if chunking.splitter == "structural":
-        levels = (_segment_starts(document), *LEVELS)
-        return lambda region: recursive_spans(text, region, size, overlap, measure, levels)
+        segments = [segment.start for segment in document.segments]
+
+        def segment_starts(_: str, span: TextSpan) -> Sequence[int]:
+            return segments[bisect_right(segments, span.start) : bisect_left(segments, span.end)]
+
+        return lambda region: cutter.recursive(region, (segment_starts, *LEVELS))
     if chunking.splitter == "recursive":
-        return lambda region: recursive_spans(text, region, size, overlap, measure)
+        return cutter.recursive
     starts = paragraph_starts if chunking.splitter == "paragraph" else sentence_starts
-    return lambda region: (
-        span
-        for part in parts(text, region, starts)
-        for span in recursive_spans(text, part, size, overlap, measure)
-    )
-
-
-def _measure(text: str, chunking: Chunking, token_spans: TokenSpans | None) -> Measure:
-    if chunking.unit == "characters":
-        return Characters()
-    if token_spans is None:
-        raise ValueError("passages measured in tokens need the token spans of the model")
-    return Tokens(token_spans(text))
-
-
-def _segment_starts(document: Document) -> Starts:
-    starts = [segment.start for segment in document.segments]
-    return lambda _, span: starts[bisect_right(starts, span.start) : bisect_left(starts, span.end)]
+    return lambda region: chain.from_iterable(map(cutter.recursive, parts(text, region, starts)))
 
 
 class Position(NamedTuple):
@@ -619,35 +585,28 @@ class Position(NamedTuple):
 
 
 def positions(document: Document, spans: Sequence[TextSpan]) -> list[Position]:
-    """The position of each span, in one walk through the text; spans in order of `start`."""
+    """Return the position of each span, in one walk through the text; spans in order of `start`."""
     starts = [segment.start for segment in document.segments]
-    found = []
+    result = []
     line = 1
     walked = 0
     for span in spans:
         line += document.text.count("\n", walked, span.start)
         walked = span.start
         page = max(bisect_right(document.pages, span.start), 1)
-        segments = _segments(document.segments, starts, span)
-        found.append(
+        first = max(bisect_right(starts, span.start) - 1, 0)  # of the segments that it touches
+        segments = document.segments[first : max(bisect_right(starts, span.end - 1), first)]
+        result.append(
             Position(
                 page,
                 line,
                 _section(segments, span),
-                _speaker(segments),
+                "; ".join(dict.fromkeys(each.speaker for each in segments if each.speaker)),
                 _locators(segments, span),
                 document.printed_pages[page - 1] if document.printed_pages else "",
             )
         )
-    return found
-
-
-def _segments(
-    segments: Sequence[Segment], starts: Sequence[int], span: TextSpan
-) -> Sequence[Segment]:
-    """Those the span touches."""
-    first = max(bisect_right(starts, span.start) - 1, 0)
-    return segments[first : max(bisect_right(starts, span.end - 1), first)]
+    return result
 
 
 def _section(segments: Sequence[Segment], span: TextSpan) -> str:
@@ -655,7 +614,7 @@ def _section(segments: Sequence[Segment], span: TextSpan) -> str:
 
 
 def _locators(segments: Sequence[Segment], span: TextSpan) -> tuple[Located, ...]:
-    """Each where it begins in the passage; the first may have begun before it.
+    """Return each locator where it begins in the passage; the first may have begun before it.
 
     Sections are told where there are several.
     """
@@ -669,7 +628,3 @@ def _locators(segments: Sequence[Segment], span: TextSpan) -> tuple[Located, ...
         for segment in segments
         if segment.locator or has_several
     )
-
-
-def _speaker(segments: Sequence[Segment]) -> str:
-    return "; ".join(dict.fromkeys(segment.speaker for segment in segments if segment.speaker))

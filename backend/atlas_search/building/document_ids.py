@@ -28,7 +28,7 @@ class FoundDocument:
 
     @property
     def identity(self) -> tuple[str, str, str]:
-        """What makes it the same document in another version."""
+        """Origin, source and key, which make it the same document in another version."""
         return self.provenance.origin, self.source, self.provenance.key
 
 
@@ -57,21 +57,18 @@ class Kept:
 
     @property
     def ids(self) -> Sequence[str]:
-        """Of its documents, in order."""
         return self.columns.ids[self.documents.start : self.documents.stop]
 
     @property
     def digests(self) -> Sequence[bytes]:
-        """What each of its documents says, in order."""
         return self.columns.digests[self.documents.start : self.documents.stop]
 
     @property
     def sources(self) -> Sequence[str]:
-        """The source of each of its documents, in order."""
         return self.columns.sources[self.documents.start : self.documents.stop]
 
     def of_origins(self) -> Iterator[tuple[str, Sequence[bool]]]:
-        """Every origin of its documents, and which of them, in order, are of it."""
+        """Return every origin of its documents, and which of them, in order, are of it."""
         origins = self.columns.origins[self.documents.start : self.documents.stop]
         for origin in sorted(set(origins)):
             yield origin, [own == origin for own in origins]
@@ -86,7 +83,7 @@ class Changes:
     unchanged: int
     removed: int
 
-    def __str__(self) -> str:  # noqa: D105
+    def __str__(self) -> str:
         return (
             f"{self.added} added, {self.changed} changed, {self.unchanged} unchanged, "
             f"{self.removed} removed"
@@ -94,7 +91,7 @@ class Changes:
 
 
 def place(found: Iterable[FoundDocument]) -> list[Placed]:
-    """Documents with their ids, by corpus and id: `<corpus>.<stem>`.
+    """Give documents their ids, by corpus and id: `<corpus>.<stem>`.
 
     Documents whose ids would be equal all get a digest of where they come from, so that an id
     never depends on what is read first.
@@ -137,8 +134,8 @@ def changes(before: DocumentColumns | None, now: Iterable[Kept | Placed]) -> Cha
         else:
             new.append(part.found)
     replaced = {before.identity(index): before.digests[index] for index in others} if before else {}
-    known = [found for found in new if found.identity in replaced]
-    same = sum(replaced[found.identity] == found.provenance.digest for found in known)
+    known = [each for each in new if each.identity in replaced]
+    same = sum(replaced[each.identity] == each.provenance.digest for each in known)
     return Changes(
         added=len(new) - len(known),
         changed=len(known) - same,
@@ -148,7 +145,7 @@ def changes(before: DocumentColumns | None, now: Iterable[Kept | Placed]) -> Cha
 
 
 def content_digest(documents: Iterable[Kept | Placed], settings: Iterable[str]) -> str:
-    """Equal for equal documents and settings: what decides whether to build at all.
+    """Return a digest that is equal for equal documents and settings: it decides whether to build.
 
     Each of the `settings` is JSON.
     """
@@ -163,7 +160,7 @@ def content_digest(documents: Iterable[Kept | Placed], settings: Iterable[str]) 
 
 
 def plain_id(corpus: str, stem: str) -> str:
-    """The id of a document of whose id there is no other."""
+    """Return the id of a document of whose id there is no other."""
     return f"{corpus}.{stem}"
 
 

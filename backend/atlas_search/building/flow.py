@@ -25,13 +25,13 @@ from atlas_search.building.prepare import Preparation
 from atlas_search.building.reading import Plan, read_sources
 from atlas_search.building.source_file import FileDigests
 from atlas_search.building.sources import Sources, label_of, rare_collections
+from atlas_search.building.version import LAST_STAGE as LAST_STAGE
 from atlas_search.building.version import (
     Contents,
     Progress,
     Site,
-    make_live,
     weigh_terms,
-    write_version,
+    write_live,
 )
 from atlas_search.building.workers import Limits
 from atlas_search.core.settings import Settings
@@ -40,12 +40,9 @@ from atlas_search.readers import Reader
 from atlas_search.stores.manifest import CorpusStatistics, Manifest, Origin
 from atlas_search.stores.staging import Staging
 from atlas_search.stores.versions import (
-    PARTS,
     STAGING,
-    files_of,
     lock,
     remove_old,
-    removed_unless_live,
     versions,
 )
 
@@ -54,13 +51,9 @@ if TYPE_CHECKING:
     from atlas_search.core.telemetry.tracer import Tracer
 
 
-LAST_STAGE = "Going live"
-"""Told before the new version is made live. What ends the build until then leaves the old one."""
-
-
 @dataclass(frozen=True)
 class BuildOptions:
-    """What to build and how.
+    """Options of a build.
 
     `arguments` are those of the command, kept for a repair; `rename` as in `Preparation`; `limits`
     hold for each file. `beside` are folders of other collections, whose vectors of equal texts are
@@ -78,7 +71,7 @@ class BuildOptions:
 
 
 class FileReport(NamedTuple):
-    """What one source file gave, and what was left out of it or repaired.
+    """Result of one source file, and what was left out of it or repaired.
 
     It is `refused` if it is of a kind that is read and gave no document; `refused_records` are
     those of its records that gave none while others did.
@@ -94,7 +87,7 @@ class FileReport(NamedTuple):
 
 @dataclass(frozen=True)
 class BuildReport:
-    """What a build did.
+    """Result of a build.
 
     `told` are the files of which there is something to tell: a remark, or that they were refused or
     left out. `all_files` gives the reports of all `sources` of this build, which may be tens of
@@ -114,21 +107,20 @@ class BuildReport:
 
     @cached_property
     def files(self) -> tuple[FileReport, ...]:
-        """Every source of this build, in order."""
         return self.all_files()
 
     @property
     def refused(self) -> list[FileReport]:
-        """The files that gave no document although their kind is read."""
+        """Files that gave no document although their kind is read."""
         return [file for file in self.told if file.refused]
 
     @property
     def refused_records(self) -> int:
-        """How many records of the other files gave no document."""
+        """Number of records of the other files that gave no document."""
         return sum(file.refused_records for file in self.told)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain values, with every file."""
+        """Return all of it as plain values, with every file."""
         return {
             "manifest": self.manifest.model_dump(mode="json"),
             "files": [file._asdict() for file in self.files],
@@ -159,7 +151,7 @@ def build(
         live = open_live(folder, or_none=options.force)
         if live:
             opened.callback(live.close)
-            opened.enter_context(live.blamed())
+            opened.enter_context(live.reporting_damage())
         staging = Staging(folder / STAGING)
         opened.callback(staging.close)
         preparation = Preparation(
@@ -205,11 +197,7 @@ def build(
                 fresh=options.force,
                 beside=options.beside,
             )
-            manifest, embedded = write_version(site, contents)
-            with removed_unless_live(folder, manifest.version):
-                progress(LAST_STAGE, 0, 1)
-                make_live(folder, manifest, live)
-            progress(LAST_STAGE, 1, 1)
+            manifest, embedded = write_live(site, contents)
             unchanged = False
         with suppress(OSError, sqlite3.DatabaseError):  # it is live; the next build forgets this
             staging.finish(options.origin)
@@ -231,7 +219,7 @@ def build(
 
 
 def _to_go_back_to(folder: Path, live: str) -> list[str]:
-    """The version to keep beside the live one, if there is another.
+    """Return the version to keep beside the live one, if there is another.
 
     A killed build may not have removed what is too old, or have left a version that was never live,
     which is newer.
@@ -241,19 +229,17 @@ def _to_go_back_to(folder: Path, live: str) -> list[str]:
 
 
 def _is_same(live: Live, contents: Contents, embedder: Embedder) -> bool:
-    # an earlier Atlas wrote fewer parts
-    has_all = all(files_of(live.manifest, part) for part in PARTS)
-    return has_all and live.manifest.content_digest == contents.digest(embedder)
+    return live.manifest.content_digest == contents.digest(embedder)
 
 
 def _labels(sources: Sources, live: Live | None, options: BuildOptions) -> dict[str, str]:
-    """Labels of the present sources; those of corpora that another origin fills stay."""
+    """Return the labels of the present sources; those of corpora that another origin fills stay."""
     kept = {c.id: c.label for c in _corpora_of_others(live, options) if c.label != label_of(c.id)}
     return kept | dict(sources.labels)
 
 
 def _corpora_of_others(live: Live | None, options: BuildOptions) -> list[CorpusStatistics]:
-    """The corpora that another origin fills."""
+    """Return the corpora that another origin fills."""
     if live is None:
         return []
     return [
@@ -278,7 +264,7 @@ def _origins(live: Live | None, options: BuildOptions) -> dict[str, Origin]:
 
 
 class _Documents(NamedTuple):
-    """Of some documents of the build's origin: sources, keys, and numbers of passages."""
+    """Documents of the build's origin: sources, keys, and numbers of passages."""
 
     sources: Sequence[str]
     keys: Sequence[str]
@@ -302,7 +288,7 @@ def _documents(
 
 
 def _remarks(plan: Plan, origin: str) -> dict[str, Sequence[tuple[str, str]]]:
-    """The remarks on the sources that have some, pairs of a key and a text."""
+    """Return the remarks on the sources that have some, pairs of a key and a text."""
     return {row.name: row.remarks for row in plan.sources if row.remarks and row.origin == origin}
 
 
@@ -312,7 +298,7 @@ def _file_reports(
     remarks: Mapping[str, Sequence[tuple[str, str]]],
     given: Iterable[_Documents],
 ) -> tuple[FileReport, ...]:
-    """Reports of the files with some `names`, and of those that are left out."""
+    """Report on the files with some `names`, and on those that are left out."""
     passages: dict[str, list[int]] = {name: [] for name in names}
     # few files have a remark, so few keys are asked for
     keys: dict[str, set[str]] = {name: set() for name in names if name in remarks}
@@ -332,7 +318,8 @@ def _file_reports(
 def _with_remarks(
     report: FileReport, remarks: Sequence[tuple[str, str]], keys: set[str]
 ) -> FileReport:
-    """A report with its `remarks`, pairs of a key and a text; `keys` are those of its documents."""
+    """Return a report with its `remarks`, pairs of a key and a text; `keys` are those of its
+    documents."""
     records = {key for key, _ in remarks if key} - keys
     return report._replace(
         remarks=tuple(f"{key}: {remark}" if key else remark for key, remark in remarks),

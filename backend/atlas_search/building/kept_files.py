@@ -26,7 +26,7 @@ BEFORE = ".before"
 
 
 def kept_sources(kept: Path, arriving: Path | None, suffixes: frozenset[str]) -> Sources:
-    """The kept files, and those that are `arriving`, which go before kept ones of their name.
+    """Return kept files, and those that are `arriving`, which go before kept ones of their name.
 
     Raises SourceError for a folder that cannot be listed.
     """
@@ -84,10 +84,10 @@ def _keep_beside(root: Path, place: Path, before: Path) -> None:
         folder_below(root, before.parent, make=True) as aside,
     ):
         try:
-            found = os.stat(place.name, dir_fd=folder, follow_symlinks=False)
+            result = os.stat(place.name, dir_fd=folder, follow_symlinks=False)
         except FileNotFoundError:
             return
-        if not stat.S_ISREG(found.st_mode):
+        if not stat.S_ISREG(result.st_mode):
             raise OSError(errno.EEXIST, "Something else has that name", place.name)
         try:
             os.link(place.name, before.name, src_dir_fd=folder, dst_dir_fd=aside)

@@ -25,11 +25,10 @@ from atlas_search.stores.order import Order
 from atlas_search.stores.record_files import DocumentColumns
 from atlas_search.stores.record_writer import PassageRow, Provenance, SourceRow
 from atlas_search.stores.records import Records, metadata_of
-from atlas_search.stores.staged import text_digest
-from atlas_search.stores.staging import Staging
+from atlas_search.stores.staging import Staging, text_digest
 from atlas_search.stores.terms import TokenTable, TokenWriter
 from atlas_search.stores.vectors import AnyEmbeddings, read_embeddings
-from atlas_search.stores.verify import recovered_order
+from atlas_search.stores.verify import recover_order
 from atlas_search.stores.versions import (
     EMBEDDINGS,
     KEYWORDS,
@@ -42,11 +41,11 @@ from atlas_search.stores.versions import (
     check_files,
     damaged_files,
     files_of,
+    files_written_later,
     is_part_whole,
-    touched,
     versions,
 )
-from atlas_search.stores.words import WordTable, no_words
+from atlas_search.stores.words import WordTable
 
 Defaults = Callable[[str], Mapping[str, object] | None]
 """The options of a source type with their defaults; None if they are not known."""
@@ -55,7 +54,7 @@ Defaults = Callable[[str], Mapping[str, object] | None]
 def remedy(
     folder: Path, manifest: Manifest, damaged: Collection[str], defaults: Defaults = lambda _: None
 ) -> str:
-    """A sentence with the commands for the parts of a collection that are damaged.
+    """Return a sentence with the commands for the parts of a collection that are damaged.
 
     Where the documents themselves are, only their sources bring them back, or an earlier version.
     """
@@ -67,18 +66,18 @@ def remedy(
         if kind in {INGEST, *READERS.names()}  # an import has what other programs wrote, too
     ] or ["`atlas store import`"]
     others = [
-        found.version
-        for found in versions(folder)
-        if found.version != manifest.version
+        each.version
+        for each in versions(folder)
+        if each.version != manifest.version
         # versions share files, and then their damage
-        and is_part_whole(folder / found.version, found, RECORDS)
+        and is_part_whole(folder / each.version, each, RECORDS)
     ]
     back = f" or go back: `atlas store rollback {folder.name}`" if others else ""
     return f"Build it again from its sources: {', '.join(commands)}{back}."
 
 
 def _command(collection: str, kind: str, origin: Origin, known: Defaults) -> str:
-    """The command that builds one origin of a collection again, as it was built."""
+    """Return the command that builds one origin of a collection again, as it was built."""
     if kind == INGEST:
         return shlex.join(["atlas", "store", "ingest", collection, "--force"])
     parts = ["atlas", "create", kind, *origin.arguments.get("source", ["SOURCE"])]
@@ -122,13 +121,13 @@ class Live:
     """
 
     def __init__(self, folder: Path, manifest: Manifest, *, recovers_order: bool = False):
-        """With `recovers_order` a damaged order is taken from the documents."""
+        """Check and open it; with `recovers_order` a damaged order is taken from the documents."""
         self.manifest = manifest
         self.folder = folder / manifest.version
         self._has_whole_documents = False
         self._check_few_documents()
         if recovers_order:
-            self.order: Order | None = recovered_order(self.folder)
+            self.order: Order | None = recover_order(self.folder)
         else:
             self._check(ORDER)
             self.order = Order.read(self.folder / ORDER)
@@ -136,7 +135,7 @@ class Live:
 
     @property
     def record_files(self) -> Sequence[Path]:
-        """The file of its documents, and that of those which are recent if it has one."""
+        """File of its documents, and that of those which are recent if it has one."""
         recent = [RECENT_RECORDS] if RECENT_RECORDS in self.manifest.files else []
         return [self.folder / name for name in (RECORDS, *recent)]
 
@@ -153,17 +152,17 @@ class Live:
     def _check_few_documents(self) -> None:
         """Check those that are recent, and what was written to after the version was."""
         names = files_of(self.manifest, RECORDS)
-        with self._explained(RECORDS):
-            few = {*touched(self.folder, names), RECENT_RECORDS} & {*names}
+        with self._naming_remedy(RECORDS):
+            few = {*files_written_later(self.folder, names), RECENT_RECORDS} & {*names}
             if problems := damaged_files(self.folder, self.manifest, few):
                 raise DamagedStore("; ".join(problems.values()))
 
     def _check(self, part: str) -> None:
-        with self._explained(part):
+        with self._naming_remedy(part):
             check_files(self.folder, self.manifest, part)
 
     @contextmanager
-    def _explained(self, part: str) -> Iterator[None]:
+    def _naming_remedy(self, part: str) -> Iterator[None]:
         try:
             yield
         except DamagedStore as error:
@@ -174,56 +173,52 @@ class Live:
 
     @cached_property
     def embeddings(self) -> AnyEmbeddings:
-        """Its vectors. Raises DamagedStore."""
+        """Vectors. Raises DamagedStore."""
         self._check(EMBEDDINGS)
         return read_embeddings(self.folder / EMBEDDINGS, self.order)
 
     @cached_property
     def tokens(self) -> TokenTable:
-        """Its words. Raises DamagedStore."""
+        """Words of its passages. Raises DamagedStore."""
         self._check(TOKENS)
         passages_of = [*self.passages_by_corpus.values()]
         return TokenTable.of_version(self.folder / TOKENS, self.order, passages_of)
 
     @cached_property
     def words(self) -> WordTable:
-        """The words of its documents. Raises DamagedStore; an earlier Atlas wrote none."""
-        if not files_of(self.manifest, WORDS):
-            raise DamagedStore(no_words(self.folder.parent.name))
+        """Words of its documents. Raises DamagedStore."""
         self._check(WORDS)
         return WordTable.of_version(self.folder / WORDS, self.order, self.document_of)
 
     @property
     def size(self) -> tuple[int, int]:
-        """How many passages and documents it has."""
+        """Numbers of its passages and documents."""
         return self.manifest.passages, self.manifest.documents
 
     @property
     def passages_by_corpus(self) -> dict[str, int]:
-        """How many passages each corpus has, in order."""
         return {corpus.id: corpus.passages for corpus in self.manifest.corpora}
 
     @property
     def documents_by_corpus(self) -> dict[str, range]:
-        """The documents of each corpus, in order."""
         ends = np.cumsum([0, *(corpus.documents for corpus in self.manifest.corpora)]).tolist()
         ranges = (range(first, end) for first, end in pairwise(ends))
         return dict(zip((corpus.id for corpus in self.manifest.corpora), ranges, strict=True))
 
     @cached_property
     def first_rows(self) -> IntArray:
-        """The first passage row of each document, and the number of rows last."""
+        """First passage row of each document, and the number of rows last."""
         return np.concatenate([[0], np.cumsum(self.records.passage_counts())])
 
     def passages_of(self, kept: Kept) -> IntArray:
-        """How many passages each document of a run has."""
+        """Return the number of passages of each document of a run."""
         passages: IntArray = np.diff(
             self.first_rows[kept.documents.start : kept.documents.stop + 1]
         )
         return passages
 
     def runs(self, documents: range, rows: range) -> Iterator[tuple[range, range]]:
-        """Documents that follow each other, and their passages, as the ranges of their keys."""
+        """Split documents that follow each other, and their passages, into ranges of their keys."""
         if self.order is None:
             yield documents, rows
             return
@@ -240,40 +235,37 @@ class Live:
 
     @cached_property
     def keyword_keys(self) -> Keys:
-        """Those of its keyword index."""
         return Keys.read(self.folder / KEYWORDS) or Keys.plain(*self.size)
 
     @property
     def in_index(self) -> NDArray[np.bool_]:
-        """Whether the vector index has each passage as it is."""
+        """Mask of the passages that the vector index has as they are."""
         if self.order is None:
             return np.ones(self.manifest.passages, dtype=bool)
         return ~self.order.is_recent
 
     @property
     def left_in_index(self) -> dict[str, tuple[str, int, bytes]]:
-        """What the vector index has besides, by id: its corpus; it has no row, and no text."""
+        """Corpus of what the vector index has besides, by id; it has no row, and no text."""
         gone = self.order.gone if self.order else {}
         return {id_: (corpus, -1, b"") for corpus, ids in gone.items() for id_ in ids}
 
     @property
     def document_of(self) -> IntArray:
-        """The document of each passage."""
+        """Document of each passage."""
         return np.repeat(np.arange(len(self.first_rows) - 1), np.diff(self.first_rows))
 
     @cached_property
     def sources(self) -> Sequence[SourceRow]:
-        """Every source file that was read, by origin and name."""
         return self.records.sources()
 
     @cached_property
     def columns(self) -> DocumentColumns:
-        """What makes each of its documents the one it is."""
         corpora = [id_ for id_, own in self.documents_by_corpus.items() for _ in own]
         return self.records.document_columns(corpora)
 
     def found(self, index: int) -> FoundDocument:
-        """One of its documents, as kept."""
+        """Return one of its documents, as kept."""
         columns = self.columns
         corpus = columns.corpora[index]
         language = self.manifest.languages[corpus]
@@ -282,27 +274,27 @@ class Live:
         )
 
     def kept(self, documents: range) -> Kept:
-        """A run of its documents, of one corpus."""
+        """Return a run of its documents, of one corpus."""
         corpus = self.columns.corpora[documents.start]
         first, end = self.first_rows[[documents.start, documents.stop]].tolist()
         language = self.manifest.languages[corpus]
         return Kept(corpus, language, documents, range(first, end), self.columns)
 
     def placed(self, kept: Kept) -> list[Placed]:
-        """The documents of a run, each by itself."""
+        """Return the documents of a run, each by itself."""
         return [
             Placed(id_, self.found(index))
             for id_, index in zip(kept.ids, kept.documents, strict=True)
         ]
 
     def described(self, kept: Kept) -> tuple[list[int], list[Metadata]]:
-        """How many characters each document of a run has, and its metadata as it was written."""
+        """Return the length of each document of a run, and its metadata as written."""
         own = slice(kept.documents.start, kept.documents.stop)
         return list(self.columns.characters[own]), metadata_of(self.columns.metadata[own])
 
     @contextmanager
-    def blamed(self) -> Iterator[None]:
-        """Raise DamagedStore for what fails in the block if its documents are damaged.
+    def reporting_damage(self) -> Iterator[None]:
+        """Turn any error in the block into DamagedStore if its documents are damaged.
 
         What they then say is read by JSON and zlib too, each of which has errors of its own.
         """
@@ -315,12 +307,11 @@ class Live:
             raise
 
     def close(self) -> None:
-        """Release its files."""
         self.records.close()
 
 
 def open_live(folder: Path, *, or_none: bool) -> Live | None:
-    """The live version, or None if there is none that this Atlas can read.
+    """Return the live version, or None if there is none that this Atlas can read.
 
     Raises DamagedStore if its documents cannot be read, unless it may be None then; all of them are
     read to see that. In any case it does if there are whole versions, but nothing says which one is
@@ -370,8 +361,11 @@ class Cut:
     number: int
 
 
-def standing(parts: Sequence[Kept | Placed], passages: Sequence[int]) -> tuple[IntArray, IntArray]:
-    """Where each passage and document of a coming version stands in the live one; -1 for a new one.
+def former_places(
+    parts: Sequence[Kept | Placed], passages: Sequence[int]
+) -> tuple[IntArray, IntArray]:
+    """Return where each passage and document of a coming version stands in the live one; -1 for
+    new.
 
     `passages` are how many each part has.
     """
@@ -399,12 +393,12 @@ class Materials:
 
     @property
     def live(self) -> Live:
-        """The live version; only for documents that were kept from it."""
+        """Live version; only for documents that were kept from it."""
         assert self._live is not None
         return self._live
 
     def cuts(self, place: Placed) -> list[Cut]:
-        """The passages of a document, in order."""
+        """Return the passages of a document, in order."""
         if not place.found.kept:
             staged = self._staging.passages(place.found.number)
             return [Cut(digest, length, False, number) for number, digest, length in staged]
@@ -417,14 +411,14 @@ class Materials:
 
     @cached_property
     def _embeddings(self) -> AnyEmbeddings | None:
-        """Those of the live version, or None if they are damaged."""
+        """Embeddings of the live version, or None if they are damaged."""
         try:
             return self.live.embeddings
         except DamagedStore:
             return None
 
     def texts(self, cuts: Sequence[Cut]) -> list[str]:
-        """What is embedded for passages, in order."""
+        """Return what is embedded for passages, in order."""
         kept = [cut.number for cut in cuts if cut.kept]
         texts = dict(zip(kept, self.live.records.passages(kept), strict=True)) if kept else {}
         return [
@@ -444,17 +438,17 @@ class Materials:
 
     @cached_property
     def passage_ids(self) -> list[str]:
-        """Of the live version, by row."""
+        """Passage ids of the live version, by row."""
         return self.live.records.passage_ids()
 
     @cached_property
     def words_of_live(self) -> tuple[TokenTable, WordTable]:
-        """The words of its passages and of its documents. Raises DamagedStore."""
+        """Words of its passages and of its documents. Raises DamagedStore."""
         return self.live.tokens, self.live.words
 
     @cached_property
     def keywords(self) -> Path | None:
-        """The folder of the live version's keyword index; None if it is damaged."""
+        """Folder of the live version's keyword index; None if it is damaged."""
         try:
             check_files(self.live.folder, self.live.manifest, KEYWORDS)
         except DamagedStore:
@@ -462,7 +456,7 @@ class Materials:
         return self.live.folder / KEYWORDS
 
     def passages(self, place: Placed) -> int:
-        """How many passages a document has."""
+        """Return the number of passages of a document."""
         if not place.found.kept:
             return len(self._staging.passages(place.found.number))
         first, end = self.live.first_rows[place.found.number : place.found.number + 2]
@@ -470,7 +464,7 @@ class Materials:
 
     @property
     def _keeps_words(self) -> bool:
-        """Whether the words of the live version can be taken over, or must be found anew."""
+        """Return whether the words of the live version can be taken over, or must be found anew."""
         if not self.is_analysed:
             return False
         try:
@@ -479,7 +473,7 @@ class Materials:
             return False
 
     def reader(self, writer: TokenWriter) -> Callable[[Placed], Ready]:
-        """A function that brings a document into the form in which it is written."""
+        """Return a function that brings a document into the form in which it is written."""
 
         @lru_cache(maxsize=4096)  # most passages of a document have the same
         def context_ids(section: str, speaker: str, language: str) -> IntArray:
@@ -505,7 +499,8 @@ class Materials:
 
     @property
     def is_analysed(self) -> bool:
-        """Whether there is a live version, and its words are those that its texts give now."""
+        """Return whether there is a live version, and its words are those that its texts give
+        now."""
         if self._live is None or self._reanalyse:
             return False
         return self._live.manifest.analyser == ANALYSER_VERSION
@@ -580,7 +575,7 @@ def place_beside(
 def _in_order(
     live: Live, stay: NDArray[np.bool_], alone: Sequence[Placed]
 ) -> Iterator[Kept | Placed]:
-    """Runs of documents that stay, and where they belong among them those that stand `alone`."""
+    """Return runs of documents that stay, and in their places those that stand `alone`."""
     ids, of_corpora = live.columns.ids, live.documents_by_corpus
     places = [_place(ids, of_corpora, each) for each in alone]
     for each, at in zip(alone, places, strict=True):
@@ -600,7 +595,7 @@ def _in_order(
 
 
 def _place(ids: Sequence[str], of_corpora: Mapping[str, range], document: Placed) -> int:
-    """Where a document belongs among those of the live version, by corpus and id."""
+    """Return where a document belongs among those of the live version, by corpus and id."""
     corpus = document.found.corpus
     if corpus in of_corpora:
         return bisect_left(ids, document.id, of_corpora[corpus].start, of_corpora[corpus].stop)

@@ -8,17 +8,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.building.flow import LAST_STAGE
 from atlas_search.building.live import Live, place_beside
 from atlas_search.building.reading import Plan
 from atlas_search.building.sources import label_of
-from atlas_search.building.version import Contents, Progress, Site, make_live, write_version
+from atlas_search.building.version import Contents, Progress, Site, write_live, write_version
 from atlas_search.building.write import digests_of_files, sizes
 from atlas_search.core.errors import DamagedStore, EmbedderMismatch, MissingStore, SourceError
 from atlas_search.providers.embedding import Embedder
 from atlas_search.stores.manifest import FILE_NAME, Manifest
-from atlas_search.stores.staged import text_digest
-from atlas_search.stores.staging import Staging
+from atlas_search.stores.staging import Staging, text_digest
 from atlas_search.stores.vectors import VECTORS, Vectors, read_vectors
 from atlas_search.stores.verify import SAME, Finding, verify
 from atlas_search.stores.versions import (
@@ -34,7 +32,7 @@ from atlas_search.stores.versions import (
     is_as_written,
     lock,
     remove_old,
-    removed_unless_live,
+    remove_unless_live,
     versions,
 )
 
@@ -72,7 +70,7 @@ def repair(
             return manifest, findings, 0
         sharing = _sharing_damage(folder, manifest)
         repaired, embedded = _make_anew(folder, manifest, damaged, embedder, progress)
-        _remove(folder, {manifest.version, *(found.part for found in sharing)})
+        _remove(folder, {manifest.version, *(each.part for each in sharing)})
         return repaired, [*findings, *sharing], embedded
 
 
@@ -105,7 +103,7 @@ def drop(folder: Path, corpus: str, embedder: Embedder, progress: Progress) -> M
                 f"{corpus!r} cannot be dropped. Give one of several."
             )
         site = Site(folder, live, staging, embedder, progress)
-        return _replace(site, _contents(live, np.array(live.columns.corpora) != corpus))
+        return write_live(site, _contents(live, np.array(live.columns.corpora) != corpus))[0]
 
 
 def compact(folder: Path, embedder: Embedder, progress: Progress) -> Manifest | None:
@@ -117,7 +115,7 @@ def compact(folder: Path, embedder: Embedder, progress: Progress) -> Manifest | 
         if live.order is None:
             return None
         site = Site(folder, live, staging, embedder, progress, whole=True)
-        return _replace(site, _contents(live, _all_of(live)))
+        return write_live(site, _contents(live))[0]
 
 
 def remove_source(
@@ -134,24 +132,15 @@ def remove_source(
             raise SourceError(
                 f"{source[1]} cannot be removed: {folder.name} has no document of it, or no other."
             )
-        return _replace(Site(folder, live, staging, embedder, progress), _contents(live, stay))
-
-
-def _replace(site: Site, contents: Contents) -> Manifest:
-    """Write a version and make it live in the place of the one before."""
-    manifest, _ = write_version(site, contents)
-    with removed_unless_live(site.folder, manifest.version):
-        site.progress(LAST_STAGE, 0, 1)
-        make_live(site.folder, manifest, site.live)
-    site.progress(LAST_STAGE, 1, 1)
-    return manifest
+        site = Site(folder, live, staging, embedder, progress)
+        return write_live(site, _contents(live, stay))[0]
 
 
 @contextmanager
 def _open_version(
     folder: Path, manifest: Manifest, embedder: Embedder, *, recovers_order: bool = False
 ) -> Iterator[tuple[Live, Staging]]:
-    """A version to be changed, and a staging area, which stays if a build left it.
+    """Open a version to be changed, and a staging area, which stays if a build left it.
 
     Raises EmbedderMismatch: another model would silently embed every passage again.
     """
@@ -167,7 +156,7 @@ def _open_version(
     live = Live(folder, manifest, recovers_order=recovers_order)
     staging = Staging(folder / STAGING)
     try:
-        with live.blamed():
+        with live.reporting_damage():
             yield live, staging
         if not unfinished:
             staging.remove()
@@ -195,28 +184,28 @@ def _make_anew(
             reanalyse=TOKENS in damaged,
             whole=True,
         )
-        repaired, embedded = write_version(site, _contents(live, _all_of(live)))
-        with removed_unless_live(folder, repaired.version):
+        repaired, embedded = write_version(site, _contents(live))
+        with remove_unless_live(folder, repaired.version):
             go_live(folder, repaired)
         return repaired, embedded
 
 
 def _sharing_damage(folder: Path, manifest: Manifest) -> list[Finding]:
-    """The other versions that have a damaged file of this one as theirs."""
+    """Return the other versions that have a damaged file of this one as theirs."""
     damaged = damaged_files(folder / manifest.version, manifest, manifest.files)
-    found = []
+    result = []
     for other in versions(folder):
         shared = [name for name in damaged if _is_same(folder, name, manifest, other)]
         if shared and other.version != manifest.version:
             names = ", ".join(shared)
-            found.append(
+            result.append(
                 Finding(other.version, "", f"it shares {names}, so nobody can go back to it")
             )
-    return found
+    return result
 
 
 def _is_same(folder: Path, name: str, manifest: Manifest, other: Manifest) -> bool:
-    """Whether a file of two versions is one file."""
+    """Return whether a file of two versions is one file."""
     first, second = folder / manifest.version / name, folder / other.version / name
     return first.exists() and second.exists() and first.samefile(second)
 
@@ -225,15 +214,13 @@ def _remove(folder: Path, damaged: Collection[str]) -> None:
     """Remove versions. They must not be ones to go back to even if they are in use, and stay."""
     for version in damaged:
         (folder / version / FILE_NAME).unlink(missing_ok=True)
-    remove_old(folder, {found.version for found in versions(folder)})
+    remove_old(folder, {each.version for each in versions(folder)})
 
 
-def _all_of(live: Live) -> NDArray[np.bool_]:
-    return np.ones(live.manifest.documents, dtype=bool)
-
-
-def _contents(live: Live, stay: NDArray[np.bool_]) -> Contents:
-    """What a version with the documents that `stay` is to hold."""
+def _contents(live: Live, stay: NDArray[np.bool_] | None = None) -> Contents:
+    """Return what a version with the documents that `stay` is to hold; without it all stay."""
+    if stay is None:
+        stay = np.ones(live.manifest.documents, dtype=bool)
     origins = zip(live.columns.origins, live.columns.sources, stay.tolist(), strict=True)
     gone = {(origin, source) for origin, source, stays in origins if not stays}
     named = set(compress(live.columns.origins, stay.tolist()))
@@ -248,18 +235,18 @@ def _contents(live: Live, stay: NDArray[np.bool_]) -> Contents:
 
 
 def _readable_manifest(folder: Path) -> tuple[Manifest, str]:
-    """The live manifest, and "".
+    """Return the live manifest, and "".
 
     If it cannot be read, that of the newest version, which becomes live, and what was wrong.
     """
     try:
         return Manifest.read(folder), ""
     except (DamagedStore, MissingStore) as error:
-        found = versions(folder)
-        if not found:
+        result = versions(folder)
+        if not result:
             raise
-        go_live(folder, found[0])
-        return found[0], str(error)
+        go_live(folder, result[0])
+        return result[0], str(error)
 
 
 def _rescue_vectors(live: Live, staging: Staging, embedder: Embedder) -> None:
@@ -275,7 +262,7 @@ def _rescue_vectors(live: Live, staging: Staging, embedder: Embedder) -> None:
 
 
 def _are_proven(live: Live) -> bool:
-    """Whether the files of the vectors are whole, though others beside them are not."""
+    """Return whether the files of the vectors are whole, though others beside them are not."""
     names = [n for n in files_of(live.manifest, EMBEDDINGS) if n.endswith(f"/{VECTORS}")]
     try:
         return all(is_as_written(live.folder, live.manifest, name) for name in names)
@@ -291,7 +278,7 @@ def _read_stored(live: Live) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
 
 
 def _read_indexed(live: Live) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
-    """What the index has of the passages' vectors; one that is no unit vector is damaged."""
+    """Read the passages' vectors in the index; one that is no unit vector is damaged."""
     ids, in_index = live.records.passage_ids(), live.in_index.tolist()
     rows = {id_: row for row, id_ in enumerate(ids) if in_index[row]}
     for corpus in live.manifest.corpora:

@@ -24,7 +24,7 @@ from atlas_search.readers.metadata import is_empty, name_of, typed_metadata
 from atlas_search.readers.speeches import with_speeches
 from atlas_search.readers.titles import clean_title, title_from
 from atlas_search.stores.record_writer import PassageRow, Provenance
-from atlas_search.stores.staged import KeptDocument, StagedDocument, StagedPassage, text_digest
+from atlas_search.stores.staging import KeptDocument, StagedDocument, StagedPassage, text_digest
 
 VERSION = 11
 """Raised when the same drafts give other documents or passages: all sources are read again then."""
@@ -39,7 +39,7 @@ beginning. Any other is about how to get at the file."""
 
 @dataclass(frozen=True)
 class Preparation:
-    """How to read and cut the sources of one origin; `token_spans` serves sizes in tokens.
+    """Way to read and cut the sources of one origin; `token_spans` serves sizes in tokens.
 
     `languages` are those of corpora that other origins fill, too. `rename` are new names of
     metadata fields by their old ones, both as `name_of` writes them.
@@ -55,13 +55,13 @@ class Preparation:
     rename: Mapping[str, str] = field(default_factory=dict)
 
     def language(self, rule: Rule, corpus: str) -> str:
-        """The language of a corpus that a rule fills."""
+        """Return the language of a corpus that a rule fills."""
         return rule.language or self.languages.get(corpus, DEFAULT_LANGUAGE)
 
     def fingerprint(
         self, file: SourceFile, digest_of: Callable[[Path | str], bytes] = sha256_of
     ) -> bytes:
-        """Equal for equal bytes, read and cut in the same way. Raises OSError.
+        """Return a digest that is equal for equal bytes, read and cut in one way. Raises OSError.
 
         `digest_of` gives the SHA-256 of a file's bytes.
         """
@@ -72,13 +72,13 @@ class Preparation:
         return self.fingerprint_of(file, content)
 
     def fingerprint_of(self, file: SourceFile, content: bytes) -> bytes:
-        """That of a file when its bytes have the SHA-256 `content`, read and cut as it is now."""
+        """Return the fingerprint of a file whose bytes have the SHA-256 `content`."""
         return self.fingerprints_of([file], [content])[0]
 
     def fingerprints_of(
         self, files: Iterable[SourceFile], contents: Iterable[bytes]
     ) -> list[bytes]:
-        """The same of several files."""
+        """Return the fingerprints of several files."""
         # the parts of one list, of which those that all files share are written once
         begun, said_of, sha256 = self._begun, self._said_of, hashlib.sha256
         return [
@@ -147,7 +147,8 @@ class Unreadable(Exception):
 
 
 def prepare(preparation: Preparation, file: SourceFile) -> Iterator[Prepared]:
-    """What one file gives, in its order. Whatever is wrong with it is a remark, never an error.
+    """Read what one file gives, in its order. Whatever is wrong with it is a remark, never an
+    error.
 
     Raises Unreadable.
     """
@@ -179,7 +180,7 @@ def prepare(preparation: Preparation, file: SourceFile) -> Iterator[Prepared]:
 
 
 def size_of(file: SourceFile) -> int:
-    """Bytes of a source; 0 for one that is gone or cannot be reached."""
+    """Return the bytes of a source; 0 for one that is gone or cannot be reached."""
     try:
         return sum(path.stat().st_size for path in _parts(file.path))
     except OSError:
@@ -187,7 +188,7 @@ def size_of(file: SourceFile) -> int:
 
 
 def content_of(file: SourceFile, digest_of: Callable[[Path | str], bytes] = sha256_of) -> bytes:
-    """SHA-256 of a file's bytes; empty of a folder, and of what is gone."""
+    """Return the SHA-256 of a file's bytes; empty of a folder, and of what is gone."""
     try:
         return digest_of(file.location)
     except OSError:
@@ -212,7 +213,7 @@ def _read(reader: Reader, file: SourceFile) -> Iterator[Draft | Skipped]:
 
 
 def _metadata(preparation: Preparation, file: SourceFile, draft: Draft) -> Linked:
-    """What is said about the document, and a remark if its address can be no link."""
+    """Return what is said about the document, and a remark if its address can be no link."""
     renamed = _rename(draft.metadata, preparation.rename)
     metadata = typed_metadata(renamed, file.rule.metadata)
     if "title" in metadata:
@@ -231,7 +232,7 @@ def _stage(
         corpus = file.rule.corpus or _corpus_of(metadata, file.rule.corpus_field)
     except SourceError as error:
         return Skipped(str(error), draft.key)
-    given = _given_title(preparation, draft, str(metadata.get("title") or ""))
+    given = _stated_title(preparation, draft, str(metadata.get("title") or ""))
     title = given or title_from(text)
     document = Document(
         id="",
@@ -257,25 +258,26 @@ def _stage(
 
 
 def _segments(draft: Draft) -> tuple[Segment, ...]:
-    """Sections, and who speaks, if the source does not say it and the text does."""
+    """Return sections, and who speaks, if the source does not say it and the text does."""
     is_known = draft.speeches_known or any(segment.speaker for segment in draft.segments)
     return draft.segments if is_known else with_speeches(draft.text, draft.segments)
 
 
 def characters_of(document: Document) -> int:
-    """Those of its text and of all metadata."""
+    """Count the characters of its text and of all metadata."""
     return len(document.text) + sum(len(str(value)) for value in document.metadata.values())
 
 
 def _has_half_characters(document: Document) -> bool:
-    """Whether there is what no encoding can write; a reader of another package may not look."""
+    """Return whether there is what no encoding can write; a reader of another package may not
+    look."""
     sections = (f"{each.section} {each.speaker} {each.locator}" for each in document.segments)
     said = (document.text, document.title, *sections)  # `typed_metadata` mends its own
     return any(_SURROGATE.search(text) for text in said)
 
 
-def _given_title(preparation: Preparation, draft: Draft, stated: str) -> str:
-    """That of the draft, unless another field was renamed to be it; empty if nobody gave one."""
+def _stated_title(preparation: Preparation, draft: Draft, stated: str) -> str:
+    """Return the draft's title, unless another field was renamed to be it; empty without one."""
     is_renamed = "title" in preparation.rename.values()
     names = (stated, draft.title) if is_renamed else (draft.title, stated)
     return next(filter(None, map(clean_title, names)), "")
@@ -308,7 +310,7 @@ def _passages(
 
 
 def document_digest(document: Document) -> bytes:
-    """SHA-256 of all that a document says; its id and the cuts are not part of it."""
+    """Return the SHA-256 of all that a document says; its id and the cuts are not part of it."""
     said = (
         document.corpus,
         document.title,
@@ -334,7 +336,7 @@ def _corpus_of(metadata: Mapping[str, object], field_name: str) -> str:
 
 
 def _stem(file: SourceFile, key: str) -> str:
-    """What the id of a document is made of: the file, the record's own id, or both if it has none.
+    """Return what the id of a document is made of: the file, the record's own id, or both.
 
     `2019/Case name.txt` gives `2019.Case-name`.
     """
@@ -345,7 +347,7 @@ def _stem(file: SourceFile, key: str) -> str:
 
 
 def slug(text: str) -> str:
-    """A name or an id as it is part of a document's id."""
+    """Return a name or an id as it is part of a document's id."""
     # letters of any script stay; a decomposed name is the same name
     slug = re.sub(r"[^\w-]+", "-", unicodedata.normalize("NFC", text)).strip("-") or "x"
     if len(slug) <= _LONGEST:
@@ -354,7 +356,7 @@ def slug(text: str) -> str:
 
 
 def _rename(metadata: Mapping[str, object], rename: Mapping[str, str]) -> dict[str, object]:
-    """The fields by their new names; what is renamed takes the place of a field of that name."""
+    """Rename fields; what is renamed takes the place of a field of that name."""
     renamed: dict[str, object] = {}
     for name, value in metadata.items():
         new = rename.get(name_of(str(name)), "")
@@ -365,5 +367,5 @@ def _rename(metadata: Mapping[str, object], rename: Mapping[str, str]) -> dict[s
 
 
 def _parts(path: Path) -> list[Path]:
-    """The file itself, or all files of a folder that is one source."""
+    """Return the file itself, or all files of a folder that is one source."""
     return sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]

@@ -28,8 +28,7 @@ from atlas_search.building.workers import End, Limits, read_files
 from atlas_search.core.errors import SourceError
 from atlas_search.providers.embedding import Embedder
 from atlas_search.stores.record_writer import SourceRow
-from atlas_search.stores.staged import KeptDocument, StagedDocument
-from atlas_search.stores.staging import Staging
+from atlas_search.stores.staging import KeptDocument, StagedDocument, Staging
 
 TRY_AGAIN = b"left out"
 """In place of a fingerprint, of a file that may well be read the next time: that of no file."""
@@ -46,7 +45,7 @@ class _LeftOut(Exception):
 
 @dataclass(frozen=True)
 class StagingOfFiles:
-    """Takes what the files of one origin give."""
+    """Staging of what the files of one origin give."""
 
     preparation: Preparation
     limits: Limits
@@ -70,7 +69,7 @@ class StagingOfFiles:
     def _with_vectors(
         self, file: SourceFile, given: Iterator[Prepared | End]
     ) -> Iterator[Prepared | End]:
-        """The same; vectors that come with a file are checked before any of it counts as read."""
+        """Check vectors that come with a file before any of it counts as read."""
         remarks = []
         for first in given:
             if not isinstance(first, Remark):
@@ -117,7 +116,7 @@ class StagingOfFiles:
         )
 
     def _mark(self, file: SourceFile, fingerprint: bytes, end: End) -> bytes:
-        """What tells the next build whether to read the file again."""
+        """Return what tells the next build whether to read the file again."""
         if end.again:
             return TRY_AGAIN
         if not self._is_still(file, fingerprint):
@@ -125,8 +124,8 @@ class StagingOfFiles:
         return self.limits.fingerprint(fingerprint) if end.failure else fingerprint
 
     def _is_still(self, file: SourceFile, fingerprint: bytes) -> bool:
-        """Whether a file is as it was before it was read: what was read may be neither that, nor
-        what the next build finds."""
+        """Return whether a file is as it was before it was read: what was read may be neither that,
+        nor what the next build finds."""
         try:
             return self.preparation.fingerprint(file, self.digests.of) == fingerprint
         except OSError:
@@ -168,17 +167,17 @@ def read_sources(
     origin gives one.
     """
     origin = preparation.origin
-    records = _Records.of(live, origin)
+    records = _LiveOrigin.of(live, origin)
     total = len(sources.files)
     progress(0, total)
-    sorted_out = _Sorted(records, records.known(again=every), staging, preparation, limits)
+    sorting = _Sorting(records, records.known(again=every), staging, preparation, limits)
     for start in range(0, total, LOOKED_AT):
-        changed = sorted_out.but_unchanged(sources.files[start : start + LOOKED_AT], digests)
-        progress(len(sorted_out.stay), total)
+        changed = sorting.changed_among(sources.files[start : start + LOOKED_AT], digests)
+        progress(len(sorting.stay), total)
         for file, before in changed:
-            sorted_out.add(file, before, digests)
-            progress(len(sorted_out.stay), total)
-    unread = sorted_out.unread()
+            sorting.add(file, before, digests)
+            progress(len(sorting.stay), total)
+    unread = sorting.unread()
     progress(total - len(unread), total)
     stage = StagingOfFiles(preparation, limits, staging, digests, embedder)
     with closing(read_files(preparation, limits, [file for file, _ in unread])) as reading:
@@ -186,7 +185,7 @@ def read_sources(
             stage.add(file, unread[done - 1][1], given)
             progress(total - len(unread) + done, total)
     digests.keep()
-    kept, new = sorted_out.after_reading()
+    kept, new = sorting.after_reading()
     rows = [source for source in (live.sources if live else []) if source.origin != origin]
     rows += [*kept, *staging.sources(origin, new)]
     stay = records.staying(kept, staging.kept(origin), new)
@@ -201,14 +200,14 @@ def read_sources(
 
 
 @dataclass
-class _Sorted:
+class _Sorting:
     """The files of one origin: those that stay as the live version has them, and new ones.
 
     `known` are the sources of the live version, by name, that are not among them yet; of the `new`
     ones there is what they were before, and their fingerprint.
     """
 
-    records: "_Records"
+    records: "_LiveOrigin"
     known: dict[str, SourceRow]
     staging: Staging
     preparation: Preparation
@@ -216,10 +215,10 @@ class _Sorted:
     stay: list[SourceRow] = field(default_factory=list)
     new: list[tuple[SourceFile, SourceRow | None, bytes]] = field(default_factory=list)
 
-    def but_unchanged(
+    def changed_among(
         self, files: Sequence[SourceFile], digests: FileDigests
     ) -> list[tuple[SourceFile, SourceRow | None]]:
-        """The files of these that may have changed, with what they were; the others stay.
+        """Return the files of these that may have changed, with what they were; the others stay.
 
         There are tens of thousands of the others: of each nothing more is asked.
         """
@@ -240,9 +239,11 @@ class _Sorted:
             fingerprint = self.preparation.fingerprint(file, digests.of)
         except OSError as error:
             fingerprint = b"unreadable"
-            if before and file.name in self.records.had:
+            if before and file.name in self.records.names_with_documents:
                 # a disk that is away for a moment must not empty the collection
-                self.stay.append(_kept(before, f"cannot be read now ({error.strerror})"))
+                self.stay.append(
+                    _keep_with_remark(before, f"cannot be read now ({error.strerror})")
+                )
                 return
         if before and self._is_of(before.fingerprint, fingerprint):
             self.stay.append(before)
@@ -250,32 +251,35 @@ class _Sorted:
             self.new.append((file, before, fingerprint))
 
     def unread(self) -> list[tuple[SourceFile, bytes]]:
-        """The new files that the staging area does not have as they are now."""
+        """Return the new files that the staging area does not have as they are now."""
         documents = self.records.documents_of({file.name for file, _, _ in self.new})
         staged = self.staging.fingerprints(self.preparation.origin)
         taken = self.staging.kept(self.preparation.origin)
-        found = []
+        result = []
         for file, before, fingerprint in self.new:
             own = documents.get(file.name, ())
-            asked = self.records.told(file, before, own, self.preparation)
+            asked = self.records.with_known_digests(file, before, own, self.preparation)
             is_staged = self._is_of(staged.get(file.name), fingerprint)
             if not is_staged or not _would_keep(asked, taken.get(file.name, {})):
-                found.append((asked, fingerprint))
-        return found
+                result.append((asked, fingerprint))
+        return result
 
     def _is_of(self, kept: bytes | None, fingerprint: bytes) -> bool:
-        """Whether what is kept of a file is of it as it is now: read, or beyond the limits."""
+        """Return whether what is kept of a file is of it as it is now: read, or beyond the
+        limits."""
         return kept == fingerprint or kept == self.limits.fingerprint(fingerprint)
 
     def after_reading(self) -> tuple[list[SourceRow], list[str]]:
-        """The sources that stay, and the names of the others.
+        """Return the sources that stay, and the names of the others.
 
         One of the live version that turned out to be unreadable for now stays too.
         """
         before = {file.name: row for file, row, _ in self.new if row}
         had = before.keys() & self.records.documents_of(before.keys()).keys()
         away = {
-            row.name: _kept(before[row.name], "; ".join(reason for _, reason in row.remarks))
+            row.name: _keep_with_remark(
+                before[row.name], "; ".join(reason for _, reason in row.remarks)
+            )
             for row in self.staging.sources(self.preparation.origin, sorted(had))
             if row.fingerprint == TRY_AGAIN
         }
@@ -284,8 +288,8 @@ class _Sorted:
 
 
 @dataclass(frozen=True)
-class _Records:
-    """What the live version has of one origin: its sources, and which documents are its own."""
+class _LiveOrigin:
+    """Documents of one origin in the live version: its sources, and which documents are its own."""
 
     live: Live | None
     sources: Sequence[SourceRow]
@@ -301,43 +305,43 @@ class _Records:
         return cls(live, sources, is_own)
 
     def known(self, *, again: bool) -> dict[str, SourceRow]:
-        """Its sources by name, without what was said while they could not be read.
+        """Return its sources by name, without what was said while they could not be read.
 
         With `again` they are to be read again.
         """
-        found = {source.name: source for source in self.sources}
+        result = {source.name: source for source in self.sources}
         for source in self.sources:
             if source.remarks or again:  # as few have
-                found[source.name] = _as_it_was_read(source, again=again)
-        return found
+                result[source.name] = _as_it_was_read(source, again=again)
+        return result
 
     @cached_property
-    def had(self) -> frozenset[str]:
-        """The names of the sources that gave a document."""
+    def names_with_documents(self) -> frozenset[str]:
+        """Names of the sources that gave a document."""
         if self.live is None:
             return frozenset()
         gave = frozenset(compress(self.live.columns.sources, self.is_own.tolist()))
         return gave & {source.name for source in self.sources}
 
     def documents_of(self, names: Collection[str]) -> Mapping[str, Sequence[int]]:
-        """The indices of the documents of some sources, by name."""
-        found: dict[str, list[int]] = {}
+        """Return the indices of the documents of some sources, by name."""
+        result: dict[str, list[int]] = {}
         if self.live:
             sources = self.live.columns.sources
             for index in [index for index, name in enumerate(sources) if name in names]:
                 if self.is_own[index]:
-                    found.setdefault(sources[index], []).append(index)
-        return found
+                    result.setdefault(sources[index], []).append(index)
+        return result
 
-    def told(
+    def with_known_digests(
         self,
         file: SourceFile,
         before: SourceRow | None,
         own: Sequence[int],
         preparation: Preparation,
     ) -> SourceFile:
-        """The file with the digests of its `own` documents, if all but its bytes is as it was
-        `before`.
+        """Return the file with the digests of its `own` documents, if all but its bytes is as it
+        was `before`.
 
         Most records of a table are the same when one of them has changed.
         """
@@ -354,8 +358,8 @@ class _Records:
         keys: Mapping[str, Collection[str]],
         changed: Collection[str],
     ) -> NDArray[np.bool_]:
-        """Which documents stay: those of other origins, of some `sources`, and of each `changed`
-        source those with the `keys` that are given for it."""
+        """Return which documents stay: those of other origins, of some `sources`, and of each
+        `changed` source those with the `keys` that are given for it."""
         stay = ~self.is_own
         if self.live is None:
             return stay
@@ -372,20 +376,21 @@ class _Records:
 _KEPT = "; what was read before is kept"
 
 
-def _kept(source: SourceRow, reason: str) -> SourceRow:
-    """A source that cannot be read now, with what it had before."""
+def _keep_with_remark(source: SourceRow, reason: str) -> SourceRow:
+    """Return a source that cannot be read now, with what it had before."""
     return source._replace(remarks=(*source.remarks, ("", reason + _KEPT)))
 
 
 def _as_it_was_read(source: SourceRow, *, again: bool) -> SourceRow:
-    """A source without what was said while it could not be read; `again` if it is to be read."""
+    """Return a source without what was said while it could not be read; `again` if it is to be
+    read."""
     remarks = tuple((key, said) for key, said in source.remarks if not said.endswith(_KEPT))
     fingerprint = TRY_AGAIN if again else source.fingerprint
     return source._replace(remarks=remarks, fingerprint=fingerprint)
 
 
 def _would_keep(file: SourceFile, taken: Mapping[str, bytes]) -> bool:
-    """Whether reading the file now would keep the same documents as when it was staged.
+    """Return whether reading the file now would keep the same documents as when it was staged.
 
     Another version may have become live since, whose equal documents were cut in another way.
     """
@@ -404,12 +409,12 @@ def _documents_of_staging(
 def _languages(
     sources: Sources,
     preparation: Preparation,
-    records: _Records,
+    records: _LiveOrigin,
     stay: NDArray[np.bool_],
     staged: Iterable[FoundDocument],
 ) -> Mapping[str, str]:
-    """The language of each corpus that the sources of this origin fill: what they say of it, or
-    else the one it has."""
+    """Return the language of each corpus that the sources of this origin fill: what they say of it,
+    or else the one it has."""
     fillers: dict[str, str] = {}
     if records.live:
         sources_of, own = records.live.columns.sources, stay & records.is_own
@@ -417,7 +422,7 @@ def _languages(
             filled = np.flatnonzero(own[documents.start : documents.stop])
             if len(filled):
                 fillers[corpus] = sources_of[documents.start + int(filled[-1])]
-    fillers |= {found.corpus: found.source for found in staged}
+    fillers |= {each.corpus: each.source for each in staged}
     names = set(fillers.values())
     rules = {name: rule for _, name, _, rule, _ in sources.files if name in names}
     return {
@@ -432,9 +437,9 @@ def _placed(
     languages: Mapping[str, str],
 ) -> Sequence[Kept | Placed]:
     """All documents in order, each in the language of its corpus."""
-    found = [replace(each, language=languages[each.corpus]) for each in staged]
+    result = [replace(each, language=languages[each.corpus]) for each in staged]
     if live is None:
-        return place(found)
+        return place(result)
     known, of_corpora = live.manifest.languages, live.documents_by_corpus
     turned = {corpus for corpus, language in languages.items() if known.get(corpus) != language}
     if turned:
@@ -442,9 +447,9 @@ def _placed(
         for corpus in turned & of_corpora.keys():
             is_turned[of_corpora[corpus].start : of_corpora[corpus].stop] = True
         again = [live.found(index) for index in np.flatnonzero(stay & is_turned).tolist()]
-        found += [replace(each, language=languages[each.corpus]) for each in again]
+        result += [replace(each, language=languages[each.corpus]) for each in again]
         stay = stay & ~is_turned
-    return place_beside(live, stay, found)
+    return place_beside(live, stay, result)
 
 
 def _nothing(sources: Sources, rows: Iterable[SourceRow], origin: str) -> str:

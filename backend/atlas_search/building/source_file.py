@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 @dataclass(frozen=True)
 class Rule:
-    """What holds for the files of one corpus.
+    """Rule for the files of one corpus.
 
     Without `corpus` each document's own metadata field `corpus_field` names it. `metadata` are
     values for documents that do not say; `encoding` is what text files are in, empty for UTF-8.
@@ -43,7 +43,6 @@ class SourceFile(NamedTuple):
 
     @property
     def path(self) -> Path:
-        """Where it is."""
         return Path(self.location)
 
 
@@ -72,7 +71,7 @@ _UNKNOWN: _Known = "", b""
 
 
 class FileDigests:
-    """The digests of the files of one origin, kept in `folder` from build to build.
+    """Digests of the files of one origin, kept in `folder` from build to build.
 
     A file counts as unchanged while its disk, inode and size and the times of the last change of
     its content and of its entry stay the same; nobody can set the last of these. `read_all` reads
@@ -88,12 +87,12 @@ class FileDigests:
         self._asked: set[str] = set()
 
     def unchanged(self, files: Iterable[str]) -> list[bytes]:
-        """The SHA-256 of each of these files that is as it was when it was read last.
+        """Return the SHA-256 of each of these files that is as it was when it was read last.
 
         Of others, and of those that are not there, it is empty: `of` tells of them.
         """
         before, now = self._before, self._now
-        found = []
+        result = []
         for name in files:
             known = before.get(name, _UNKNOWN)
             try:
@@ -102,11 +101,11 @@ class FileDigests:
                 is_same = False
             if is_same:
                 now[name] = known
-            found.append(known[1] if is_same else b"")
-        return found
+            result.append(known[1] if is_same else b"")
+        return result
 
     def of(self, file: Path | str) -> bytes:
-        """The SHA-256 of its bytes. Raises OSError."""
+        """Return the SHA-256 of its bytes. Raises OSError."""
         # a process may stand in a folder that is gone, and has no need of it for a whole path
         name = str(file) if os.path.isabs(file) else os.path.join(os.getcwd(), file)
         now = os.stat(name)
@@ -146,24 +145,24 @@ class FileDigests:
         query = "SELECT path, state, digest FROM files WHERE origin = ?"
         try:
             with closing(sqlite3.connect(self._path)) as connection:
-                found = connection.execute(query, (self._origin,)).fetchall()
+                rows = connection.execute(query, (self._origin,)).fetchall()
         except sqlite3.DatabaseError:  # damaged: it only saves work
             self._path.unlink()
             return {}
-        return {path: (state, digest) for path, state, digest in found}
+        return {path: (state, digest) for path, state, digest in rows}
 
 
 def _state(file: os.stat_result) -> str:
-    """What changes whenever a file is written to."""
+    """Return what changes whenever a file is written to."""
     return f"{file.st_dev} {file.st_ino} {file.st_size} {file.st_mtime_ns} {file.st_ctime_ns}"
 
 
 def _is_text(name: str) -> bool:
-    """Whether a name of the file system can be written: some are not UTF-8."""
+    """Return whether a name of the file system can be written: some are not UTF-8."""
     return name.isascii() or name.encode("utf-8", "ignore").decode() == name
 
 
 def sha256_of(file: Path | str) -> bytes:
-    """The SHA-256 of a file's bytes. Raises OSError."""
+    """Return the SHA-256 of a file's bytes. Raises OSError."""
     with open(file, "rb") as opened:
         return hashlib.file_digest(opened, "sha256").digest()

@@ -68,8 +68,8 @@ class LeftOut(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """What lies below a folder: the absolute path of each file to read, in the same order its name
-    from there, and the others.
+    """Content of a folder: the absolute path of each file to read, in the same order its name from
+    there, and the others.
 
     Text, not a Path: there are tens of thousands of them, of which few are read.
     """
@@ -80,26 +80,26 @@ class Walk(NamedTuple):
 
 
 def real_paths(roots: Iterable[Path]) -> list[Path]:
-    """Where sources really are. Whoever names a link as a source means what it leads to."""
+    """Return where sources really are. Whoever names a link as a source means what it leads to."""
     return [root.resolve() for root in roots]
 
 
 def leads_out(path: Path, roots: Sequence[Path]) -> bool:
-    """Whether `path` is a link to what is in none of `roots`, as `real_paths` gives them."""
+    """Return whether `path` is a link to what is in none of `roots`, as `real_paths` gives them."""
     return path.is_symlink() and not any(path.resolve().is_relative_to(root) for root in roots)
 
 
 def walk(root: Path, suffixes: frozenset[str], inside: Sequence[Path]) -> Walk:
-    """Each file below `root`, in no order, or `root` itself.
+    """Find each file below `root`, in no order, or `root` itself.
 
     Links that lead out of `inside` are not followed. Names that begin with a dot are passed over.
     Raises SourceError for a folder that cannot be listed: its documents would seem to be gone.
     """
     top = str(root.absolute())
-    found = Walk([], [], [])
+    result = Walk([], [], [])
     if root.is_file():
-        _sort_in(found, top, root.name, _refusal(root, suffixes, real_paths([root])))
-        return found
+        _sort_in(result, top, root.name, _refusal(root, suffixes, real_paths([root])))
+        return result
     if not root.is_dir():
         raise SourceError(f"{root} does not exist. Give a file or a folder of sources.")
     endings = tuple(suffixes)
@@ -109,14 +109,14 @@ def walk(root: Path, suffixes: frozenset[str], inside: Sequence[Path]) -> Walk:
         for location, own in plain:  # of tens of thousands, nothing more is asked
             name = before + own
             if name.isascii() and own.lower().endswith(endings):
-                found.locations.append(location)
-                found.names.append(name)
+                result.locations.append(location)
+                result.names.append(name)
             else:
-                _sort_in(found, location, name, _refusal_by_name(own, endings))
+                _sort_in(result, location, name, _refusal_by_name(own, endings))
         for location in others:
             name = location[above:].replace(os.sep, "/")
-            _sort_in(found, location, name, _refusal(Path(location), suffixes, inside))
-    return found
+            _sort_in(result, location, name, _refusal(Path(location), suffixes, inside))
+    return result
 
 
 def _sort_in(found: Walk, location: str, name: str, reason: str) -> None:
@@ -177,7 +177,7 @@ def _refusal(path: Path, suffixes: frozenset[str], inside: Sequence[Path]) -> st
 
 
 def printable(name: str) -> str:
-    """A name of the file system as text."""
+    """Return a name of the file system as text."""
     return name if name.isascii() else os.fsencode(name).decode("utf-8", "replace")
 
 
@@ -221,7 +221,8 @@ class _Mapping(BaseModel):
 
 @rare_collections()
 def by_folder(roots: Sequence[Path], suffixes: frozenset[str], encoding: str) -> Sources:
-    """One corpus per sub-folder of the only root; of several roots, each is a corpus itself.
+    """Make one corpus of each sub-folder of the only root; of several roots, each is a corpus
+    itself.
 
     Raises SourceError for what is no folder or cannot be a corpus id.
     """
@@ -237,32 +238,39 @@ def by_folder(roots: Sequence[Path], suffixes: frozenset[str], encoding: str) ->
         if not folder.is_dir():
             raise SourceError(f"{folder} is not a folder. Of several sources each is a corpus.")
         corpus = check_id(folder.name or folder.resolve().name, str(folder))
-        rule = Rule(corpus, encoding=encoding)
-        found = walk(folder, suffixes, inside)
-        names = [f"{corpus}/{inner}" for inner in found.names]
-        files += map(SourceFile, found.locations, names, found.names, repeat(rule))
-        left_out += [(f"{corpus}/{inner}", reason) for _, inner, reason in found.left_out]
+        below = walk(folder, suffixes, inside)
+        _add_walk(below, f"{corpus}/", Rule(corpus, encoding=encoding), files, left_out)
     return _sources(files, left_out, {})
 
 
 @rare_collections()
 def by_rule(roots: Sequence[Path], suffixes: frozenset[str], rule: Rule) -> Sources:
-    """Every file below `roots` under one rule: a corpus for all, or the field that names it."""
+    """Put every file below `roots` under one rule: a corpus for all, or the field that names it."""
     files: list[SourceFile] = []
     left_out: list[tuple[str, str]] = []
     inside = real_paths(roots)
     for root in roots:
         above = "" if len(roots) == 1 or root.is_file() else f"{printable(root.name)}/"
-        found = walk(root, suffixes, inside)
-        names = [f"{above}{inner}" for inner in found.names]
-        files += map(SourceFile, found.locations, names, found.names, repeat(rule))
-        left_out += [(f"{above}{inner}", reason) for _, inner, reason in found.left_out]
+        _add_walk(walk(root, suffixes, inside), above, rule, files, left_out)
     return _sources(files, left_out, {})
+
+
+def _add_walk(
+    below: Walk,
+    above: str,
+    rule: Rule,
+    files: list[SourceFile],
+    left_out: list[tuple[str, str]],
+) -> None:
+    """Add what lies below a folder, under one rule; names get the folder `above` before them."""
+    names = [f"{above}{inner}" for inner in below.names]
+    files += map(SourceFile, below.locations, names, below.names, repeat(rule))
+    left_out += [(f"{above}{inner}", reason) for _, inner, reason in below.left_out]
 
 
 @rare_collections()
 def by_mapping(root: Path, mapping: Path, suffixes: frozenset[str], encoding: str) -> Sources:
-    """The corpora that a `corpora.toml` describes; its globs are relative to `root`.
+    """Return the corpora that a `corpora.toml` describes; its globs are relative to `root`.
 
     The first corpus that includes a file gets it. Raises SourceError for a file that cannot be
     understood.
@@ -302,7 +310,10 @@ def by_mapping(root: Path, mapping: Path, suffixes: frozenset[str], encoding: st
 
 
 def check_language(language: str, where: str) -> str:
-    """`language`, if words can be analysed in it. Raises SourceError saying `where` it stands."""
+    """Return `language`, if words can be analysed in it.
+
+    Raises SourceError saying `where` it stands.
+    """
     if language not in LANGUAGES:
         raise SourceError(
             f"{where}: {language!r} is no language whose words Atlas can analyse. Give one of "
@@ -312,7 +323,7 @@ def check_language(language: str, where: str) -> str:
 
 
 def in_language(sources: Sources, language: str) -> Sources:
-    """The same sources; corpora that state no language are in this one. Raises SourceError."""
+    """Put corpora that state no language into this one. Raises SourceError."""
     if not language:
         return sources
     check_language(language, "--language")
@@ -326,7 +337,7 @@ def in_language(sources: Sources, language: str) -> Sources:
 
 
 def label_of(corpus: str) -> str:
-    """A readable label for a corpus id: `legal_us` becomes `Legal US`."""
+    """Return a readable label for a corpus id: `legal_us` becomes `Legal US`."""
     return " ".join(
         part.upper() if len(part) <= 2 else part.capitalize() for part in re.split("[_-]", corpus)
     )
@@ -367,7 +378,7 @@ def _first_match(name: str, corpora: Iterable[_Corpus]) -> tuple[_Corpus, str] |
 
 
 def _entries(name: str, documents: Sequence[_Document]) -> tuple[int, ...]:
-    """Which entries of the mapping say something about one file; of several the last counts."""
+    """Return the entries of the mapping that say something about one file; the last counts."""
     return tuple(
         number
         for number, document in enumerate(documents)
@@ -381,7 +392,7 @@ def _matches(name: str, pattern: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def _compile_glob(pattern: str) -> re.Pattern[str]:
-    """A glob as a regular expression: `**` crosses folders, `*` and `?` do not."""
+    """Return a glob as a regular expression: `**` crosses folders, `*` and `?` do not."""
     parts = re.split(r"(\*\*/|\*\*|\*|\?)", pattern.removeprefix("./"))
     wild = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
     return re.compile("".join(wild.get(part, re.escape(part)) for part in parts), re.DOTALL)
@@ -437,7 +448,7 @@ def find_sources(
     corpus: str = "",
     encoding: str = "",
 ) -> Sources:
-    """The files of `source` that `reader` reads. Raises SourceError.
+    """Return the files of `source` that `reader` reads. Raises SourceError.
 
     Their corpus is the one `corpus`, or named by their metadata field `corpus_field`, or said by a
     mapping (`corpora`, or `corpora.toml` in the source), or else their sub-folder.

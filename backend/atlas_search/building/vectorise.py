@@ -24,7 +24,7 @@ from atlas_search.stores.vectors import (
     Embeddings,
     read_embeddings,
 )
-from atlas_search.stores.versions import EMBEDDINGS, ORDER, check_files, damaged_files, versions
+from atlas_search.stores.versions import EMBEDDINGS, ORDER, damaged_files, versions
 
 SAMPLE = 32
 LEAST_COSINE = 0.98
@@ -34,7 +34,7 @@ LEAST_COSINE = 0.98
 def check_vectors(
     source: str, documents: Sequence[VectoredDocument], embedder: Embedder
 ) -> tuple[list[bytes], list[int], NDArray[np.float32]]:
-    """Text digests, token counts and unit vectors that came with the documents of a source.
+    """Return text digests, token counts and unit vectors that came with the documents of a source.
 
     Raises SourceError if they are not those of `embedder`: a question's vector would mean nothing
     among them.
@@ -69,7 +69,7 @@ COMMIT_EVERY = 256  # passages embedded between two commits
 Progress = Callable[[int, int], None]
 
 
-class Embedded(NamedTuple):
+class StoredVector(NamedTuple):
     """A text that a version on disk has the vector of: its row there."""
 
     version: Embeddings
@@ -77,7 +77,7 @@ class Embedded(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Vectors:
+class VectorSources:
     """Where the vectors of a version come from: of each part in order, the rows of the live
     version, or the digests of its texts, which are `known` or staged.
 
@@ -85,12 +85,11 @@ class Vectors:
     """
 
     parts: Sequence[range | Sequence[bytes]]
-    known: Mapping[bytes, Embedded]
+    known: Mapping[bytes, StoredVector]
     embedded: int
 
     @property
     def passages(self) -> int:
-        """How many there are."""
         return sum(map(len, self.parts))
 
 
@@ -101,40 +100,40 @@ class Known:
         self, folder: Path, fingerprint: str, live: Live | None, beside: Sequence[Path] = ()
     ):
         of_others = ((other, _live_manifest(other)) for other in beside)
-        found = [
+        result = [
             *((folder, manifest) for manifest in versions(folder)),
             *((other, manifest) for other, manifest in of_others if manifest),
         ]
         self._versions = [
             (of / manifest.version, manifest)
-            for of, manifest in found
+            for of, manifest in result
             if manifest.embedding.fingerprint == fingerprint
         ]
         self._live = live
 
     @property
     def live(self) -> AnyEmbeddings | None:
-        """Those of the live version, if the same model made them and they are whole."""
+        """Embeddings of the live version, if the same model made them and they are whole."""
         live = self._live
         if live is None or all(path != live.folder for path, _ in self._versions):
             return None
-        return self._open(live.folder, live.manifest)
+        try:
+            return live.embeddings
+        except DamagedStore:
+            return None
 
-    def find(self, digests: Collection[bytes]) -> dict[bytes, Embedded]:
-        """The texts among these that need not be embedded."""
+    def find(self, digests: Collection[bytes]) -> dict[bytes, StoredVector]:
+        """Return the texts among these that need not be embedded."""
         wanted = set(digests)
-        found: dict[bytes, Embedded] = {}
+        result: dict[bytes, StoredVector] = {}
         for path, manifest in self._versions:
-            if len(found) == len(wanted):
+            if len(result) == len(wanted):
                 break
             for piece in self._pieces(path, manifest):
-                rows = piece.rows_of(wanted - found.keys())
-                # without sums the whole file is read, once
-                is_proven = bool(rows) and piece.sums is None and bool(self._open(path, manifest))
-                for digest, row in rows.items():
-                    if is_proven or piece.is_whole(row):
-                        found[digest] = Embedded(piece, row)
-        return found
+                for digest, row in piece.rows_of(wanted - result.keys()).items():
+                    if piece.is_whole(row):
+                        result[digest] = StoredVector(piece, row)
+        return result
 
     def _pieces(self, path: Path, manifest: Manifest) -> Sequence[Embeddings]:
         try:
@@ -147,18 +146,9 @@ class Known:
         except DamagedStore:
             return ()
 
-    def _open(self, path: Path, manifest: Manifest) -> AnyEmbeddings | None:
-        try:
-            if self._live and self._live.folder == path:
-                return self._live.embeddings  # their files are not read twice
-            check_files(path, manifest, EMBEDDINGS)
-            return read_embeddings(path / EMBEDDINGS, Order.read(path / ORDER))
-        except DamagedStore:
-            return None
-
 
 def _live_manifest(folder: Path) -> Manifest | None:
-    """That of another collection; None if it cannot be read."""
+    """Read the manifest of another collection; None if it cannot be read."""
     try:
         return Manifest.read(folder)
     except (AtlasError, OSError):
@@ -174,7 +164,7 @@ def embed_missing(
     progress: Progress,
     *,
     are_whole: bool = False,
-) -> Vectors:
+) -> VectorSources:
     """Embed the texts of a version that have no vector yet.
 
     With `are_whole` the vectors of the live version are taken for undamaged. Equal texts share a
@@ -195,11 +185,11 @@ def embed_missing(
         of_parts.append([cut.digest for cut in of_part])
         for cut in of_part:
             cuts.setdefault(cut.digest, cut)
-    found = known.find(cuts)
+    result = known.find(cuts)
     missing = [
         cut
         for digest, cut in cuts.items()
-        if digest not in found and not staging.has_vector(embedder.fingerprint, digest)
+        if digest not in result and not staging.has_vector(embedder.fingerprint, digest)
     ]
     # texts of like length in one batch need little padding
     queue = sorted(missing, key=lambda cut: (cut.length, cut.digest))
@@ -214,11 +204,15 @@ def embed_missing(
             embedder.embed(texts),
         )
         progress(start + len(batch), len(queue))
-    return Vectors(of_parts, found, len(queue))
+    return VectorSources(of_parts, result, len(queue))
 
 
 def fill(
-    target: Embeddings, vectors: Vectors, live: AnyEmbeddings | None, staging: Staging, model: str
+    target: Embeddings,
+    vectors: VectorSources,
+    live: AnyEmbeddings | None,
+    staging: Staging,
+    model: str,
 ) -> None:
     """Write vector, digest and token count of every passage into `target`, row by row.
 

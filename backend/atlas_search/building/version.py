@@ -1,7 +1,6 @@
 """Writing a whole version of a collection beside the live one."""
 
 import json
-import os
 import platform
 import shutil
 import time
@@ -20,7 +19,7 @@ from atlas_search.building.document_ids import Kept, Placed, content_digest
 from atlas_search.building.live import Live, Materials
 from atlas_search.building.prepare import VERSION as PREPARATION_VERSION
 from atlas_search.building.reading import Plan
-from atlas_search.building.vectorise import Known, Vectors, embed_missing, fill
+from atlas_search.building.vectorise import Known, VectorSources, embed_missing, fill
 from atlas_search.building.write import (
     REBUILD_SHARE,
     Counter,
@@ -47,6 +46,7 @@ from atlas_search.stores.manifest import (
     Index,
     Manifest,
     Origin,
+    bring_to_disk,
 )
 from atlas_search.stores.order import RECENT, Order
 from atlas_search.stores.record_writer import SourceRow
@@ -62,6 +62,7 @@ from atlas_search.stores.versions import (
     is_part_whole,
     new_name,
     remove_old,
+    remove_unless_live,
     versions,
 )
 
@@ -81,7 +82,8 @@ class Contents:
     calibration: Calibration | None = None
 
     def digest(self, embedder: Embedder) -> str:
-        """Equal for equal contents, model and program: what decides whether to build at all."""
+        """Return a digest that is equal for equal contents, model and program: it decides
+        whether to build."""
         model = embedder.fingerprint
         if model not in self._digests:
             self._digests[model] = self._digest(model)
@@ -114,8 +116,8 @@ def _as_json(value: object) -> str:
 
 
 def _fingerprints(sources: Iterable[SourceRow]) -> str:
-    """The origin, name and fingerprint of every source as JSON, written by hand: there are tens of
-    thousands."""
+    """Return the origin, name and fingerprint of every source as JSON, written by hand: there are
+    tens of thousands."""
     text = encode_basestring_ascii
     each = [f'[{text(s.origin)}, {text(s.name)}, "{s.fingerprint.hex()}"]' for s in sources]
     return f"[{', '.join(each)}]"
@@ -123,7 +125,7 @@ def _fingerprints(sources: Iterable[SourceRow]) -> str:
 
 @dataclass(frozen=True)
 class Site:
-    """Where a version is built, and from what.
+    """Place where a version is built, and its materials.
 
     `fresh` builds the index anew in any case, `whole` writes all parts anew. `beside` are other
     collections, whose vectors of equal texts are taken over.
@@ -176,7 +178,8 @@ def write_version(site: Site, contents: Contents) -> tuple[Manifest, int]:
         durations = {"embed": round(embed_seconds, 3), "write": round(total - embed_seconds, 3)}
         manifest = manifest.model_copy(update={"durations": durations})
         manifest.write(partial)
-        _sync(partial)
+        # before the version is named: the manifest must never lie
+        bring_to_disk(partial, *partial.rglob("*"))
     weigh_terms(site.folder, manifest, site.embedder, site.progress)
     return manifest, vectors.embedded
 
@@ -206,14 +209,14 @@ def weigh_terms(folder: Path, manifest: Manifest, embedder: Embedder, progress: 
 
 
 def _text_digests(version: Path) -> list[bytes]:
-    """The digest of what was embedded for each passage. Raises DamagedStore."""
-    found = read_embeddings(version / EMBEDDINGS, Order.read(version / ORDER))
-    return [digest.tobytes() for digest in found.digests[:]]
+    """Return the digest of what was embedded for each passage. Raises DamagedStore."""
+    result = read_embeddings(version / EMBEDDINGS, Order.read(version / ORDER))
+    return [digest.tobytes() for digest in result.digests[:]]
 
 
 @dataclass(frozen=True)
 class _Parts:
-    """What the manifest tells of the parts of a version.
+    """Parts of a version, as the manifest tells of them.
 
     `taken_over` are the digests of the files that it shares with another; none if it is whole.
     """
@@ -230,7 +233,7 @@ def _write_whole(
     parts: Sequence[Kept | Placed],
     materials: Materials,
     known: Known,
-    vectors: Vectors,
+    vectors: VectorSources,
     folder: Path,
 ) -> _Parts:
     site.progress("Writing documents", 0, 1)
@@ -255,7 +258,7 @@ def _write_change(
     contents: Contents,
     change: Change,
     materials: Materials,
-    vectors: Vectors,
+    vectors: VectorSources,
     folder: Path,
 ) -> _Parts:
     site.progress("Writing documents", 0, 1)
@@ -275,7 +278,7 @@ def _write_change(
 
 @contextmanager
 def _partial_folder(folder: Path, name: str, needed: int) -> Iterator[Path]:
-    """A folder that gets the name of a version once all is written; removed if that fails.
+    """Make a folder that gets the name of a version once all is written; removed if that fails.
 
     Raises UnwritableFolder if the disk is full: the next build needs the room, of `needed` bytes.
     """
@@ -291,6 +294,20 @@ def _partial_folder(folder: Path, name: str, needed: int) -> Iterator[Path]:
         partial.rename(folder / name)
 
 
+LAST_STAGE = "Going live"
+"""Told before the new version is made live. What ends the build until then leaves the old one."""
+
+
+def write_live(site: Site, contents: Contents) -> tuple[Manifest, int]:
+    """Write a version and make it live in the place of the one before, as `write_version`."""
+    manifest, embedded = write_version(site, contents)
+    with remove_unless_live(site.folder, manifest.version):
+        site.progress(LAST_STAGE, 0, 1)
+        make_live(site.folder, manifest, site.live)
+    site.progress(LAST_STAGE, 1, 1)
+    return manifest, embedded
+
+
 def make_live(folder: Path, manifest: Manifest, previous: Live | None) -> None:
     """Make a written version live in one step, and remove all but it and the one before."""
     kept = {previous.manifest.version} if previous else _older(folder)
@@ -300,15 +317,16 @@ def make_live(folder: Path, manifest: Manifest, previous: Live | None) -> None:
 
 
 def _older(folder: Path) -> set[str]:
-    """What there is to go back to where the live version is damaged, and does not share that."""
+    """Return what there is to go back to where the live version is damaged, and does not share
+    that."""
     try:
         damaged = {Manifest.read(folder).version}
     except (MissingStore, DamagedStore):
         damaged = set()
     return {
-        found.version
-        for found in versions(folder)
-        if found.version not in damaged and is_part_whole(folder / found.version, found, RECORDS)
+        each.version
+        for each in versions(folder)
+        if each.version not in damaged and is_part_whole(folder / each.version, each, RECORDS)
     }
 
 
@@ -380,13 +398,3 @@ def _versions() -> dict[str, str]:
         "python": platform.python_version(),
         **{package: installed_version(package) for package in packages},
     }
-
-
-def _sync(folder: Path) -> None:
-    """Bring every file to disk before the version is named: the manifest must never lie."""
-    for path in (folder, *folder.rglob("*")):
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

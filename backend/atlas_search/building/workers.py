@@ -28,7 +28,7 @@ from atlas_search.building.prepare import (
 )
 from atlas_search.building.source_file import SourceFile
 from atlas_search.core.errors import SourceError
-from atlas_search.stores.staged import KeptDocument, StagedDocument
+from atlas_search.stores.staging import KeptDocument, StagedDocument
 
 if TYPE_CHECKING:
     from atlas_search.core.settings import Settings
@@ -42,7 +42,7 @@ _EXPANSION = 100  # characters for each byte of a file; packed books and papers 
 
 @dataclass(frozen=True)
 class Limits:
-    """What reading one file may take; `workers` processes read at once.
+    """Limits of reading one file; `workers` processes read at once.
 
     Without `workers` files are read by the build itself, where only `characters` hold. `seconds`
     are those of computing without a new document. `memory` is in megabytes. `characters` are those
@@ -61,28 +61,26 @@ class Limits:
 
     @property
     def too_slow(self) -> str:
-        """Why a file is left out."""
         return _left_out(f"reading it took more than {self.seconds} seconds", "FILE_SECONDS")
 
     @property
     def too_large(self) -> str:
-        """Why a file is left out."""
         size = f"{self.memory / 1000:g} GB" if self.memory >= 1000 else f"{self.memory} MB"
         return _left_out(f"reading it took more than {size} of memory", "FILE_MEMORY_MB")
 
     @property
     def too_long(self) -> str:
-        """Why a file is left out."""
         return _left_out(f"it gives more than {self.characters:,} characters", "FILE_CHARACTERS")
 
     def fingerprint(self, fingerprint: bytes) -> bytes:
-        """That of a file which was left out: it is read again if it changes, or a limit does."""
+        """Return the fingerprint of a file that was left out: read again if it changes, or a
+        limit does."""
         said = f"{self.seconds} {self.memory} {self.characters}"
         return hashlib.sha256(fingerprint + said.encode()).digest()
 
 
 def limits_from(settings: "Settings") -> Limits:
-    """The limits that the settings name."""
+    """Return the limits that the settings name."""
     named = settings.read_workers
     return Limits(
         workers=_processors() if named is None else named,
@@ -108,8 +106,11 @@ class TooLong(Exception):
     """A file gives more characters than it may."""
 
 
-def measured(given: Iterator[Prepared], limits: Limits, size: int) -> Iterator[Prepared]:
-    """What a file of `size` bytes gives, and no more remarks than MOST_REMARKS. Raises TooLong."""
+def within_limits(given: Iterator[Prepared], limits: Limits, size: int) -> Iterator[Prepared]:
+    """Pass on what a file of `size` bytes gives, and no more remarks than MOST_REMARKS.
+
+    Raises TooLong.
+    """
     total = remarks = 0
     for prepared in given:
         if isinstance(prepared, Remark):
@@ -135,7 +136,7 @@ def _characters(prepared: StagedDocument | VectoredDocument | KeptDocument) -> i
 
 
 def _processors() -> int:
-    """Those that this process may use."""
+    """Count the processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -148,11 +149,11 @@ def _left_out(reason: str, setting: str) -> str:
 def read_here(
     preparation: Preparation, limits: Limits, file: SourceFile
 ) -> Iterator[Prepared | End]:
-    """What a file gives, and last its End."""
+    """Read what a file gives, and last its End."""
     started = time.monotonic()
     failure, again = "", False
     try:
-        yield from measured(prepare(preparation, file), limits, size_of(file))
+        yield from within_limits(prepare(preparation, file), limits, size_of(file))
     except TooLong:
         failure = limits.too_long
     except Unreadable as error:
@@ -176,30 +177,29 @@ _WORN = 4  # a process that keeps a quarter of its memory after a file makes roo
 _FOREVER = 1 << 40
 
 
-@dataclass(frozen=True)
-class Job:
-    """How to read, within which limits, and for which process."""
-
-    preparation: Preparation
-    limits: Limits
-    parent: int
-
-
 def work(build: Connection) -> None:
     """Read the files that the build names, and send what they give; then end.
 
     Unless the job can be understood here the build is told why not.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the build ends its workers
+    preparation: Preparation
+    limits: Limits
     try:
-        job: Job = pickle.loads(build.recv_bytes())
+        preparation, limits, parent = pickle.loads(build.recv_bytes())
     except Exception as error:
         build.send_bytes(UNFIT + f"{type(error).__name__}: {error}".encode())
         return
-    _end_with(job.parent)
-    room = _Room(job.limits)
-    spans = _AskedSpans(build)
-    preparation = replace(job.preparation, token_spans=spans)
+    _end_with(parent)
+    room = _Room(limits)
+
+    def token_spans(text: str) -> Sequence[tuple[int, int]]:
+        """Ask the build, which has the model."""
+        build.send_bytes(SPANS + text.encode("utf-8", "surrogatepass"))
+        spans: Sequence[tuple[int, int]] = build.recv()
+        return spans
+
+    preparation = replace(preparation, token_spans=token_spans)
     build.send_bytes(READY)
     with suppress(EOFError, ConnectionError):  # the build is over
         while True:
@@ -208,7 +208,7 @@ def work(build: Connection) -> None:
 
 
 class _Room:
-    """What this process may take of the machine, by the limits of its kernel."""
+    """Share of the machine that this process may take, by the limits of its kernel."""
 
     def __init__(self, limits: Limits):
         self.limits = limits
@@ -221,25 +221,13 @@ class _Room:
         self.grant_seconds()
 
     def grant_seconds(self) -> None:
-        """As many seconds of computing as a document may take, from now on."""
+        """Allow as many seconds of computing as a document may take, from now on."""
         _limit("RLIMIT_CPU", int(time.process_time()) + 1 + self.limits.seconds)
 
     @property
     def is_worn(self) -> bool:
-        """Whether the next file would have much less memory than the limit."""
+        """Return whether the next file would have much less memory than the limit."""
         return _data() - self._before > self.limits.memory * 1_000_000 / _WORN
-
-
-class _AskedSpans:
-    """The spans of tokens, which only the build knows: it has the model."""
-
-    def __init__(self, build: Connection):
-        self._build = build
-
-    def __call__(self, text: str) -> Sequence[tuple[int, int]]:
-        self._build.send_bytes(SPANS + text.encode("utf-8", "surrogatepass"))
-        spans: Sequence[tuple[int, int]] = self._build.recv()
-        return spans
 
 
 class _Batch:
@@ -259,7 +247,6 @@ class _Batch:
             self.send()
 
     def send(self) -> None:
-        """Send what waits."""
         if self._waiting:
             self._build.send_bytes(SOME + pickle.dumps(self._waiting, pickle.HIGHEST_PROTOCOL))
         self._waiting, self._characters, self._sent = [], 0, time.monotonic()
@@ -271,7 +258,7 @@ def _read(build: Connection, preparation: Preparation, file: SourceFile, room: _
     failure, again = "", False
     room.grant_seconds()
     try:
-        for prepared in measured(prepare(preparation, file), room.limits, size_of(file)):
+        for prepared in within_limits(prepare(preparation, file), room.limits, size_of(file)):
             batch.add(prepared, _weight(prepared))
             room.grant_seconds()
         batch.send()
@@ -290,7 +277,7 @@ def _read(build: Connection, preparation: Preparation, file: SourceFile, room: _
 
 
 def _weight(prepared: Prepared) -> int:
-    """About how many characters of a batch it is."""
+    """Return about how many characters of a batch it is."""
     return len(prepared.document.text) if isinstance(prepared, StagedDocument) else 1000
 
 
@@ -339,14 +326,14 @@ class Unfit(Exception):
 
 
 class Message(NamedTuple):
-    """What a process says: the kind, and what belongs to it."""
+    """Message of a process: its kind, and what belongs to it."""
 
     kind: bytes
     content: bytes
 
 
 class Process:
-    """One process. It has a `task`, the number of the file it reads, or none."""
+    """Process that reads. It has a `task`, the number of the file it reads, or none."""
 
     def __init__(self, job: bytes):
         self.connection, theirs = Pipe()
@@ -377,7 +364,7 @@ class Process:
             self.connection.send(file)
 
     def receive(self) -> Message | None:
-        """The next message; none if the process has ended."""
+        """Return the next message; none if the process has ended."""
         try:
             said = self.connection.recv_bytes()
         except (EOFError, OSError):
@@ -406,7 +393,7 @@ class Process:
 
 
 def why_it_ended(status: int, limits: Limits, seconds: float) -> End:
-    """What is said of the file during which a process ended with this exit code."""
+    """Return what is said of the file during which a process ended with this exit code."""
     if status == NO_MEMORY:
         return End(seconds, limits.too_large)
     if status == -signal.SIGXCPU:
@@ -420,8 +407,8 @@ def why_it_ended(status: int, limits: Limits, seconds: float) -> End:
     return End(seconds, f"reading it crashed ({name}){cause}; it was left out")
 
 
-def packed(job: object) -> bytes:
-    """A job as bytes. Raises Unfit for one that cannot be sent to a process."""
+def pack(job: object) -> bytes:
+    """Return a job as bytes. Raises Unfit for one that cannot be sent to a process."""
     try:
         return pickle.dumps(job)
     except Exception as error:  # whatever a reader's own class raises
@@ -429,7 +416,7 @@ def packed(job: object) -> bytes:
 
 
 def no_start(reason: str) -> SourceError:
-    """What is raised where no process can be started."""
+    """Return the error where no process can be started."""
     return SourceError(
         f"A process that reads source files does not start: {reason}. "
         "With READ_WORKERS=0 the build reads them itself, without limits."
@@ -447,7 +434,7 @@ _START_COST = 0.5  # seconds; another process is worth it if reading has taken a
 def read_files(
     preparation: Preparation, limits: Limits, files: Sequence[SourceFile]
 ) -> Generator[tuple[SourceFile, Iterator[Prepared | End]], None, None]:
-    """Each file with what it gives, in order; take all of one before the next.
+    """Read the files, and give each with what it gives, in order; take all of one before the next.
 
     Files are read by other processes, unless there shall be none or the reader cannot be sent
     there. Close the iterator to end them.
@@ -463,7 +450,7 @@ def read_files(
 
 @dataclass
 class _Lane:
-    """What has been read of one file and not yet been taken."""
+    """Part of one file that has been read and not yet been taken."""
 
     waiting: deque[bytes] = field(default_factory=deque)
     bytes: int = 0
@@ -471,12 +458,13 @@ class _Lane:
 
 
 class Pool:
-    """The processes. They begin with one: few small files are read before a second one is ready."""
+    """Processes that read. They begin with one: few small files are read before a second is
+    ready."""
 
     def __init__(self, preparation: Preparation, limits: Limits, files: Sequence[SourceFile]):
         self._token_spans = preparation.token_spans
         self._limits = limits
-        self._job = packed(Job(replace(preparation, token_spans=_asked), limits, os.getpid()))
+        self._job = pack((replace(preparation, token_spans=_build_has_them), limits, os.getpid()))
         self._files = files
         self._begun = 0  # files that a process has been given
         self._turn = 0  # the file that is being taken
@@ -484,10 +472,10 @@ class Pool:
         self._processes: list[Process] = []
         self._grown = time.monotonic()
 
-    def __enter__(self) -> Self:  # noqa: D105
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(  # noqa: D105
+    def __exit__(
         self,
         kind: type[BaseException] | None,
         error: BaseException | None,
@@ -508,7 +496,7 @@ class Pool:
         self._grown = time.monotonic()
 
     def take(self, number: int) -> Iterator[Prepared | End]:
-        """What the file of this number gives, and last its End."""
+        """Return what the file of this number gives, and last its End."""
         self._turn = number
         while True:
             lane = self._lanes.get(number)
@@ -570,7 +558,7 @@ class Pool:
                 self._lose(process, End(self._limits.patience, self._limits.too_slow))
 
     def _is_ahead(self, process: Process) -> bool:
-        """Whether it has read much that cannot be taken yet: the others need the room."""
+        """Return whether it has read much that cannot be taken yet: the others need the room."""
         if process.task is None or process.task == self._turn:
             return False
         return self._lanes[process.task].bytes > _BYTES_AHEAD / self._limits.workers
@@ -597,13 +585,13 @@ class Pool:
                     process.close()
 
     def _lose(self, process: Process, end: End) -> None:
-        """A process is gone; the file it read is left out."""
+        """Take out a process that is gone; the file it read is left out."""
         self._processes.remove(process)
         process.close()
         if process.task is not None:
             self._lanes[process.task].end = end
 
 
-def _asked(text: str) -> Sequence[tuple[int, int]]:
-    """Stands in for the spans of tokens where they are asked of the build."""
+def _build_has_them(text: str) -> Sequence[tuple[int, int]]:
+    """Stand in for the spans of tokens where they are asked of the build."""
     raise NotImplementedError(text)

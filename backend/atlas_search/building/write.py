@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.building.document_ids import FoundDocument, Kept, Placed
-from atlas_search.building.live import Live, Materials, Ready, standing
+from atlas_search.building.live import Live, Materials, Ready, former_places
 from atlas_search.building.sources import label_of
 from atlas_search.core.addresses import UNLINKED, URL
-from atlas_search.core.domain import Metadata
+from atlas_search.core.domain import Document, Metadata
 from atlas_search.core.errors import SourceError
 from atlas_search.language.text import content_words, words
 from atlas_search.readers.metadata import SUCCESSION_NAMES, FieldCounter
@@ -37,10 +37,10 @@ from atlas_search.stores.vectors import (
     Vectors,
     change_vectors,
     count_vectors,
-    index_recall,
     set_ef_search,
     write_vectors,
 )
+from atlas_search.stores.verify import index_recall
 from atlas_search.stores.versions import (
     CHROMA,
     IDS,
@@ -59,7 +59,7 @@ BYTES_BESIDE_VECTORS = 3900  # text, words, ids and links of a passage of 800 ch
 
 
 def room_needed(passages: int, dimension: int) -> int:
-    """The bytes that a version of so many passages takes, about: vectors twice, and the rest."""
+    """Estimate the bytes of a version of so many passages: vectors twice, and the rest."""
     return passages * (2 * 4 * dimension + BYTES_BESIDE_VECTORS)
 
 
@@ -74,16 +74,6 @@ class _Corpus:
     digest: "hashlib._Hash" = field(default_factory=hashlib.sha256)
 
 
-class Counted(NamedTuple):
-    """What is counted of a document: its characters, words and passages, and its metadata."""
-
-    found: FoundDocument
-    characters: int
-    words: int
-    passages: int
-    metadata: Metadata
-
-
 class _Sizes(NamedTuple):
     """The sources of documents of one corpus and origin, and how many characters each document
     has."""
@@ -95,7 +85,7 @@ class _Sizes(NamedTuple):
 
 
 class Counter:
-    """Counts documents as they pass, in order of corpus."""
+    """Counter of documents as they pass, in order of corpus."""
 
     def __init__(self) -> None:
         self._corpora: dict[str, _Corpus] = {}
@@ -103,20 +93,19 @@ class Counter:
         self._fields = FieldCounter()
         self.origins: dict[str, list[int]] = defaultdict(lambda: [0, 0])
 
-    def add(self, counted: Counted) -> None:
-        """Count one document and its passages."""
-        found = counted.found
+    def add(self, found: FoundDocument, document: Document, words: int, passages: int) -> None:
+        """Count one document, its words and its passages."""
         corpus = self._corpora.setdefault(found.corpus, _Corpus(found.language))
         corpus.documents += 1
-        corpus.passages += counted.passages
-        corpus.characters += counted.characters
-        corpus.words += counted.words
+        corpus.passages += passages
+        corpus.characters += len(document.text)
+        corpus.words += words
         corpus.digest.update(found.provenance.digest)
         origin = found.provenance.origin
-        self._sizes.append(_Sizes(found.corpus, origin, [found.source], [counted.characters]))
-        self._fields.add([counted.metadata])
+        self._sizes.append(_Sizes(found.corpus, origin, [found.source], [len(document.text)]))
+        self._fields.add([document.metadata])
         self.origins[origin][0] += 1
-        self.origins[origin][1] += counted.passages
+        self.origins[origin][1] += passages
 
     def keep(
         self,
@@ -126,7 +115,7 @@ class Counter:
         passages: IntArray,
         metadata: Iterable[Metadata],
     ) -> None:
-        """Count documents that stay, and their passages; of each what `Counted` says."""
+        """Count documents that stay: of each the characters, words, passages and metadata."""
         corpus = self._corpora.setdefault(kept.corpus, _Corpus(kept.language))
         corpus.documents += len(kept.documents)
         corpus.passages += len(kept.rows)
@@ -141,17 +130,16 @@ class Counter:
         self._fields.add(metadata)
 
     def passages(self) -> dict[str, int]:
-        """Passages by corpus, in order."""
+        """Return passages by corpus, in order."""
         return {id_: corpus.passages for id_, corpus in self._corpora.items()}
 
     def fields(self) -> dict[str, Field]:
-        """Every metadata field with its most frequent values."""
         return _fields_of(self._fields)
 
     def corpora(
         self, labels: Mapping[str, str], sources: Iterable[SourceRow], tokens: IntArray
     ) -> tuple[CorpusStatistics, ...]:
-        """The statistics of every corpus; `tokens` are those of all passages in order.
+        """Return the statistics of every corpus; `tokens` are those of all passages in order.
 
         Size and time of a file with documents of several corpora are shared by characters.
         """
@@ -196,8 +184,8 @@ class Counter:
     def _corpora_of_sources(
         self,
     ) -> tuple[Mapping[str, Mapping[str, str]], Mapping[tuple[str, str], Mapping[str, int]]]:
-        """A corpus of each source, by its origin and name, and how many characters those that
-        filled several gave each of them."""
+        """Return a corpus of each source, by its origin and name, and how many characters those
+        that filled several gave each of them."""
         corpus_of: dict[str, dict[str, str]] = defaultdict(dict)
         shared: dict[tuple[str, str], dict[str, int]] = {}
         for given in self._sizes:
@@ -209,8 +197,8 @@ class Counter:
             known |= own
         for given in self._sizes if shared else ():
             for name, count in zip(given.sources, given.characters, strict=True):
-                if (found := shared.get((given.origin, name))) is not None:
-                    found[given.corpus] = found.get(given.corpus, 0) + count
+                if (result := shared.get((given.origin, name))) is not None:
+                    result[given.corpus] = result.get(given.corpus, 0) + count
         return corpus_of, shared
 
 
@@ -224,13 +212,13 @@ def field_statistics(metadata: Iterable[Metadata]) -> dict[str, Field]:
 def _fields_of(counter: FieldCounter) -> dict[str, Field]:
     return {
         name: Field(
-            type=found.type,
-            documents=found.documents,
-            values=found.values,
-            capped=found.capped,
-            counts={str(value): count for value, count in found.counts},
+            type=each.type,
+            documents=each.documents,
+            values=each.values,
+            capped=each.capped,
+            counts={str(value): count for value, count in each.counts},
         )
-        for name, found in counter.statistics().items()
+        for name, each in counter.statistics().items()
     }
 
 
@@ -240,9 +228,9 @@ and each makes a search a little longer."""
 
 
 @dataclass(frozen=True)
-class Written:
-    """What was written of a version: its statistics, the ids of all passages, and where each
-    stood in the live version with all its document says; -1 for the others."""
+class WrittenRecords:
+    """Statistics of a written version, the ids of all passages, and where each stood in the live
+    version with all its document says; -1 for the others."""
 
     counter: Counter
     ids: Sequence[str]
@@ -254,7 +242,7 @@ def write_records(
     parts: Sequence[Kept | Placed],
     sources: Iterable[SourceRow],
     materials: Materials,
-) -> Written:
+) -> WrittenRecords:
     """Write documents, words and keyword index."""
     kept = any(isinstance(part, Kept) for part in parts)
     tokens, all_words, counter = TokenWriter(), WordWriter(), Counter()
@@ -268,16 +256,16 @@ def write_records(
     for part in parts:
         if isinstance(part, Kept):
             added = materials.passage_ids[part.rows.start : part.rows.stop]
-            _require_new(seen, added, _sources_of(part, materials))
+            _require_new(seen, added, part, materials)
             for run in materials.live.runs(part.documents, part.rows):
                 records.keep(*run)
             _keep_words(part, materials, tokens, all_words, counter)
         else:
             ready = ready_from(part)
             added = [passage.id for passage in ready.passages]
-            _require_new(seen, added, _sources_of(part, materials))
+            _require_new(seen, added, part, materials)
             records.document(ready.document, ready.provenance, ready.passages)
-            counter.add(add_words(part, ready, tokens, all_words))
+            add_words(part, ready, tokens, all_words, counter)
         ids += added
         passages.append(len(added))
     records.close()
@@ -285,25 +273,12 @@ def write_records(
     table = tokens.table()
     table.write(folder / TOKENS)
     all_words.table().write(folder / WORDS)
-    stood, documents = standing(parts, passages)
+    stood, documents = former_places(parts, passages)
     target = folder / KEYWORDS
     if not (kept and _change_keywords(target, table, counter, stood, documents, materials)):
         keys = Keys.plain(table.passages, len(documents))
         write_keywords(target, _entries(table, counter, keys.rows, keys))
-    return Written(counter, ids, stood)
-
-
-def _sources_of(part: Kept | Placed, materials: Materials) -> Callable[[int], str]:
-    """What gives the source of a passage by its place in the part."""
-    if isinstance(part, Placed):
-        return lambda _: part.found.source
-    first_rows = materials.live.first_rows[part.documents.start : part.documents.stop]
-
-    def source(at: int) -> str:
-        document = np.searchsorted(first_rows, part.rows.start + at, side="right") - 1
-        return part.sources[int(document)]
-
-    return source
+    return WrittenRecords(counter, ids, stood)
 
 
 def _change_keywords(
@@ -344,8 +319,10 @@ def _keep_words(
     counter.keep(kept, characters, sizes, materials.live.passages_of(kept), metadata)
 
 
-def add_words(place: Placed, ready: Ready, tokens: TokenWriter, all_words: WordWriter) -> Counted:
-    """Add the words of a document that is new, or has changed."""
+def add_words(
+    place: Placed, ready: Ready, tokens: TokenWriter, all_words: WordWriter, counter: Counter
+) -> None:
+    """Add the words of a document that is new, or has changed, and count it."""
     document, language = ready.document, ready.language
     tokens.document(
         document.corpus,
@@ -358,22 +335,25 @@ def add_words(place: Placed, ready: Ready, tokens: TokenWriter, all_words: WordW
     for each in zip(ready.words, ready.parts, ready.contexts, strict=True):
         tokens.passage(*each)
     size = all_words.add(document.text, language, [passage.span for passage in ready.passages])
-    return Counted(place.found, len(document.text), size, len(ready.passages), document.metadata)
+    counter.add(place.found, document, size, len(ready.passages))
 
 
-def _require_new(seen: set[str], added: Sequence[str], source_of: Callable[[int], str]) -> None:
-    """Ids that came with their passages may be those of others. Raises SourceError.
-
-    `source_of` gives the source of a passage by its place among those `added`.
-    """
-    for at, id_ in enumerate(added):
-        if id_ in seen:
-            raise two_passages(id_, source_of(at))
-        seen.add(id_)
+def _require_new(
+    seen: set[str], added: Sequence[str], part: Kept | Placed, materials: Materials
+) -> None:
+    """Raise SourceError if an id that came with its passage is another's."""
+    for row, id_ in enumerate(added, start=part.rows.start if isinstance(part, Kept) else 0):
+        if id_ not in seen:
+            seen.add(id_)
+        elif isinstance(part, Placed):
+            raise two_passages(id_, part.found.source)
+        else:
+            document = np.searchsorted(materials.live.first_rows, row, side="right") - 1
+            raise two_passages(id_, materials.live.columns.sources[int(document)])
 
 
 def two_passages(id_: str, source: str) -> SourceError:
-    """The error of an id that two passages have."""
+    """Return the error of an id that two passages have."""
     return SourceError(
         f"Two passages have the id {id_!r}, one of them of {source}. Build that source into a "
         "collection of its own."
@@ -381,7 +361,7 @@ def two_passages(id_: str, source: str) -> SourceError:
 
 
 def digests_of_files(folder: Path, known: Mapping[str, str]) -> dict[str, str]:
-    """The digest of every file of a version, by its name in there; of some they are `known`."""
+    """Digest every file of a version, by its name in there; some digests are `known`."""
     paths = [path for part in (*PARTS, ORDER) for path in _files(folder, part)]
     names = [path.relative_to(folder).as_posix() for path in paths]
     return {
@@ -390,14 +370,14 @@ def digests_of_files(folder: Path, known: Mapping[str, str]) -> dict[str, str]:
 
 
 def sizes(folder: Path) -> dict[str, int]:
-    """Bytes of every part."""
+    """Return the bytes of every part."""
     parts = [part for part in (*PARTS, ORDER) if (folder / part).exists()]
     return {part: sum(p.stat().st_size for p in _files(folder, part)) for part in parts}
 
 
 def _files(folder: Path, part: str) -> list[Path]:
-    found = [*(folder / part).rglob("*"), folder / part, folder / f"{part}.{RECENT}"]
-    return sorted(path for path in found if path.is_file() and not path.name.startswith("."))
+    result = [*(folder / part).rglob("*"), folder / part, folder / f"{part}.{RECENT}"]
+    return sorted(path for path in result if path.is_file() and not path.name.startswith("."))
 
 
 def entries(
@@ -407,15 +387,15 @@ def entries(
     document_keys: IntArray,
     corpora: NDArray[np.str_],
 ) -> Iterator[Entry]:
-    """What the keyword index is to hold of the passages `rows`, which have these keys and those of
-    their documents, and are of these corpora."""
+    """Return what the keyword index is to hold of the passages `rows`, which have these keys and
+    those of their documents, and are of these corpora."""
     terms = np.array(list(table.vocabulary), dtype=object)
     indexed = table.indexed(rows)
     for at, (key, document, corpus) in enumerate(
         zip(keys.tolist(), document_keys.tolist(), corpora.tolist(), strict=True)
     ):
-        found = [term for of, own in indexed for term in terms[of.row(own[at])]]
-        yield Entry(key, document, corpus, found)
+        result = [term for of, own in indexed for term in terms[of.row(own[at])]]
+        yield Entry(key, document, corpus, result)
 
 
 def _entries(table: TokenTable, counter: Counter, rows: IntArray, keys: Keys) -> Iterator[Entry]:
@@ -425,7 +405,7 @@ def _entries(table: TokenTable, counter: Counter, rows: IntArray, keys: Keys) ->
 
 
 def _match_terms(field: str, value: str | float, language: str) -> list[str]:
-    """The stems that must all stand in a question for this value to match it.
+    """Return the stems that must all stand in a question for this value to match it.
 
     Nobody types a URL or a full citation, titles have a signal of their own, a date is asked for
     by its year and a person by the last name.
@@ -458,7 +438,7 @@ class WrittenIndex(NamedTuple):
 
 def write_index(
     folder: Path,
-    written: Written,
+    written: WrittenRecords,
     embeddings: Embeddings,
     live: Live | None,
     progress: Progress,
@@ -492,12 +472,12 @@ def _see_to_recall(folder: Path, own: CorpusVectors) -> IndexRecall:
 
 def _write_index(
     folder: Path,
-    written: Written,
+    written: WrittenRecords,
     embeddings: Embeddings,
     live: Live | None,
     progress: Progress,
 ) -> int | None:
-    """The tombstones of an index that was changed; None of one that was built anew."""
+    """Return the tombstones of an index that was changed; None of one that was built anew."""
     done, ids, passages = 0, written.ids, written.counter.passages()
 
     def advance(count: int) -> None:
@@ -522,7 +502,7 @@ def _write_index(
 
 def _change(
     target: Path,
-    written: Written,
+    written: WrittenRecords,
     embeddings: Embeddings,
     live: Live,
     advance: Callable[[int], None],
@@ -553,8 +533,8 @@ def _change(
     if tombstones > REBUILD_SHARE * len(now.ids):
         return None
     corpora = [
-        CorpusVectors(c, [id_ for _, id_ in found], embeddings.vectors[[row for row, _ in found]])
-        for c, found in new.items()
+        CorpusVectors(c, [id_ for _, id_ in each], embeddings.vectors[[row for row, _ in each]])
+        for c, each in new.items()
     ]
     change_vectors(live.folder / CHROMA, target, corpora, gone, advance)
     whole = count_vectors(target) == now.passages
@@ -569,7 +549,7 @@ class _Vectors(NamedTuple):
     passages: Mapping[str, int]
 
     def of(self, rows: IntArray) -> dict[str, tuple[str, int, bytes]]:
-        """The corpus, row and text digest of some passages, by id."""
+        """Return the corpus, row and text digest of some passages, by id."""
         corpora, ends = list(self.passages), np.cumsum(list(self.passages.values()))
         owners = np.searchsorted(ends, rows, side="right").tolist()
         digests = self.embeddings.digests

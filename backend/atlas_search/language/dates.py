@@ -65,7 +65,7 @@ _CHARACTERS = str.maketrans(dict.fromkeys("[]") | dict.fromkeys("‒—―−", 
 
 
 def bounds(text: str) -> tuple[str, str] | None:
-    """The first and last day that the date `text` can mean, as ISO dates that compare as text.
+    """Return the first and last day that the date `text` can mean, as ISO dates.
 
     None if it is no date. Dates sort by (first day, last day, text). An open end is OPEN_START or
     OPEN_END.
@@ -122,8 +122,8 @@ def _open(text: str) -> Days | None:
 def _interval(text: str) -> Days | None:
     between = _BETWEEN.fullmatch(text)
     for separator in (" and ", *_SEPARATORS) if between else _SEPARATORS:
-        left, found, right = (between["ends"] if between else text).partition(separator)
-        if found and separator not in right:
+        left, result, right = (between["ends"] if between else text).partition(separator)
+        if result and separator not in right:
             days = _ends(left.strip(), right.strip(), separator)
             if days:
                 return days
@@ -175,7 +175,7 @@ def _years(first: int, last: int) -> Days:
 
 
 def _months(year: int, number: int) -> Days:
-    """A month, or what EDTF numbers from 21 on."""
+    """Return a month, or what EDTF numbers from 21 on."""
     first, count = number, 1
     if number > 12:
         if not 21 <= number <= 41:

@@ -11,12 +11,12 @@ from atlas_search.language.text import words
 
 
 def stems(listed: str) -> frozenset[str]:
-    """The stems of words with blanks between them."""
+    """Return the stems of words with blanks between them."""
     return frozenset(word.term for word in words(listed))
 
 
 def any_of(listed: str) -> str:
-    """A pattern for any of some words, whatever their case."""
+    """Return a pattern for any of some words, whatever their case."""
     return rf"(?i:\b(?:{'|'.join(listed.split())})\b)"
 
 
@@ -56,19 +56,19 @@ _DENYING_PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis", "anti")
 
 
 def _pairs() -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
+    result: dict[str, set[str]] = {}
     for pair in _OPPOSITES.split(";"):
         one, other = (word.term for word in words(pair))
-        found.setdefault(one, set()).add(other)
-        found.setdefault(other, set()).add(one)
-    return found
+        result.setdefault(one, set()).add(other)
+        result.setdefault(other, set()).add(one)
+    return result
 
 
 _OPPOSITE = _pairs()
 
 
 def are_opposite(one: str, other: str) -> bool:
-    """Whether of two folded words one denies the other: `lawful` and `unlawful`, `rise` and
+    """Return whether of two folded words one denies the other: `lawful` and `unlawful`, `rise` and
     `fall`."""
     first, second = _stem(one), _stem(other)
     return (
@@ -81,12 +81,12 @@ def are_opposite(one: str, other: str) -> bool:
 @lru_cache(maxsize=1 << 14)  # every word of a sentence is compared with every word of a question
 def _stem(word: str) -> str:
     # a folded word may be several: `½` becomes `1⁄2`
-    return " ".join(found.term for found in words(word))
+    return " ".join(each.term for each in words(word))
 
 
 @lru_cache(maxsize=1 << 14)
 def _without_prefix(word: str) -> frozenset[str]:
-    """The stems of what `word` may deny: that of `formal` for `informal`."""
+    """Return the stems of what `word` may deny: that of `formal` for `informal`."""
     rests = [word.removeprefix(prefix) for prefix in _DENYING_PREFIXES]
     return frozenset(_stem(rest) for rest in rests if 3 < len(rest) < len(word))
 
@@ -175,12 +175,12 @@ class Quantity:
 
     @property
     def noun(self) -> str:
-        """The stem of what is counted: `request`; empty for a measure or a date."""
+        """Stem of what is counted: `request`; empty for a measure or a date."""
         unit = self.unit.split("/")[0]
         return unit if unit.isalpha() and unit not in _MEASURES else ""
 
     def differs(self, other: "Quantity") -> bool:
-        """Whether both cannot be meant where both are exact, or bounds of one kind.
+        """Return whether both cannot be meant where both are exact, or bounds of one kind.
 
         Of rates for several times, a limit for the longer one is no use where what the shorter
         allows is less: 5 a minute and 500 an hour, but not 10 a minute and 500 an hour.
@@ -194,25 +194,26 @@ class Quantity:
         return abs(one - two) > (NEAR if self.unit == "time" else 1e-9) * max(one, two)
 
     def exceeds(self, other: "Quantity") -> bool:
-        """Whether it is an amount greater than the other."""
+        """Return whether it is an amount greater than the other."""
         if isinstance(self.value, tuple) or isinstance(other.value, tuple):
             return False
         return self.value > other.value
 
 
 def quantities(sentence: str) -> list[Quantity]:
-    """The amounts whose unit is known, then the dates; numbers of sections and names are none."""
+    """Return the amounts whose unit is known, then the dates; numbers of sections and names are
+    none."""
     has_digit = bool(_DIGIT.search(sentence))
     # most sentences hold no number, and to see that takes a tenth of looking for amounts and dates
     if not has_digit and _SPELT_WORDS.isdisjoint(_LETTERS.findall(sentence.lower())):
         return []
-    amounts = [found for m in _AMOUNT.finditer(sentence) if (found := _amount(sentence, m))]
+    amounts = [result for m in _AMOUNT.finditer(sentence) if (result := _amount(sentence, m))]
     in_amounts = {at for amount in amounts for at in range(amount.start, amount.end)}
     dates = [
-        found
+        result
         for match in (_DATE.finditer(sentence) if has_digit else ())
         if match.start() not in in_amounts
-        if (found := _date(sentence, match))
+        if (result := _date(sentence, match))
     ]
     return [*amounts, *dates]
 
@@ -241,10 +242,10 @@ def _amount(sentence: str, match: re.Match[str]) -> Quantity | None:
         unit, end, scale = "%", match.end(), 1.0
     elif _stands_before(_AGED, sentence, begin):
         unit, end, scale = "age", match.end("number"), 1.0
-    elif (found := _unit(sentence, match.end())) is None:
+    elif (result := _unit(sentence, match.end())) is None:
         return None
     else:
-        unit, end, scale = found
+        unit, end, scale = result
     per = 0.0
     if rate := _RATE.match(sentence, end) or _ADVERB.match(sentence, end):
         each = _singular(_ADVERBS.get(rate[1].lower(), rate[1].lower()))
@@ -258,7 +259,7 @@ def _amount(sentence: str, match: re.Match[str]) -> Quantity | None:
 
 
 def _bound(sentence: str, start: int, end: int) -> Bound:
-    """What the words directly before an amount make of it, or those behind it."""
+    """Return what the words directly before an amount, or behind it, make of it."""
     for bound, before in _BEFORE.items():
         if _stands_before(before, sentence, start):
             return bound
@@ -266,13 +267,14 @@ def _bound(sentence: str, start: int, end: int) -> Bound:
 
 
 def _stands_before(pattern: re.Pattern[str], sentence: str, at: int) -> bool:
-    """Whether a pattern that ends in `$` is found right before a place."""
+    """Return whether a pattern that ends in `$` is found right before a place."""
     # only from near the place on, or a row of many amounts takes quadratic time
     return pattern.search(sentence, max(at - _LONGEST_BEFORE, 0), at) is not None
 
 
 def _unit(sentence: str, end: int) -> tuple[str, int, float] | None:
-    """A measure of time, or the first plural among the next three words; its end, and days."""
+    """Return a measure of time, or the first plural among the next three words; its end, and
+    days."""
     for _ in range(3):
         following = _FOLLOWING.match(sentence, end)
         if not following or (word := following[1].lower()) in FUNCTION_WORDS:

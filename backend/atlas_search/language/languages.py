@@ -106,7 +106,7 @@ _CAPITALS_OF_TURKISH = str.maketrans({"I": "ı", "İ": "i"})
 
 @dataclass(frozen=True)
 class Language:
-    """How the words of a language are read; every function takes one word with its accents.
+    """Reading of the words of a language; every function takes one word with its accents.
 
     `lower` gives it in small letters, which `stem` and `is_function` expect. `elides` says that
     an apostrophe ends a word: the French `l'état` is two.
@@ -121,7 +121,7 @@ class Language:
 
 @cache
 def language_of(code: str) -> Language:
-    """The language with this code. Raises KeyError for one that is not in LANGUAGES."""
+    """Return the language with this code. Raises KeyError for one that is not in LANGUAGES."""
     name = LANGUAGES[code]
     stemmer = Stemmer.Stemmer(name, 0)  # its own cache is not thread-safe; `text` has one
     return Language(
@@ -177,7 +177,7 @@ _PLAIN = _UNSEEN | str.maketrans(
 
 
 def fold(word: str) -> str:
-    """Case-folded, without diacritics, hyphens at a line's end and what is not seen.
+    """Return a word case-folded, without diacritics, hyphens at a line's end and what is not seen.
 
     Ligatures and the long s are taken apart, apostrophes are straight: `Café` and `CAFE` meet,
     `encyclopædia` and `encyclopaedia`, `conſti-` and `tution` on the next line and `constitution`.
@@ -190,7 +190,8 @@ def fold(word: str) -> str:
 
 
 def as_written(word: str) -> str:
-    """With its capitals and accents, composed, but whole and with straight apostrophes."""
+    """Return a word with its capitals and accents, composed, but whole and with straight
+    apostrophes."""
     if word.isascii() and "\n" not in word:
         return word
     whole = _JOINT.sub("", word).translate(_UNSEEN).replace("’", "'")
@@ -198,17 +199,17 @@ def as_written(word: str) -> str:
 
 
 def lower_composed(word: str, lower: Callable[[str], str]) -> str:
-    """In small letters, whole like a folded word but with its accents, composed."""
+    """Return a word in small letters, whole like a folded one but with its accents, composed."""
     return unicodedata.normalize("NFC", lower(as_written(word)))
 
 
 def halves(word: str) -> list[str]:
-    """What stands before and after each line's end inside a word; one item if there is none."""
+    """Return what stands before and after each line's end inside a word; one item without one."""
     return _JOINT.split(word) if "\n" in word else [word]
 
 
 def without_marks(text: str) -> str:
-    """In compatibility decomposition, without combining marks and what is not seen."""
+    """Decompose a text, without combining marks and what is not seen."""
     if text.isascii():
         return text
     return unicodedata.normalize("NFKD", text.translate(_UNSEEN)).translate(_MARKS)

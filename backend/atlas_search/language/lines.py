@@ -68,7 +68,7 @@ class _Line(NamedTuple):
 
 
 def fill(text: str) -> str:
-    """`text` with blanks for the ends of the lines that go on, and as long as it was.
+    """Return `text` with blanks for the ends of the lines that go on, and as long as it was.
 
     The marks of a quotation (`> `) that such a line begins with are blanks, too.
     """
@@ -82,7 +82,7 @@ def fill(text: str) -> str:
 
 
 def mend(text: str) -> str:
-    """`text` with blanks for the empty lines that tear a sentence in two, and as long as it was.
+    """Return `text` with blanks for the empty lines that tear a sentence in two, as long as it was.
 
     A long line that ends nothing stands before them, and small letters follow. Such as a PDF leaves
     where a page ended, or behind every printed line.
@@ -97,7 +97,8 @@ def mend(text: str) -> str:
 
 
 def unwrap(sentence: str) -> str:
-    """A sentence on one line, as it is shown; a word broken at a line's end is left as it is."""
+    """Return a sentence on one line, as it is shown; a word broken at a line's end is left as it
+    is."""
     return _GAP.sub(_joint, sentence) if "\n" in sentence else sentence
 
 
@@ -160,7 +161,8 @@ def _lines(text: str) -> Iterator[_Line]:
 
 
 def _begins_in_code(text: str) -> bool:
-    """Whether the first fence of a passage ends code: only one that begins it names a language.
+    """Return whether the first fence of a passage ends code: only one that begins it names a
+    language.
 
     Where none does, whichever side of the first one looks more like code is code.
     """
@@ -205,7 +207,8 @@ def _width(lines: Iterable[_Line]) -> int:
 
 
 def _is_verse(paragraph: Sequence[_Line], usual: int) -> bool:
-    """Whether each line begins with a capital or a digit, as in verse, lists and addresses."""
+    """Return whether each line begins with a capital or a digit, as in verse, lists and
+    addresses."""
     longest = max(line.width for line in paragraph)
     wide = longest >= _VERSE or longest > _FULL * usual >= _FULL * _VERSE
     if len(paragraph) < (_LIST_LINES if wide else _VERSE_LINES):
@@ -216,14 +219,14 @@ def _is_verse(paragraph: Sequence[_Line], usual: int) -> bool:
 
 
 def _is_code(paragraph: Sequence[_Line]) -> bool:
-    """Whether it is indented, and most of its lines hold what programs are written with."""
+    """Return whether it is indented, and most of its lines hold what programs are written with."""
     if any(line.width - len(line.text) < _INDENTED for line in paragraph):
         return False
     return 2 * sum(_CODE.match(line.text) is not None for line in paragraph) > len(paragraph)
 
 
 def _form(line: _Line) -> str:
-    """What marks an item, without its letters and digits: `()` for `(a)`; empty for other lines."""
+    """Return what marks an item, without its letters and digits: `()` for `(a)`; else empty."""
     if _ITEM.match(line.text):
         return _BULLET
     mark = _PERHAPS_ITEM.match(line.text)
@@ -231,7 +234,7 @@ def _form(line: _Line) -> str:
 
 
 def _is_full(before: _Line, after: _Line, width: int) -> bool:
-    """Whether the next word would not have fitted.
+    """Return whether the next word would not have fitted.
 
     A heading in capitals is never full, nor a line before one that nobody has wrapped.
     """
@@ -245,7 +248,7 @@ def _is_full(before: _Line, after: _Line, width: int) -> bool:
 
 
 def _is_long(line: _Line) -> bool:
-    """Whether small letters on the next line go on with this one."""
+    """Return whether small letters on the next line go on with this one."""
     if line.text.endswith(","):
         return True
     return line.text.count(" ") >= _FEWEST - 1 and not line.text.endswith(":")

@@ -67,7 +67,7 @@ class Numeral(NamedTuple):
 
 
 def numerals(text: str, surfaces: Collection[str], language: str) -> Iterator[Numeral]:
-    """The numbers of `text` whose digits are not what is written there, in order.
+    """Return the numbers of `text` whose digits are not what is written there, in order.
 
     Words are read in English alone, groups of three digits in every language. `surfaces` are the
     words of the text: most texts have no number, which is seen from these in no time.
@@ -75,25 +75,25 @@ def numerals(text: str, surfaces: Collection[str], language: str) -> Iterator[Nu
     if _TELLING.isdisjoint(surfaces) and not _IN_GROUPS.search(text):
         return
     if language != "en":
-        for found in _OTHER.finditer(text):
-            yield Numeral(*found.span(), re.sub(r"\D", "", found.group()))
+        for each in _OTHER.finditer(text):
+            yield Numeral(*each.span(), re.sub(r"\D", "", each.group()))
         return
     small = text.lower()
-    for found in _ENGLISH.finditer(small if len(small) == len(text) else text):
-        written = found.group()
+    for each in _ENGLISH.finditer(small if len(small) == len(text) else text):
+        written = each.group()
         if written in _ORDINALS:
             if written not in _COMMON:
-                yield Numeral(*found.span(), _ORDINALS[written])
+                yield Numeral(*each.span(), _ORDINALS[written])
             continue
         for start, end, value in _values(written):
             if written[start:end] not in _COMMON:
-                at = found.start()
+                at = each.start()
                 yield Numeral(at + start, at + end, f"{value.normalize():f}")
 
 
 def _values(written: str) -> Iterator[tuple[int, int, Decimal]]:
-    """The numbers of a run of English words and digits, with their places: `two hundred and five`
-    is one, `five six` are two."""
+    """Return the numbers of a run of English words and digits, with their places: `two hundred and
+    five` is one, `five six` are two."""
     start = end = 0
     total = current = Decimal(0)
     room, limit = Decimal("inf"), Decimal("inf")  # what comes next must be smaller

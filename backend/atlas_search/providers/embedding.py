@@ -67,10 +67,10 @@ class Embedder(Protocol):
         give the same bytes."""
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        """The unit vector of a question, shape (dimension,)."""
+        """Return the unit vector of a question, shape (dimension,)."""
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """The model's tokens of each passage, its prefix and special tokens included, before any
+        """Count the model's tokens of each passage, prefix and special tokens included, before any
         cut; at least that many where the provider keeps its tokenizer to itself."""
 
     def token_spans(self, text: str) -> list[tuple[int, int]]:
@@ -176,7 +176,7 @@ def read_folder(path: Path) -> ModelFolder:
 def fingerprint(
     folder: ModelFolder, pooling: str, passage_prefix: str, *, is_rounded: bool = False
 ) -> str:
-    """The digest of all that decides the vectors of passages; see Embedder."""
+    """Return the digest of all that decides the vectors of passages; see Embedder."""
     parts = ["local", pooling, passage_prefix, sorted(folder.contents.items())]
     parts += ["int8"] if is_rounded else []
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
@@ -195,7 +195,7 @@ def _files(path: Path) -> list[str]:
 
 
 def _weights(files: Sequence[str]) -> list[str]:
-    """The files of weights; where a folder has both formats, safetensors are what is loaded."""
+    """Return the files of weights: safetensors, where a folder has both formats."""
     safe = [name for name in files if name.endswith(".safetensors")]
     with_safe = {Path(name).parent for name in safe}
     pickled = [
@@ -207,7 +207,7 @@ def _weights(files: Sequence[str]) -> list[str]:
 
 
 def _modules(path: Path) -> dict[str, str]:
-    """The folder of each kind of module; empty for a model that does not list them."""
+    """Return the folder of each kind of module; empty for a model that does not list them."""
     listed = _json(path / "modules.json", [])
     try:
         return {each["type"].rsplit(".", 1)[-1]: each["path"] for each in listed}
@@ -237,7 +237,7 @@ def pooling_name(modes: str | Sequence[str]) -> str:
 
 
 def _prompt(config: Mapping[str, Any], names: Sequence[str]) -> str:
-    """The model's prompt by the first of `names` that has a text, else its default prompt."""
+    """Return the prompt by the first of `names` that has a text, else the default prompt."""
     prompts = config.get("prompts") or {}
     named = [prompts[name] for name in names if prompts.get(name) is not None]
     if not named:
@@ -246,7 +246,7 @@ def _prompt(config: Mapping[str, Any], names: Sequence[str]) -> str:
 
 
 def _digest_settings(path: Path, name: str, modules: Mapping[str, str]) -> str:
-    """The digest of a file of settings, without those that do not change passages' vectors."""
+    """Return the digest of a file of settings, without those that change no passage's vector."""
     if name == _PROMPTS:
         ignored = _PROMPTS_IGNORED
     elif modules.get("Pooling") and name == f"{modules['Pooling']}/config.json":

@@ -90,7 +90,6 @@ class LocalEmbedder:
 
     @property
     def info(self) -> EmbedderInfo:
-        """See Embedder."""
         loaded = self._model()
         return EmbedderInfo(
             name=self._name,
@@ -105,7 +104,6 @@ class LocalEmbedder:
         )
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """See Embedder."""
         loaded = self._model()
         vectors = np.empty((len(texts), loaded.dimension), dtype=np.float32)
         lengths = [min(count, loaded.max_tokens) for count in self.count_tokens(texts)]
@@ -115,15 +113,12 @@ class LocalEmbedder:
         return vectors
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        """See Embedder."""
         return self._model().embed_query(text, self._query_prefix)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """See Embedder."""
         return self._model().count_tokens([self._passage_prefix + text for text in texts])
 
     def token_spans(self, text: str) -> list[tuple[int, int]]:
-        """See Embedder."""
         loaded = self._model()
         if not loaded.has_spans:
             raise SourceError(
@@ -155,7 +150,7 @@ class LocalEmbedder:
         return load(self._folder.path, self._pooling, device)
 
     def _export(self, folder: Path, precision: Precision) -> LoadedModel:
-        """The model, exported; in PyTorch where that is not possible, and `runtime` allows it."""
+        """Export the model; keep it in PyTorch where that is impossible and `runtime` allows it."""
         model = self._load_torch()
         if model.device != "cpu":
             return model
@@ -177,7 +172,7 @@ class LocalEmbedder:
 
 
 def batches(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
-    """The rows of texts to embed together, longest first: at most `tokens`, with the padding."""
+    """Return rows of texts to embed together, longest first: at most `tokens`, with padding."""
     order = sorted(range(len(lengths)), key=lambda row: (-lengths[row], row))
     start = 0
     while start < len(order):

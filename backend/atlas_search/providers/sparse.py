@@ -4,7 +4,6 @@ import hashlib
 import json
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -63,7 +62,7 @@ class TermModel:
         return hashlib.sha256(json.dumps(["terms", contents]).encode()).hexdigest()
 
     def passages(self, texts: Sequence[str]) -> list[TermWeights]:
-        """The weights of what passages are about. Raises MissingModel."""
+        """Return the weights of what passages are about. Raises MissingModel."""
         with self._lock:
             found = self._model().encode_document(
                 list(texts), batch_size=BATCH, show_progress_bar=False, save_to_cpu=True
@@ -77,7 +76,7 @@ class TermModel:
         ]
 
     def question(self, text: str) -> TermWeights:
-        """The weights of a question's terms. Raises MissingModel."""
+        """Return the weights of a question's terms. Raises MissingModel."""
         with self._lock:
             found = self._model().encode_query(text, show_progress_bar=False).cpu().coalesce()
         return TermWeights(found.indices()[0].numpy().astype(np.int32), found.values().numpy())
@@ -99,40 +98,21 @@ class TermModel:
         return self._loaded
 
 
-@dataclass(frozen=True)
 class EmbedderWithTerms:
     """An embedder, and beside its vectors the weights of terms."""
 
-    vectors: Embedder
-    terms: TermModel
+    def __init__(self, vectors: Embedder, terms: TermModel):
+        self.terms = terms
+        self._vectors = vectors
+        self.fingerprint = vectors.fingerprint
+        self.embed, self.embed_query = vectors.embed, vectors.embed_query
+        self.count_tokens, self.token_spans = vectors.count_tokens, vectors.token_spans
 
     @property
     def info(self) -> EmbedderInfo:
-        """See Embedder."""
-        return self.vectors.info
-
-    @property
-    def fingerprint(self) -> str:
-        """See Embedder."""
-        return self.vectors.fingerprint
-
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """See Embedder."""
-        return self.vectors.embed(texts)
-
-    def embed_query(self, text: str) -> NDArray[np.float32]:
-        """See Embedder."""
-        return self.vectors.embed_query(text)
-
-    def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """See Embedder."""
-        return self.vectors.count_tokens(texts)
-
-    def token_spans(self, text: str) -> list[tuple[int, int]]:
-        """See Embedder."""
-        return self.vectors.token_spans(text)
+        return self._vectors.info
 
 
 def term_model(embedder: Embedder) -> TermModel | None:
-    """The one beside an embedder, if there is one."""
+    """Return the model of terms beside an embedder, if there is one."""
     return embedder.terms if isinstance(embedder, EmbedderWithTerms) else None

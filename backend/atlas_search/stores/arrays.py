@@ -1,14 +1,16 @@
 """Arrays mapped from the files of a store."""
 
 import threading
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from atlas_search.core.errors import DamagedStore
 
 # NumPy parses a file's header with `ast`, which on Python 3.11 and 3.12 counts its depth for all
 # threads together: two files opened at once may end in a SystemError (python/cpython#106905).
@@ -16,7 +18,7 @@ _ONE_HEADER_AT_A_TIME = threading.Lock()
 
 
 def map_array(path: Path) -> NDArray[Any]:
-    """The array of a `.npy` file, read only, mapped from disk.
+    """Map the array of a `.npy` file, read only.
 
     It is a plain view of the mapping: every slice of an `np.memmap` is several times slower.
     Raises OSError, ValueError or EOFError if the file is missing or no array.
@@ -25,11 +27,21 @@ def map_array(path: Path) -> NDArray[Any]:
         return np.asarray(np.load(path, mmap_mode="r"))
 
 
+@contextmanager
+def reading(what: str) -> Iterator[None]:
+    """Turn the errors of files that are missing or unreadable into DamagedStore."""
+    try:
+        yield
+    except (OSError, ValueError, EOFError) as error:
+        raise DamagedStore(f"{what} cannot be read ({error}). Run `atlas store repair`.") from error
+
+
 IntArray = NDArray[np.integer]
+FloatArray = NDArray[np.float64]
 
 
 def sorted_unique(values: IntArray) -> IntArray:
-    """The distinct values, ascending.
+    """Return the distinct values, ascending.
 
     Sorting is some twenty times faster here than np.unique, which hashes since NumPy 2.3.
     """
@@ -39,13 +51,13 @@ def sorted_unique(values: IntArray) -> IntArray:
 
 
 def runs(values: IntArray) -> tuple[IntArray, IntArray]:
-    """The value of each run of equal ones, and of which run each value is."""
+    """Return the value of each run of equal ones, and the run of each value."""
     begins = _begins(values)
     return values[begins], np.cumsum(begins) - 1
 
 
 def _begins(values: IntArray) -> NDArray[np.bool_]:
-    """Whether each value is another than the one before."""
+    """Return whether each value differs from the one before."""
     begins = np.ones(len(values), dtype=bool)
     begins[1:] = values[1:] != values[:-1]
     return begins
@@ -82,12 +94,12 @@ class Ragged:
 
     @classmethod
     def between(cls, flat: IntArray, offsets: IntArray) -> "Ragged":
-        """Rows that follow each other: row `i` is `flat[offsets[i]:offsets[i + 1]]`."""
+        """Return rows that follow each other: row `i` is `flat[offsets[i]:offsets[i + 1]]`."""
         return cls(flat, offsets[:-1], offsets[1:])
 
     @classmethod
     def of(cls, rows: Sequence["IntArray | Ragged"]) -> "Ragged":
-        """Rows of int32 values, and those of others that follow each other, one after the other."""
+        """Return rows of int32 values, also those of other `Ragged` ones, one after the other."""
         lengths = [
             row.ends - row.starts if isinstance(row, Ragged) else np.array([len(row)])
             for row in rows
@@ -98,32 +110,30 @@ class Ragged:
         return cls.between(flat.astype(np.int32, copy=False), ends)
 
     def __len__(self) -> int:
-        """How many rows there are."""
         return len(self.starts)
 
     @property
     def offsets(self) -> IntArray:
-        """Where rows begin that follow each other, and where the last one ends."""
+        """Starts of rows that follow each other, and the end of the last one."""
         return np.concatenate([np.zeros(1, dtype=np.int64), self.ends])
 
     @property
     def sizes(self) -> IntArray:
-        """How many values every row holds."""
         return self.ends - self.starts
 
     def part(self, first: int, end: int) -> "Ragged":
-        """The rows from `first` to `end`, excluded, as rows that follow each other."""
+        """Return the rows from `first` to `end`, excluded, as rows that follow each other."""
         rows = np.arange(first, min(end, len(self)))
         return Ragged.between(
             self.joined(rows), np.concatenate([[0], np.cumsum(self.lengths(rows))])
         )
 
     def joined(self, rows: IntArray) -> IntArray:
-        """The values of `rows`, one after the other in the order asked for."""
+        """Return the values of `rows`, one after the other in their order."""
         return _concatenate(self._pieces(rows))
 
     def blocks(self, rows: IntArray) -> Iterator[IntArray]:
-        """What `joined` gives, AT_ONCE values at a time, in the last fewer.
+        """Return what `joined` gives in pieces of AT_ONCE values; the last has fewer.
 
         Whoever reads them once takes a quarter less time than with all of them in a new array.
         """
@@ -156,7 +166,6 @@ class Ragged:
         return [flat[a:b] for a, b in zip(begin, stop, strict=True)]
 
     def row(self, index: int) -> IntArray:
-        """One row."""
         return self._slice(int(self.starts[index]), int(self.ends[index]))
 
     def _slice(self, start: int, end: int) -> IntArray:
@@ -166,23 +175,22 @@ class Ragged:
         return self.flat[start:end]
 
     def lengths(self, rows: IntArray) -> IntArray:
-        """How many values each of `rows` holds."""
         return self.ends[rows] - self.starts[rows]
 
     def values(self, at: IntArray) -> IntArray:
-        """The values `at` these places."""
+        """Return the values `at` some places."""
         before = len(self.flat)
         if not len(self.recent):
             return self.flat[at]
         if not before:
             return self.recent[at]
-        found: IntArray = self.flat.take(at, mode="clip")
+        result: IntArray = self.flat.take(at, mode="clip")
         late = np.flatnonzero(at >= before)
-        found[late] = self.recent[at[late] - before]
-        return found
+        result[late] = self.recent[at[late] - before]
+        return result
 
     def take(self, rows: IntArray) -> Gathered:
-        """The values of `rows`, in the order asked for."""
+        """Return the values of `rows` with the row and position of each."""
         lengths = self.lengths(rows)
         row = np.repeat(np.arange(len(rows)), lengths)
         ends = np.cumsum(lengths)
@@ -190,7 +198,7 @@ class Ragged:
         return Gathered(row, position, self.joined(rows))
 
     def followed_by(self, recent: "Ragged", values: IntArray) -> "Ragged":
-        """These rows and then those of another, with these `values` in the place of its own."""
+        """Join these rows and those of another, with `values` in the place of its own."""
         moved = len(self.flat)
         return Ragged(
             self.flat,
@@ -200,7 +208,6 @@ class Ragged:
         )
 
     def at(self, rows: IntArray) -> "Ragged":
-        """Some of the rows, in this order."""
         return Ragged(self.flat, self.starts[rows], self.ends[rows], self.recent)
 
 
@@ -210,7 +217,7 @@ def _concatenate(pieces: Sequence[IntArray]) -> IntArray:
 
 @dataclass(frozen=True)
 class Splice:
-    """Where each of `count` items stands if the first file is followed by the second.
+    """Places of `count` items if the first file is followed by the second.
 
     Items that follow each other there are a run: run `r` begins with item `starts[r]`, which
     stands at `origins[r]`. Places from `first` on are in the second file.
@@ -223,7 +230,7 @@ class Splice:
 
     @classmethod
     def of(cls, at: IntArray, first: int) -> "Splice":
-        """The runs of items that stand `at` these places."""
+        """Return the runs of items that stand `at` these places."""
         begins = np.ones(len(at), dtype=bool)
         # a run stays within a file
         begins[1:] = (np.diff(at) != 1) | (at[1:] == first)
@@ -231,7 +238,7 @@ class Splice:
         return cls(starts, at[starts], len(at), first)
 
     def within(self, ends: IntArray, first_ends: IntArray, second_ends: IntArray) -> "Splice":
-        """That of the parts of the items, such as the words of documents.
+        """Return the splice of the parts of the items, such as the words of documents.
 
         Item `i` has the parts `ends[i]` to `ends[i + 1]`, in each file those that its own ends say.
         """
@@ -248,17 +255,17 @@ class Splice:
         return Splice(starts[kept], origins[kept], int(ends[-1]), parts)
 
     def at(self, items: IntArray) -> IntArray:
-        """Where items stand."""
+        """Return the places of items."""
         run = np.searchsorted(self.starts, items, side="right") - 1
-        found: IntArray = items + (self.origins - self.starts)[run]
-        return found
+        result: IntArray = items + (self.origins - self.starts)[run]
+        return result
 
     def every(self) -> IntArray:
-        """Where all items stand, in order."""
+        """Return the places of all items, in order."""
         return np.arange(self.count) + np.repeat(self.origins - self.starts, self._lengths)
 
     def items_at(self, places: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
-        """The items that stand at `places`, and at which of them one stands: of those alone."""
+        """Return the items at `places`, and which places have one."""
         if not len(self.origins):
             return places[:0], np.zeros(len(places), dtype=bool)
         order = np.argsort(self.origins, kind="stable")
@@ -269,7 +276,7 @@ class Splice:
         return (starts[run] + beyond)[stands], stands
 
     def pieces(self, start: int, stop: int) -> Iterator[slice]:
-        """The places of the items from `start` to `stop`, excluded, run by run."""
+        """Return the places of the items from `start` to `stop`, excluded, run by run."""
         if start >= stop:
             return
         first, last = np.searchsorted(self.starts, [start, stop - 1], side="right") - 1
@@ -302,20 +309,18 @@ class Spliced:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """As of an array."""
         return (self._splice.count, *self._first.shape[1:])
 
     def __len__(self) -> int:
-        """How many items there are."""
         return self._splice.count
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        """All of them: a copy."""
+        """Copy all of them."""
         every: NDArray[Any] = self[:]
         return every.astype(dtype or every.dtype, copy=False)
 
     def __getitem__(self, index: Any) -> Any:
-        """One item, those of a slice, of a mask, or of an array of numbers."""
+        """Return one item, or the items of a slice, of a mask or of an array of numbers."""
         if isinstance(index, slice):
             start, stop, step = index.indices(len(self))
             assert step == 1
@@ -329,24 +334,24 @@ class Spliced:
         return self.at(self._splice.at(given))
 
     def at(self, places: IntArray) -> NDArray[Any]:
-        """The values at places of both files, one after the other."""
+        """Return the values at places of both files, one after the other."""
         first = len(self._first)
         if not first:
             return self._second[places]
-        found = self._numbered(self._first.take(places, axis=0, mode="clip"))
+        result = self._numbered(self._first.take(places, axis=0, mode="clip"))
         late = np.flatnonzero(places >= first)
         if len(late):
-            found = found.astype(np.result_type(found, self._second), copy=False)
-            found[late] = self._second[places[late] - first]
-        return found
+            result = result.astype(np.result_type(result, self._second), copy=False)
+            result[late] = self._second[places[late] - first]
+        return result
 
     def _masked(self, mask: NDArray[np.bool_]) -> NDArray[Any]:
-        found, start = [self._first[:0]], 0
+        result, start = [self._first[:0]], 0
         for piece in self._splice.pieces(0, len(self)):
             length = piece.stop - piece.start
-            found.append(self._piece(piece)[mask[start : start + length]])
+            result.append(self._piece(piece)[mask[start : start + length]])
             start += length
-        return np.concatenate(found)
+        return np.concatenate(result)
 
     def _piece(self, piece: slice) -> NDArray[Any]:
         first = self._splice.first
@@ -356,194 +361,3 @@ class Spliced:
 
     def _numbered(self, values: NDArray[Any]) -> NDArray[Any]:
         return values if self._numbers is None else self._numbers[values]
-
-
-class _Words(Protocol):
-    """What is read of a `WordTable`."""
-
-    @property
-    def forms(self) -> Sequence[str]: ...
-
-    @property
-    def folded(self) -> Sequence[str]: ...
-
-    @property
-    def terms(self) -> Sequence[str]: ...
-
-    @property
-    def folded_of(self) -> IntArray: ...
-
-    @property
-    def term_of(self) -> IntArray: ...
-
-
-class Forms(NamedTuple):
-    """The forms that occur in either of two tables, sorted: as in `WordTable`, and how often.
-
-    `of_base` and `of_recent` give the number here of each form of either table, `in_base` and
-    `in_recent` the number there of each form here; -1 for none.
-    """
-
-    written: Sequence[str]
-    folded: Sequence[str]
-    terms: Sequence[str]
-    folded_of: IntArray
-    term_of: IntArray
-    counts: IntArray
-    of_base: IntArray
-    of_recent: IntArray
-    in_base: IntArray
-    in_recent: IntArray
-
-    @classmethod
-    def of(
-        cls, base: _Words, base_counts: IntArray, recent: _Words, recent_counts: IntArray
-    ) -> "Forms":
-        """The counts are how often each form of the tables still occurs."""
-        kept = base_counts > 0
-        both = _Union.of(kept, _find_forms(recent, base))
-        is_used = _used(base.folded_of, kept, base.folded)
-        folded = _Union.of(is_used, _find(recent.folded, base.folded))
-        is_used = _used(base.term_of, kept, base.terms)
-        terms = _Union.of(is_used, _find(recent.terms, base.terms))
-        counts = np.zeros(both.count, dtype=np.int64)
-        counts[both.of_first[kept]] = base_counts[kept]
-        counts[both.of_second] += recent_counts
-
-        def numbers(union: _Union, in_first: IntArray, in_second: IntArray) -> IntArray:
-            found = np.empty(both.count, dtype=np.int32)
-            found[both.of_first[kept]] = union.of_first[in_first[kept]]
-            found[both.of_second] = union.of_second[in_second]
-            return found
-
-        return cls(
-            written=both.listed(base.forms, recent.forms),
-            folded=folded.listed(base.folded, recent.folded),
-            terms=terms.listed(base.terms, recent.terms),
-            folded_of=numbers(folded, base.folded_of, recent.folded_of),
-            term_of=numbers(terms, base.term_of, recent.term_of),
-            counts=counts,
-            of_base=both.of_first,
-            of_recent=both.of_second,
-            in_base=_inverse(both.of_first, both.count),
-            in_recent=_inverse(both.of_second, both.count),
-        )
-
-
-class _Found(NamedTuple):
-    """Where the members of one sorted list stand in another, or would, and which do."""
-
-    places: IntArray
-    stands: NDArray[np.bool_]
-
-
-def _find(words: Sequence[str], among: Sequence[str]) -> _Found:
-    places = [bisect_left(among, word) for word in words]
-    stands = [at < len(among) and among[at] == word for at, word in zip(places, words, strict=True)]
-    return _Found(np.array(places, dtype=np.int64), np.array(stands, dtype=bool))
-
-
-def _find_forms(words: _Words, among: _Words) -> _Found:
-    """The same for forms, of which several may differ by their stems alone."""
-    places, stands = _find(words.forms, among.forms)
-    for number in np.flatnonzero(stands).tolist():
-        form, stem = words.forms[number], words.terms[words.term_of[number]]
-        at = int(places[number])
-        while at < len(among.forms) and among.forms[at] == form:
-            if among.terms[among.term_of[at]] >= stem:
-                break
-            at += 1
-        is_form = at < len(among.forms) and among.forms[at] == form
-        places[number] = at
-        stands[number] = is_form and among.terms[among.term_of[at]] == stem
-    return _Found(places, stands)
-
-
-@dataclass(frozen=True)
-class _Union:
-    """The numbers of the members of two sorted lists in the list of both; -1 of those left out."""
-
-    of_first: IntArray
-    of_second: IntArray
-    count: int
-
-    @classmethod
-    def of(cls, kept: NDArray[np.bool_], second: _Found) -> "_Union":
-        """All of the second, and those of the first that are `kept` or equal one of them."""
-        at, is_known = second
-        kept = kept.copy()
-        kept[at[is_known]] = True
-        new = at[~is_known]  # each comes before the member of the first that stands there
-        ahead = np.concatenate([[0], np.cumsum(kept)])
-        of_first = ahead[:-1] + np.searchsorted(new, np.arange(len(kept)), side="right")
-        of_second = np.empty(len(at), dtype=np.int64)
-        of_second[is_known] = of_first[at[is_known]]
-        of_second[~is_known] = ahead[new] + np.arange(len(new))
-        of_first[~kept] = -1
-        return cls(of_first.astype(np.int32), of_second.astype(np.int32), int(ahead[-1]) + len(new))
-
-    def listed(self, first: Sequence[str], second: Sequence[str]) -> list[str]:
-        """All of them, from the lists of both."""
-        found = np.empty(self.count, dtype=object)
-        kept = np.flatnonzero(self.of_first >= 0)
-        found[self.of_first[kept]] = np.array(first, dtype=object)[kept]
-        found[self.of_second] = np.array(second, dtype=object)
-        listed: list[str] = found.tolist()
-        return listed
-
-
-def _used(numbers: IntArray, kept: NDArray[np.bool_], of: Sequence[str]) -> NDArray[np.bool_]:
-    used = np.zeros(len(of), dtype=bool)
-    used[numbers[kept]] = True
-    return used
-
-
-def _inverse(numbers: IntArray, count: int) -> IntArray:
-    found = np.full(count, -1, dtype=np.int32)
-    kept = np.flatnonzero(numbers >= 0)
-    found[numbers[kept]] = kept
-    return found
-
-
-class SplicedPlaces:
-    """The places of each form in two tables in a common order, ascending: as a `Ragged`."""
-
-    def __init__(self, splice: Splice, base: Ragged, recent: Ragged, forms: Forms):
-        self._splice, self._base, self._recent, self._forms = splice, base, recent, forms
-
-    @property
-    def sizes(self) -> IntArray:
-        """How often every form occurs."""
-        return self._forms.counts
-
-    def lengths(self, forms: IntArray) -> IntArray:
-        """How often each of `forms` occurs."""
-        return self._forms.counts[forms]
-
-    def row(self, form: int) -> IntArray:
-        """Where a form stands."""
-        (_, base), (_, recent) = self._both(np.array([form]))
-        # two ascending runs, which a stable sort makes use of
-        return np.sort(np.concatenate([base, recent]), kind="stable") if len(recent) else base
-
-    def take(self, forms: IntArray) -> Gathered:
-        """Where each of `forms` stands."""
-        base, recent = self._both(forms)
-        row, value = (np.concatenate(both) for both in zip(base, recent, strict=True))
-        order = np.lexsort((value, row))
-        row = row[order]
-        firsts = np.searchsorted(row, np.arange(len(forms)))
-        return Gathered(row, np.arange(len(row)) - firsts[row], value[order])
-
-    def _both(self, forms: IntArray) -> Sequence[tuple[IntArray, IntArray]]:
-        """The forms that have a place, and where: in the base, and in what is recent."""
-        return (
-            self._items(self._base, self._forms.in_base[forms], 0),
-            self._items(self._recent, self._forms.in_recent[forms], self._splice.first),
-        )
-
-    def _items(self, of: Ragged, forms: IntArray, moved: int) -> tuple[IntArray, IntArray]:
-        has = np.flatnonzero(forms >= 0)
-        taken = of.take(forms[has])
-        items, stands = self._splice.items_at(taken.value.astype(np.int64) + moved)
-        return has[taken.row[stands]], items

@@ -8,7 +8,7 @@ dictionary takes most of the time in which a collection is opened, and 200 bytes
 
 import threading
 import weakref
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,23 +19,15 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from atlas_search.core.domain import Corpus, Document, Metadata, Passage
+from atlas_search.core.domain import Corpus
 from atlas_search.core.errors import AtlasError, DamagedStore, OutdatedStore
 from atlas_search.core.stop import Stop
 from atlas_search.language.text import ANALYSER_VERSION, distinct
-from atlas_search.stores.arrays import IntArray, Splice, map_array
+from atlas_search.stores.arrays import IntArray, Splice, map_array, reading
 from atlas_search.stores.filters import PASSAGE_FIELDS, DocumentDays, Filter
 from atlas_search.stores.keywords import Keywords
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.order import RECENT, Order
-from atlas_search.stores.record_files import (
-    DocumentOrigin,
-    ListedBy,
-    ListedDocument,
-    OriginCounts,
-    ReadSources,
-    ValueCount,
-)
 from atlas_search.stores.records import Records
 from atlas_search.stores.store import Hits, Phrases, Scope
 from atlas_search.stores.terms import FloatArray, TokenTable
@@ -50,17 +42,16 @@ from atlas_search.stores.versions import (
     TOKENS,
     WORDS,
     check_sizes,
-    files_of,
     in_use,
 )
-from atlas_search.stores.words import WordTable, no_words
+from atlas_search.stores.words import WordTable
 
 _TEXTS, _ENDS, _HASHES, _ROWS = "texts.npy", "ends.npy", "hashes.npy", "rows.npy"
 
 
 @dataclass(frozen=True)
 class PassageIds:
-    """The ids of n passages by row: id `i` is the UTF-8 of `texts[ends[i]:ends[i + 1]]`.
+    """Ids of n passages by row: id `i` is the UTF-8 of `texts[ends[i]:ends[i + 1]]`.
 
     `hashes` (n) are the XXH3 of 64 bits of all ids, ascending, `rows` (n) their rows.
     """
@@ -72,7 +63,7 @@ class PassageIds:
 
     @classmethod
     def of(cls, ids: Iterable[str]) -> Self:
-        """Those of some ids, in order of rows."""
+        """Make them of ids in order of rows."""
         encoded = list(map(_encoded, ids))
         hashes = np.array([_hash(id_) for id_ in encoded], dtype=np.uint64)
         rows = np.argsort(hashes, kind="stable").astype(np.int32)
@@ -86,49 +77,43 @@ class PassageIds:
     @classmethod
     def read(cls, folder: Path) -> Self:
         """Map the files of `folder`. Raises DamagedStore."""
-        try:
-            found = cls(*(map_array(folder / n) for n in (_TEXTS, _ENDS, _HASHES, _ROWS)))
-        except (OSError, ValueError, EOFError) as error:
-            raise DamagedStore(
-                f"The ids in {folder} cannot be read ({error}). Run `atlas store repair`."
-            ) from error
-        if not len(found.ends) - 1 == len(found.hashes) == len(found.rows):
+        with reading(f"The ids in {folder}"):
+            result = cls(*(map_array(folder / n) for n in (_TEXTS, _ENDS, _HASHES, _ROWS)))
+        if not len(result.ends) - 1 == len(result.hashes) == len(result.rows):
             raise DamagedStore(f"The files in {folder} disagree. Run `atlas store repair`.")
-        return found
+        return result
 
     def write(self, folder: Path) -> None:
-        """Write them into a new folder."""
         folder.mkdir(parents=True)
         arrays = {_TEXTS: self.texts, _ENDS: self.ends, _HASHES: self.hashes, _ROWS: self.rows}
         for name, array in arrays.items():
             np.save(folder / name, array)
 
     def __len__(self) -> int:
-        """How many passages there are."""
         return len(self.rows)
 
     def of_rows(self, rows: Sequence[int] | IntArray) -> list[str]:
-        """The ids of some passages, in the order asked for."""
+        """Return the ids of passages, in the order of `rows`."""
         at = np.asarray(rows, dtype=np.int64)
         text = self.texts.data
         pairs = zip(self.ends[at].tolist(), self.ends[at + 1].tolist(), strict=True)
         return [str(text[start:end], "utf-8") for start, end in pairs]
 
     def rows_of(self, ids: Sequence[str]) -> IntArray:
-        """The rows of some ids, -1 for one that no passage has."""
+        """Return the rows of ids, -1 for one that no passage has."""
         if not len(self):
             return np.full(len(ids), -1)
         hashes = np.array([_hash(_encoded(id_)) for id_ in ids], dtype=np.uint64)
         firsts = np.minimum(np.searchsorted(self.hashes, hashes), len(self) - 1)
         rows = self.rows[firsts]
-        found = zip(rows.tolist(), self.of_rows(rows), ids, strict=True)
+        result = zip(rows.tolist(), self.of_rows(rows), ids, strict=True)
         return np.array(
-            [row if known == id_ else self._row_of(id_) for row, known, id_ in found],
+            [row if known == id_ else self._row_of(id_) for row, known, id_ in result],
             dtype=np.int64,
         )
 
     def _row_of(self, id_: str) -> int:
-        """The same of one id, which is unknown, or not the first of its hash."""
+        """Return the row of an id that is unknown, or not the first of its hash."""
         hash_ = np.uint64(_hash(_encoded(id_)))
         first, end = (int(np.searchsorted(self.hashes, hash_, side)) for side in ("left", "right"))
         same = self.rows[first:end]
@@ -137,17 +122,15 @@ class PassageIds:
 
 
 class SplicedIds:
-    """Those of a version that was not written whole, as `PassageIds`."""
+    """Ids of a version that was not written whole; otherwise as `PassageIds`."""
 
     def __init__(self, splice: Splice, base: PassageIds, recent: PassageIds):
         self._splice, self._base, self._recent = splice, base, recent
 
     def __len__(self) -> int:
-        """See PassageIds."""
         return self._splice.count
 
     def of_rows(self, rows: Sequence[int] | IntArray) -> list[str]:
-        """See PassageIds."""
         places = self._splice.at(np.asarray(rows, dtype=np.int64))
         late = places >= self._splice.first
         base = iter(self._base.of_rows(places[~late]))
@@ -155,7 +138,6 @@ class SplicedIds:
         return [next(recent if is_late else base) for is_late in late.tolist()]
 
     def rows_of(self, ids: Sequence[str]) -> IntArray:
-        """See PassageIds."""
         base, recent = self._base.rows_of(ids), self._recent.rows_of(ids)
         # the last place is that of what stands nowhere
         rows: IntArray = np.maximum(
@@ -166,17 +148,17 @@ class SplicedIds:
 
     @cached_property
     def _row_at(self) -> IntArray:
-        """The row that stands at each place of both files; -1 where none does, as at the last."""
-        found = np.full(self._splice.first + len(self._recent) + 1, -1, dtype=np.int32)
-        found[self._splice.every()] = np.arange(self._splice.count)
-        return found
+        """Row that stands at each place of both files; -1 where none does, as at the last."""
+        result = np.full(self._splice.first + len(self._recent) + 1, -1, dtype=np.int32)
+        result[self._splice.every()] = np.arange(self._splice.count)
+        return result
 
 
 AnyIds = PassageIds | SplicedIds
 
 
 def read_ids(folder: Path, order: Order | None) -> AnyIds:
-    """Those in `folder`, of a version with an `order` if it was not written whole.
+    """Map the ids in `folder`, with the `order` of a version that was not written whole.
 
     Raises DamagedStore.
     """
@@ -201,7 +183,7 @@ a thousand, against 5 to 6 ms), and finds every neighbour where the index finds 
 
 
 class EmbeddedStore:
-    """A version of a collection on this machine's disk, by default the live one.
+    """Version of a collection on this machine's disk, by default the live one.
 
     Everything is opened at once and never changes, so later builds do not disturb it. Its files
     are released when the last reference to it is gone.
@@ -216,8 +198,6 @@ class EmbeddedStore:
                 f"it was built, or `atlas store repair {folder.name}`, which needs no sources; "
                 "neither embeds anything again."
             )
-        if not files_of(self.manifest, WORDS):
-            raise OutdatedStore(no_words(folder.name))
         version = folder / self.manifest.version
         check_sizes(version, self.manifest)
         try:
@@ -235,7 +215,15 @@ class EmbeddedStore:
         self._version, self._using, self._opening = version, using, threading.Lock()
         self._unused: Vectors | None = None
         self._order = order = Order.read(version / ORDER)
-        self._records = Records.of_version(version, self.manifest, order)
+        self._records = records = Records.of_version(version, self.manifest, order)
+        # what the documents alone answer
+        self.corpus_holding_document = records.corpus_holding_document
+        self.passage, self.passages, self.texts = records.passage, records.passages, records.texts
+        self.document, self.document_passages = records.document, records.document_passages
+        self.origin_of, self.origins = records.origin_of, records.origins
+        self.read_sources, self.metadata = records.read_sources, records.metadata
+        self.list_documents, self.titled = records.list_documents, records.titled
+        self.field_values, self.value_counts = records.field_values, records.value_counts
         self._keywords = Keywords(version / KEYWORDS)
         passages_of = [corpus.passages for corpus in self.manifest.corpora]
         self.tokens = TokenTable.of_version(version / TOKENS, order, passages_of)
@@ -251,7 +239,7 @@ class EmbeddedStore:
             Corpus(c.id, c.label, c.documents, c.passages, c.language)
             for c in self.manifest.corpora
         )
-        self._ids = self._read_ids(version)
+        self._ids = read_ids(version / IDS, order)
         self._content_types: list[str] | None = None
         documents_of = [corpus.documents for corpus in self.corpora]  # which stand by corpus
         numbers = np.arange(len(self.corpora), dtype=np.int16)
@@ -273,13 +261,8 @@ class EmbeddedStore:
         }
         self._check_counts(version)
 
-    def _read_ids(self, version: Path) -> AnyIds:
-        if files_of(self.manifest, IDS):
-            return read_ids(version / IDS, self._order)
-        return PassageIds.of(self._records.passage_ids())  # an earlier Atlas wrote none
-
     def _check_counts(self, version: Path) -> None:
-        found = {
+        result = {
             KEYWORDS: self._keywords.count,
             RECORDS: self._records.count,
             IDS: len(self._ids),
@@ -287,7 +270,7 @@ class EmbeddedStore:
             EMBEDDINGS: len(self._embeddings.vectors),
             WORDS: len(self.words.firsts),
         }
-        wrong = {part: count for part, count in found.items() if count != self.manifest.passages}
+        wrong = {part: count for part, count in result.items() if count != self.manifest.passages}
         if self._index:
             missing = sum(self._indexed[c] - self._index.count(c) for c in self._index.corpora)
             if missing:
@@ -300,7 +283,6 @@ class EmbeddedStore:
             )
 
     def scope(self, filters: Filter, required: Phrases = (), excluded: Phrases = ()) -> Scope:
-        """See Store."""
         of_passages = {field: c for field, c in filters.items() if field in PASSAGE_FIELDS}
         of_documents = {field: c for field, c in filters.items() if field not in PASSAGE_FIELDS}
         document_of = self.tokens.document_of
@@ -327,26 +309,24 @@ class EmbeddedStore:
         stop: Stop | None = None,
         known: Cosines | None = None,
     ) -> Hits:
-        """See Store."""
         if scope is not None:
             allowed = self._own(corpus, scope.rows)
-            return _nearest(allowed, self._compared(allowed, vector, stop or Stop()), depth)
+            return _nearest(allowed, self._compare(allowed, vector, stop or Stop()), depth)
         own = self._rows_of[corpus]
         if self._index is None or self.compares_all(corpus):
-            compared = self._compared(own, vector, stop or Stop())
+            compared = self._compare(own, vector, stop or Stop())
             if known is not None and len(own):
                 known.keep(int(own[0]), compared)
             return _nearest(own, compared, depth)
-        return self._given_by(self._index, corpus, vector, depth)
+        return self._search_index(self._index, corpus, vector, depth)
 
     def nearest_in_index(self, corpus: str, vector: NDArray[np.float32], depth: int) -> Hits:
-        """See Store."""
         if self._index is not None and not self.compares_all(corpus):
-            return self._given_by(self._index, corpus, vector, depth)
-        return self._given_by(self._unused_index(), corpus, vector, depth)
+            return self._search_index(self._index, corpus, vector, depth)
+        return self._search_index(self._unused_index(), corpus, vector, depth)
 
     def _unused_index(self) -> Vectors:
-        """That of the corpora in which no search asks it; released with all else."""
+        """Open the index of corpora whose searches do not ask it; released with all else."""
         with self._opening:
             if self._unused is None:
                 unused = [
@@ -358,10 +338,10 @@ class EmbeddedStore:
                 self._using.callback(self._unused.close)
             return self._unused
 
-    def _given_by(
+    def _search_index(
         self, index: Vectors, corpus: str, vector: NDArray[np.float32], depth: int
     ) -> Hits:
-        """The nearest in the index, and of the passages that came after it."""
+        """Return the nearest in the index, and of the passages that came after it."""
         rows, similarities = self._nearest_indexed(index, corpus, vector, depth)
         recent = self._recent_of[corpus]
         if len(recent):
@@ -373,28 +353,27 @@ class EmbeddedStore:
     def _nearest_indexed(
         self, index: Vectors, corpus: str, vector: NDArray[np.float32], depth: int
     ) -> tuple[IntArray, NDArray[np.float64]]:
-        """Rows and similarities of at least `depth` that the index finds, if it has so many."""
+        """Return rows and cosines of at least `depth` passages, if the index finds so many."""
         count, gone = self._indexed[corpus], self._gone[corpus]
         if count == gone:
             return np.empty(0, dtype=np.int64), np.empty(0)
         asked = depth + 2 * depth * gone // count
         while True:
-            found = index.nearest(corpus, vector, asked)
-            rows = self._ids.rows_of(found.ids)
+            result = index.nearest(corpus, vector, asked)
+            rows = self._ids.rows_of(result.ids)
             if not gone:
                 if (rows < 0).any():  # damage, and no answer
                     raise DamagedStore(
                         f"The vector index of {corpus} has ids that are no passage's. Run `atlas "
                         f"store repair {self._version.parent.name}`."
                     )
-                return rows, found.similarities
+                return rows, result.similarities
             stands = (rows >= 0) & ~self._is_recent[rows]
-            if np.count_nonzero(stands) >= depth or len(found.ids) < asked:
-                return rows[stands], found.similarities[stands]
+            if np.count_nonzero(stands) >= depth or len(result.ids) < asked:
+                return rows[stands], result.similarities[stands]
             asked *= 2
 
     def compares_all(self, corpus: str) -> bool:
-        """See Store."""
         return self._index is None or corpus not in self._index.corpora
 
     def _own(self, corpus: str, rows: IntArray) -> IntArray:
@@ -402,8 +381,7 @@ class EmbeddedStore:
         own: IntArray = rows[self._corpus_of[rows] == number]
         return own
 
-    def _compared(self, rows: IntArray, vector: NDArray[np.float32], stop: Stop) -> FloatArray:
-        """The cosines of all `rows`."""
+    def _compare(self, rows: IntArray, vector: NDArray[np.float32], stop: Stop) -> FloatArray:
         similarities = np.empty(len(rows))
         for start in range(0, len(rows), COMPARED_AT_ONCE):
             stop.check()
@@ -412,7 +390,6 @@ class EmbeddedStore:
         return similarities
 
     def matching(self, corpus: str, terms: Sequence[str], depth: int, scope: Scope | None) -> Hits:
-        """See Store."""
         allowed = None if scope is None else self._own(corpus, scope.rows)
         if allowed is not None and not len(allowed):
             return _best(np.empty(0, dtype=np.int64), np.empty(0), depth)
@@ -424,127 +401,59 @@ class EmbeddedStore:
         named = "" if scope is None and is_most else corpus
         asked = depth if named else depth * self.manifest.passages // len(own)
         while True:
-            found = self._keywords.matching(named, terms, asked, within)
-            rows, scores = found
+            result = self._keywords.matching(named, terms, asked, within)
+            rows, scores = result
             if allowed is not None:
                 inside = np.isin(rows, allowed)
                 rows, scores = rows[inside], scores[inside]
             elif not named:
                 inside = self._corpus_of[rows] == self._corpus_of[own[0]]
                 rows, scores = rows[inside], scores[inside]
-            if len(rows) >= depth or len(found.rows) < asked:
+            if len(rows) >= depth or len(result.rows) < asked:
                 return _best(rows, scores, depth)
             asked *= 4
 
     def corpus_of(self, rows: IntArray) -> IntArray:
-        """See Store."""
         corpora: IntArray = self._corpus_of[rows]
         return corpora
 
     def corpus_of_documents(self, documents: IntArray) -> IntArray:
-        """See Store."""
         corpora: IntArray = self._corpus_of_documents[documents]
         return corpora
 
     def documents_of(self, corpora: Collection[str]) -> IntArray:
-        """See Store."""
         numbers = [n for n, corpus in enumerate(self.corpora) if corpus.id in corpora]
         return np.flatnonzero(np.isin(self._corpus_of_documents, numbers))
 
     def corpus_holding_passage(self, id_: str) -> str:
-        """See Store."""
         (row,) = self._ids.rows_of([id_])
         return "" if row < 0 else self.corpora[self._corpus_of[row]].id
 
-    def corpus_holding_document(self, id_: str) -> str:
-        """See Store."""
-        return self._records.corpus_holding_document(id_)
-
     def content_types(self, rows: IntArray) -> list[str]:
-        """See Store."""
         if self._content_types is None:  # only targets with caps need them
             self._content_types = self._records.content_types()
         return [self._content_types[document] for document in self.tokens.document_of[rows]]
 
     def vectors(self, rows: IntArray) -> NDArray[np.float32]:
-        """See Store."""
         vectors: NDArray[np.float32] = self._embeddings.vectors[rows]
         return vectors
 
     def text_digests(self) -> list[bytes]:
-        """The digest of what was embedded for each passage, by row."""
+        """Return the digest of what was embedded for each passage, by row."""
         return [digest.tobytes() for digest in self._embeddings.digests[:]]
 
     def passage_ids(self, rows: Sequence[int]) -> list[str]:
-        """See Store."""
         return self._ids.of_rows(rows)
 
-    def passages(self, rows: Sequence[int]) -> list[Passage]:
-        """See Store."""
-        return self._records.passages(rows)
-
-    def texts(self, spans: Sequence[tuple[int, int, int]]) -> list[str]:
-        """See Store."""
-        return [self._records.text(*span) for span in spans]
-
-    def field_values(self, field: str) -> Sequence[tuple[int, str]]:
-        """See Store."""
-        return self._records.field_values(field)
-
-    def passage(self, id_: str) -> Passage:
-        """See Store."""
-        return self._records.passage(id_)
-
-    def document(self, id_: str) -> Document:
-        """See Store."""
-        return self._records.document(id_)
-
-    def document_passages(self, id_: str) -> list[Passage]:
-        """See Store."""
-        return self._records.document_passages(id_)
-
-    def origin_of(self, id_: str) -> DocumentOrigin:
-        """See Store."""
-        return self._records.origin_of(id_)
-
-    def list_documents(
-        self, documents: IntArray, order: ListedBy, limit: int, offset: int
-    ) -> list[ListedDocument]:
-        """See Store."""
-        return self._records.list_documents(documents.tolist(), order, limit, offset)
-
-    def titled(self, documents: IntArray, words: str) -> IntArray:
-        """See Store."""
-        return np.array(self._records.titled(documents.tolist(), words), dtype=np.int64)
-
-    def read_sources(
-        self, limit: int, offset: int, corpora: Collection[str] | None = None
-    ) -> ReadSources:
-        """See Store."""
-        return self._records.read_sources(limit, offset, corpora)
-
-    def value_counts(self, documents: IntArray, fields: Sequence[str]) -> list[ValueCount]:
-        """See Store."""
-        return self._records.value_counts(documents.tolist(), fields)
-
-    def metadata(self, corpora: Collection[str]) -> Iterator[Metadata]:
-        """See Store."""
-        return self._records.metadata(corpora)
-
-    def origins(self, corpora: Collection[str]) -> Mapping[str, OriginCounts]:
-        """See Store."""
-        return self._records.origins(corpora)
-
     def close(self) -> None:
-        """See Store."""
         self._finalizer()
 
 
 def _mask(numbers: Sequence[int] | IntArray, size: int) -> NDArray[np.bool_]:
-    """Whether each of `size` numbers from 0 is among these: faster than sets of so many."""
-    found = np.zeros(size, dtype=bool)
-    found[np.asarray(numbers, dtype=np.int64)] = True
-    return found
+    """Return whether each number below `size` is among these: faster than sets of so many."""
+    result = np.zeros(size, dtype=bool)
+    result[np.asarray(numbers, dtype=np.int64)] = True
+    return result
 
 
 def _in_use(version: Path) -> ExitStack:
@@ -569,7 +478,7 @@ def _release(
 
 
 def _nearest(rows: IntArray, similarities: FloatArray, depth: int) -> Hits:
-    """The best of many, of which few are sorted."""
+    """Return the best of many passages, of which few are sorted."""
     if len(rows) > depth:
         # ties with the last are kept, for the row decides between them
         enough = similarities >= np.partition(similarities, -depth)[-depth]

@@ -22,7 +22,7 @@ DATE = "date"
 
 @dataclass(frozen=True)
 class DocumentDays:
-    """The days that each document's date can mean, by the document's index.
+    """Days that each document's date can mean, by the document's index.
 
     NaT where a document has no date; `language.dates.OPEN_START` and `OPEN_END` where it leaves an
     end open.
@@ -33,7 +33,7 @@ class DocumentDays:
 
     @classmethod
     def of(cls, documents: int, dated: Iterable[tuple[int, str, str]]) -> Self:
-        """Of so many documents; `dated` are (index, first day, last day) of those with a date."""
+        """Make it for so many documents; `dated` are (index, first day, last day) of some."""
         rows = list(dated)
         indices = [index for index, _, _ in rows]
         days = [np.full(documents, np.datetime64("NaT", "D")) for _ in range(2)]
@@ -66,8 +66,7 @@ PASSAGE_FIELDS = ("section", "speaker", PASSAGE_ID)
 
 
 def where(filters: Filter) -> tuple[str, list[str | float]]:
-    """The condition on `documents` for all of `filters`, for a query of `RecordFiles`, and the
-    values it binds.
+    """Return the condition on `documents` for all `filters`, for `RecordFiles`, and its values.
 
     For PASSAGE_FIELDS `passages` must be there too. A list of values is bound as one: a query can
     bind only so many. The connection needs FUNCTIONS.
@@ -126,20 +125,20 @@ def _condition(condition: Condition) -> tuple[str, list[str | float]]:
 
 
 def _within(*ends: tuple[str, str | float | None]) -> tuple[str, list[str | float]]:
-    """The conditions of the ends that are given; none of them given holds for nothing."""
+    """Join the conditions of the ends that are set; without any nothing is within."""
     given = [(clause, value) for clause, value in ends if value is not None]
     return " AND ".join(clause for clause, _ in given) or "0", [value for _, value in given]
 
 
 def _is_one(speakers: str, listed: str) -> bool:
-    """Whether one of the speakers, joined by `; `, is one of a JSON list, small and capital letters
-    alike: of A to Z, as in SQL."""
+    """Return whether one of the speakers, joined by `; `, is in a JSON list. Letters A to Z match
+    in either case, as in SQL."""
     names = speakers.translate(_SMALL).split("; ")
     return any(value in names for value in _folded(listed))
 
 
 def _says_one(section: str, listed: str) -> bool:
-    """Whether a section path has the words of one of a JSON list: `Part 1` is none of `Part 12`.
+    """Return whether a section path has the words of one of a JSON list: not `Part 1` of `Part 12`.
 
     Small and capital letters are alike, of A to Z.
     """
@@ -147,7 +146,7 @@ def _says_one(section: str, listed: str) -> bool:
 
 
 def _lies_in_one(first: str | None, last: str, spans: str) -> bool:
-    """Whether the days from `first` to `last` lie in one of the spans of a JSON list."""
+    """Return whether the days from `first` to `last` lie in one of the spans of a JSON list."""
     if first is None:
         return False
     begins, ends = _sorted(spans)
@@ -177,7 +176,7 @@ def _as_words(listed: str) -> tuple[re.Pattern[str], ...]:
 
 @lru_cache(maxsize=8)
 def _sorted(spans: str) -> tuple[Sequence[str], Sequence[str]]:
-    """The first days in order, and with each the last day of all spans up to there."""
+    """Return the first days in order, and with each the last day of all spans up to there."""
     ordered = sorted(json.loads(spans))
     return [first for first, _ in ordered], list(accumulate((last for _, last in ordered), max))
 

@@ -17,7 +17,7 @@ import tantivy
 
 from atlas_search.core.errors import DamagedStore
 from atlas_search.stores.arrays import IntArray, map_array
-from atlas_search.stores.order import keys_after
+from atlas_search.stores.order import assign_keys
 from atlas_search.stores.vectors import FloatArray, Linked, link_or_copy
 
 MOST_TIES = 10_000  # rows of a table are of one length: a million may be equally good
@@ -29,7 +29,7 @@ anew: a damaged one would end it."""
 
 
 class Entry(NamedTuple):
-    """One passage for the index: its key, its document's key, its corpus and its stems."""
+    """Passage for the index: its key, its document's key, its corpus and its stems."""
 
     key: int
     document: int
@@ -38,7 +38,7 @@ class Entry(NamedTuple):
 
 
 class Keys(NamedTuple):
-    """The key of every passage, by row, and of every document, by index.
+    """Key of every passage, by row, and of every document, by index.
 
     `next_row` and `next_document` are the first that were never given.
     """
@@ -50,12 +50,12 @@ class Keys(NamedTuple):
 
     @classmethod
     def plain(cls, passages: int, documents: int) -> Self:
-        """Those of an index that was never changed."""
+        """Return the keys of an index that was never changed."""
         return cls(np.arange(passages), np.arange(documents), passages, documents)
 
     @classmethod
     def read(cls, folder: Path) -> Self | None:
-        """Those of the index in `folder`; None if it was never changed."""
+        """Read the keys of the index in `folder`; None if it was never changed."""
         if not (folder / NEXT_KEYS).exists():
             return None
         rows, documents, following = (map_array(folder / name) for name in _KEY_FILES)
@@ -63,22 +63,22 @@ class Keys(NamedTuple):
 
     def write(self, folder: Path) -> None:
         """Write them beside their index."""
-        found = (self.rows, self.documents, np.array([self.next_row, self.next_document]))
-        for name, array in zip(_KEY_FILES, found, strict=True):
+        result = (self.rows, self.documents, np.array([self.next_row, self.next_document]))
+        for name, array in zip(_KEY_FILES, result, strict=True):
             np.save(folder / name, array)
 
     def after(self, rows: IntArray, documents: IntArray) -> "Keys":
-        """Those of a coming version, of which each passage and document says where it stood.
+        """Return the keys of a coming version, by where each passage and document stood before.
 
         That is -1 for a new one, which gets a key of its own.
         """
-        rows, next_row = keys_after(self.rows, rows, self.next_row)
-        documents, next_document = keys_after(self.documents, documents, self.next_document)
+        rows, next_row = assign_keys(self.rows, rows, self.next_row)
+        documents, next_document = assign_keys(self.documents, documents, self.next_document)
         return Keys(rows, documents, next_row, next_document)
 
     @property
     def tombstones(self) -> int:
-        """How many passages were removed from the index since it was made."""
+        """Number of passages removed from the index since it was made."""
         return self.next_row - len(self.rows)
 
 
@@ -131,12 +131,12 @@ def change_keywords(
 
 
 def is_taken_over(name: str) -> bool:
-    """Whether a changed index has a file of this name as it was in the one before, if at all."""
+    """Return whether a changed index has this file, if at all, as it was in the one before."""
     return not name.endswith((".json", ".npy"))
 
 
 def _is_of_index(path: Path) -> bool:
-    """Whether tantivy made a file, and not only for itself or to keep others out."""
+    """Return whether tantivy made a file, and not only for itself or to keep others out."""
     return not path.name.startswith(".") and path.suffix != ".npy"
 
 
@@ -155,8 +155,8 @@ def _add(index: tantivy.Index, entries: Iterable[Entry], gone: Sequence[int]) ->
 
 
 def _give_one_mode(folder: Path) -> None:
-    """Whoever may read one file may read all: tantivy writes some for this user alone, whatever
-    the umask says."""
+    """Let whoever may read one file read all: tantivy writes some for this user alone, whatever the
+    umask says."""
     files = [path for path in folder.iterdir() if path.is_file()]
     mode = max(S_IMODE(path.stat().st_mode) for path in files)
     for path in files:
@@ -183,15 +183,14 @@ class Keywords:
 
     @property
     def count(self) -> int:
-        """Passages in the index."""
         return self._searcher.num_docs
 
     def matching(
         self, corpus: str, terms: Sequence[str], depth: int, within: Sequence[int] | None = None
     ) -> KeywordHits:
-        """The passages of `corpus` with any of `terms`, "" is every corpus: at least `depth`, with
-        all that are as good as the last of these, for tantivy gives ties in any order. Of more
-        than MOST_TIES some are left out.
+        """Return the passages of `corpus` with any of `terms`, "" is every corpus: at least
+        `depth`, with all that are as good as the last of these, for tantivy gives ties in any
+        order. Of more than MOST_TIES some are left out.
 
         `within`, if given, are the indices of the only documents allowed.
         """
@@ -211,20 +210,19 @@ class Keywords:
             query = tantivy.Query.boolean_query([(must, query), *clauses])
         limit = depth + OVERFETCH
         while True:
-            found = self._search(query, limit)
-            is_whole = len(found.rows) < limit or found.scores[-1] < found.scores[depth - 1]
+            result = self._search(query, limit)
+            is_whole = len(result.rows) < limit or result.scores[-1] < result.scores[depth - 1]
             if is_whole or limit > MOST_TIES:
-                return found
+                return result
             limit *= 8
 
     def holding(self, terms: Sequence[str]) -> IntArray:
-        """The rows of all passages with every one of `terms`, ascending; all without any."""
+        """Return the rows of all passages with every one of `terms`, ascending; all without any."""
         every = [(tantivy.Occur.Must, self._term(term)) for term in terms]
         query = tantivy.Query.boolean_query(every) if every else tantivy.Query.all_query()
         return np.sort(self._search(query, max(self.count, 1)).rows)
 
     def close(self) -> None:
-        """Remove what was made to open it."""
         self._linked.close()
 
     def _term(self, term: str) -> tantivy.Query:
@@ -233,8 +231,8 @@ class Keywords:
     def _search(self, query: tantivy.Query, limit: int) -> KeywordHits:
         hits = self._searcher.search(query, limit=limit, count=False).hits
         scores, addresses = zip(*hits, strict=True) if hits else ((), ())
-        found = self._searcher.fast_field_values("row", list(addresses))
-        rows: IntArray = np.array(found, dtype=np.int64)
+        result = self._searcher.fast_field_values("row", list(addresses))
+        rows: IntArray = np.array(result, dtype=np.int64)
         if self._keys:
             rows = self._row_of[rows]
         return KeywordHits(rows, np.array(scores, dtype=np.float64))

@@ -14,13 +14,12 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from atlas_search.core.errors import DamagedStore, MissingStore, OutdatedStore
-from atlas_search.language.languages import DEFAULT_LANGUAGE
 
 SCHEMA_VERSION = 3
 SHARING_SCHEMA_VERSION = 5
-"""Of a version that shares the files of an earlier one, which an earlier Atlas would misread."""
-READ_SCHEMA_VERSIONS = (SCHEMA_VERSION, 4, SHARING_SCHEMA_VERSION)
-"""Version 4 shared all but the documents."""
+"""Schema version of a version that shares the files of the one before."""
+_NEEDED = {"chroma/chroma.sqlite3", "embeddings/sums.npy", "ids/ends.npy", "words/ends.npy"}
+"""Files with a digest that stores of other forms lack."""
 FILE_NAME = "manifest.json"
 SHOWN = 10  # names of other collections, where one is missing
 _DIGEST = "digest"
@@ -48,7 +47,7 @@ class CorpusStatistics(_Part):
     bytes: int
     seconds: float
     digest: str
-    language: str = DEFAULT_LANGUAGE  # manifests of the first analyser do not say
+    language: str
 
 
 class EmbeddingModel(_Part):
@@ -174,29 +173,26 @@ class Manifest(_Part):
     index_recalls: Mapping[str, IndexRecall] = {}
 
     def ef_search(self, corpus: str) -> int:
-        """How many neighbours a search of a corpus looks at in its index."""
+        """Return how many neighbours a search of a corpus looks at in its index."""
         own = self.index_recalls.get(corpus)
         return own.ef_search if own else self.index.ef_search
 
     @property
     def calibration_is_stale(self) -> bool:
-        """Whether the contents are others than those the calibration was made for."""
+        """Return whether the contents have changed since the calibration was made."""
         made_for = self.calibration and self.calibration.content_digest
         return made_for not in (None, self.content_digest)
 
     @property
     def passages(self) -> int:
-        """Passages in all corpora."""
         return sum(corpus.passages for corpus in self.corpora)
 
     @property
     def documents(self) -> int:
-        """Documents in all corpora."""
         return sum(corpus.documents for corpus in self.corpora)
 
     @property
     def languages(self) -> dict[str, str]:
-        """The language of every corpus."""
         return {corpus.id: corpus.language for corpus in self.corpora}
 
     def write(self, folder: Path) -> None:
@@ -210,7 +206,7 @@ class Manifest(_Part):
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(folder / FILE_NAME)
-        _sync(folder)
+        bring_to_disk(folder)
 
     @classmethod
     def read(cls, folder: Path) -> Self:
@@ -232,20 +228,17 @@ class Manifest(_Part):
             raise DamagedStore(
                 f"{path} is not valid JSON ({error}). Run `atlas store repair {folder.name}`."
             ) from error
-        found = content.get("schema_version") if isinstance(content, dict) else None
-        if isinstance(found, int) and found not in READ_SCHEMA_VERSIONS:
+        if _is_outdated(content):
             raise OutdatedStore(
-                f"{path} has schema version {found}; this Atlas reads {SCHEMA_VERSION} to "
-                f"{SHARING_SCHEMA_VERSION}. Build the collection again with `atlas create`, or the "
-                "bundled demo with `atlas demo`."
+                f"{path} was written by another version of Atlas, in a form that this one does not "
+                "read. Build the collection again with `atlas create`, or the bundled demo with "
+                "`atlas demo`."
             )
         digest = content.pop(_DIGEST, "") if isinstance(content, dict) else ""
-        if digest and digest != _digest(content):  # earlier manifests have none
+        if digest != _digest(content):
             raise DamagedStore(
                 f"{path} is not as it was written. Run `atlas store repair {folder.name}`."
             )
-        if isinstance(content, dict):  # what earlier versions said of a collection
-            content.pop("answer_likelihood", None)
         try:
             return cls.model_validate(content)
         except ValidationError as error:
@@ -255,17 +248,27 @@ class Manifest(_Part):
             ) from error
 
 
+def _is_outdated(content: Any) -> bool:
+    """Return whether a manifest says that its version has another form than today's."""
+    if not isinstance(content, dict):
+        return False
+    schema, files = content.get("schema_version"), content.get("files")
+    is_other = isinstance(schema, int) and schema not in (SCHEMA_VERSION, SHARING_SCHEMA_VERSION)
+    return is_other or (isinstance(files, dict) and not files.keys() >= _NEEDED)
+
+
 def _digest(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 
-def _sync(folder: Path) -> None:
-    """Make a rename in `folder` outlast a power failure."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+def bring_to_disk(*paths: Path) -> None:
+    """Make the content of files, and the names in folders, outlast a power failure."""
+    for path in paths:
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _missing(folder: Path) -> str:
@@ -279,7 +282,7 @@ def _missing(folder: Path) -> str:
 
 
 def _others(folder: Path) -> str:
-    """The collections beside a folder that is none, in words."""
+    """Name the collections beside a folder that is none."""
     found = sorted(path.parent.name for path in folder.parent.glob(f"*/{FILE_NAME}"))
     shown = f"{', '.join(found[:SHOWN])}{' ...' if len(found) > SHOWN else ''}"
     return f"Collections there: {shown}. " if found else ""

@@ -25,7 +25,7 @@ _ROWS, _DOCUMENTS, _COUNTS, _GONE = "rows.npy", "documents.npy", "counts.npy", "
 
 
 class Counts(NamedTuple):
-    """The first row and document key that were never given, and how many the base has."""
+    """First row and document keys never given, and the numbers of both in the base."""
 
     next_row: int
     next_document: int
@@ -35,7 +35,7 @@ class Counts(NamedTuple):
 
 @dataclass(frozen=True)
 class Order:
-    """The key of every passage, by row, and of every document, by index.
+    """Key of every passage, by row, and of every document, by index.
 
     `gone` are the ids, by corpus, that the vector index still holds from the base, though the
     version has no such passage in it, or one with another text.
@@ -48,13 +48,13 @@ class Order:
 
     @classmethod
     def whole(cls, rows: int, documents: int) -> "Order":
-        """That of a version that was written whole."""
+        """Return the order of a version that was written whole."""
         counts = Counts(rows, documents, rows, documents)
         return cls(np.arange(rows), np.arange(documents), counts, {})
 
     @classmethod
     def read(cls, folder: Path) -> "Order | None":
-        """That in `folder`; None if there is none, for the version was written whole.
+        """Read the order in `folder`; None if the version was written whole.
 
         Raises DamagedStore.
         """
@@ -71,7 +71,6 @@ class Order:
             ) from error
 
     def write(self, folder: Path) -> None:
-        """Write it into a new folder."""
         folder.mkdir(parents=True)
         arrays = {_ROWS: self.rows, _DOCUMENTS: self.documents, _COUNTS: np.array(self.counts)}
         for name, array in arrays.items():
@@ -81,25 +80,25 @@ class Order:
 
     @cached_property
     def splice(self) -> Splice:
-        """Where the passages stand: first those of the base, then the recent ones, in order."""
+        """Places of the passages: first those of the base, then the recent ones, in order."""
         return Splice.of(_standing(self.rows, self.counts.base_rows), self.counts.base_rows)
 
     @cached_property
     def document_splice(self) -> Splice:
-        """Where the documents stand."""
+        """Places of the documents."""
         at = _standing(self.documents, self.counts.base_documents)
         return Splice.of(at, self.counts.base_documents)
 
     def after(
         self, rows: IntArray, documents: IntArray, gone: Mapping[str, Sequence[str]]
     ) -> "Order":
-        """That of a coming version, of which each passage and document says where it stands now.
+        """Return the order of a coming version, by where each passage and document stands now.
 
         That is -1 for a new one, which gets a key of its own. `gone` are the ids that leave the
         base with it.
         """
-        keys, next_row = keys_after(self.rows, rows, self.counts.next_row)
-        of_documents, next_document = keys_after(
+        keys, next_row = assign_keys(self.rows, rows, self.counts.next_row)
+        of_documents, next_document = assign_keys(
             self.documents, documents, self.counts.next_document
         )
         counts = self.counts._replace(next_row=next_row, next_document=next_document)
@@ -108,28 +107,31 @@ class Order:
 
     @property
     def is_recent(self) -> NDArray[np.bool_]:
-        """Whether each passage came after the base was written."""
+        """Return whether each passage came after the base was written."""
         return self.rows >= self.counts.base_rows
 
     @property
     def recent(self) -> int:
-        """How many passages are not in the base."""
+        """Number of passages that are not in the base."""
         return int(np.count_nonzero(self.is_recent))
 
     @property
     def left_out(self) -> int:
-        """How many passages of the base the version does not have."""
+        """Number of passages of the base that the version does not have."""
         return self.counts.base_rows - (len(self.rows) - self.recent)
 
 
-def keys_after(keys: IntArray, stood: IntArray, following: int) -> tuple[IntArray, int]:
-    """The keys of items that stood at these places, and the next one; -1 gets a new key."""
-    found = np.full(len(stood), -1)
+def assign_keys(keys: IntArray, stood: IntArray, following: int) -> tuple[IntArray, int]:
+    """Return the keys of a coming version's items, and the next free one.
+
+    An item keeps the key of its old row; -1 gets a new one.
+    """
+    result = np.full(len(stood), -1)
     kept = stood >= 0
-    found[kept] = keys[stood[kept]]
+    result[kept] = keys[stood[kept]]
     new = np.flatnonzero(~kept)
-    found[new] = following + np.arange(len(new))
-    return found, following + len(new)
+    result[new] = following + np.arange(len(new))
+    return result, following + len(new)
 
 
 def _standing(keys: IntArray, base: int) -> IntArray:
@@ -148,26 +150,22 @@ class Numbering:
             self._numbers = np.full(following, -1)
             self._numbers[keys] = np.arange(len(keys))
 
-    def keys(self, numbers: Sequence[int] | range) -> list[int]:
-        """The keys of some rows or indices."""
-        if self._keys is None:
-            return [int(number) for number in numbers]
-        found: list[int] = self._keys[np.asarray(numbers, dtype=np.int64)].tolist()
-        return found
+    def keys(self, numbers: Sequence[int] | IntArray) -> list[int]:
+        """Return the keys of some rows or indices."""
+        own = np.asarray(numbers, dtype=np.int64)
+        keys: list[int] = (own if self._keys is None else self._keys[own]).tolist()
+        return keys
 
     def number(self, key: int) -> int:
-        """The row or index of a key."""
         return key if self._keys is None else int(self._numbers[key])
 
-    def numbers(self, keys: Sequence[int]) -> list[int]:
-        """The rows or indices of some keys, ascending."""
-        if self._keys is None:
-            return sorted(keys)
-        found: list[int] = np.sort(self._numbers[np.asarray(keys, dtype=np.int64)]).tolist()
-        return found
+    def numbers(self, keys: Sequence[int]) -> IntArray:
+        """Return the rows or indices of some keys, ascending."""
+        own = np.asarray(keys, dtype=np.int64)
+        return np.sort(own if self._keys is None else self._numbers[own])
 
     def in_order(self, by_key: Sequence[_Value]) -> list[_Value]:
-        """What there is of all of them, in order of keys, in order of rows or indices."""
+        """Bring values of all items from the order of keys into that of rows or indices."""
         if self._keys is None:
             return list(by_key)
         if len(by_key) != len(self._keys):

@@ -58,7 +58,7 @@ class RecordFiles:
     """
 
     def __init__(self, path: Path, recent: Path | None):
-        """Raises DamagedStore if a file is missing, or is none of SQLite."""
+        """Open both files. Raises DamagedStore if one is missing, or is none of SQLite."""
         for each in filter(None, (path, recent)):
             if not each.exists():
                 raise DamagedStore(f"{each} is missing. Run `atlas store repair`.")
@@ -77,7 +77,7 @@ class RecordFiles:
     def rows(
         self, query: str, values: Values = (), *, outer: str = "SELECT * FROM {}", last: Values = ()
     ) -> list[sqlite3.Row]:
-        """The rows that a query gives of each file, put together by the `outer` one.
+        """Return the rows that a query gives of each file, put together by the `outer` one.
 
         The query names its tables `{documents}`, `{passages}` and `{sources}`, which are without
         what is gone; with it they are `{of}passages`, `{of}texts` and `{of}metadata`, for which
@@ -92,7 +92,7 @@ class RecordFiles:
             return connection.execute(self._joined(query, outer), bound).fetchall()
 
     def rows_in_turn(self, query: str) -> list[tuple[Any, ...]]:
-        """The rows that a query gives of each file, one after the other: the base is first.
+        """Return the rows that a query gives of each file, one after the other: the base is first.
 
         They come in the order in which the query gives those of a file. To read tens of thousands
         so takes a third of the time of `rows`, which puts all in order anew. Raises as that does.
@@ -100,12 +100,12 @@ class RecordFiles:
         with self._connection() as connection:
             cursor = connection.cursor()
             cursor.row_factory = None
-            found = [cursor.execute(query.format_map(tables)).fetchall() for tables in self._tables]
-        return [row for of_file in found for row in of_file]
+            rows = [cursor.execute(query.format_map(tables)).fetchall() for tables in self._tables]
+        return [row for of_file in rows for row in of_file]
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
-        """A connection for a moment; what the block raises of damage is DamagedStore."""
+        """Lend a connection for a moment; damage that the block meets is DamagedStore."""
         connection = self._idle.get()
         try:
             if self._is_closed:
@@ -124,37 +124,28 @@ class RecordFiles:
         return outer.format(f"({every})")
 
     def each(self, expression: str, between: str) -> str:
-        """An expression over the tables of each file, joined: for a query inside a query."""
+        """Return an expression over the tables of each file, joined: for a query inside a query."""
         return between.join(expression.format_map(tables) for tables in self._tables)
 
-    def columns(self, table: str) -> frozenset[str]:
-        """The columns of a table; an Atlas of an earlier version may have written fewer."""
-        connection = self._idle.get()
-        try:
-            found = connection.execute(f"PRAGMA main.table_info({table})").fetchall()
-            return frozenset(row["name"] for row in found)
-        finally:
-            self._idle.put(connection)
-
     def check(self) -> str:
-        """What SQLite's own integrity check finds first; `ok` if nothing."""
+        """Return the first finding of SQLite's own integrity check; `ok` if nothing."""
         schemas = ("main", "recent")[: len(self._tables)]
         connection = self._idle.get()
         try:
-            found = [connection.execute(f"PRAGMA {s}.integrity_check").fetchone() for s in schemas]
+            result = [connection.execute(f"PRAGMA {s}.integrity_check").fetchone() for s in schemas]
         finally:
             self._idle.put(connection)
-        return next((str(said) for (said,) in found if said != "ok"), "ok")
+        return next((str(said) for (said,) in result if said != "ok"), "ok")
 
     def unreadable(self, error: Exception) -> DamagedStore:
-        """The error of files that cannot be read."""
+        """Return the error of files that cannot be read."""
         return DamagedStore(
             f"{self._names} cannot be read ({error}). `atlas store verify` says what brings them "
             "back."
         )
 
     def close(self) -> None:
-        """Close all connections, once nobody has one; what is asked later raises ClosedStore."""
+        """Close all connections, once nobody has one; later queries raise ClosedStore."""
         with self._closing:  # two that close at once would wait for each other's connections
             connections = [self._idle.get() for _ in range(CONNECTIONS)]
             self._is_closed = True
@@ -174,7 +165,7 @@ def _connect(path: Path, recent: Path | None) -> sqlite3.Connection:
 
 
 class ValueCount(NamedTuple):
-    """How many documents have a value of a field."""
+    """Number of documents with a value of a field."""
 
     field: str
     value: str
@@ -182,7 +173,7 @@ class ValueCount(NamedTuple):
 
 
 class DocumentColumns(NamedTuple):
-    """What makes each document of a version the one it is, and what is counted of it: by index.
+    """Identity and counts of each document of a version, by index.
 
     `origins` to `digests` are as in `Provenance`; `characters` are numbers of them, `metadata` the
     JSON of it.
@@ -199,18 +190,17 @@ class DocumentColumns(NamedTuple):
     metadata: Sequence[str]
 
     def identity(self, index: int) -> tuple[str, str, str]:
-        """What makes a document the same in another version: origin, source and key."""
+        """Return what makes a document the same in another version: origin, source and key."""
         return self.origins[index], self.sources[index], self.keys[index]
 
     def provenance(self, index: int) -> Provenance:
-        """Where a document comes from."""
         return Provenance(
             self.origins[index], self.keys[index], self.stems[index], self.digests[index]
         )
 
 
 class DocumentOrigin(NamedTuple):
-    """The corpus of a document, the source file and its kind, and how many others that gave.
+    """Corpus of a document, its source file and kind, and the number of others of that file.
 
     `content` is the SHA-256 of that file as it was read; empty if it is not known.
     """
@@ -223,7 +213,7 @@ class DocumentOrigin(NamedTuple):
 
 
 class ListedDocument(NamedTuple):
-    """A document without its text; `days` are the first and last of its date, empty if undated."""
+    """Document without its text; `days` are the first and last of its date, empty if undated."""
 
     id: str
     corpus: str
@@ -241,7 +231,7 @@ ListedBy = Literal["id", "title", "date", "-date"]
 
 
 class ReadSource(NamedTuple):
-    """A source file as the build read it: the documents it gave, and what was left out of it.
+    """Source file as the build read it: the documents it gave, and what was left out of it.
 
     `remarks` are pairs of the key of a record, empty for the whole file, and what is told of it.
     """
@@ -254,7 +244,7 @@ class ReadSource(NamedTuple):
 
 
 class ReadSources(NamedTuple):
-    """How many source files were read, and some of those that gave no document or have remarks.
+    """Number of source files read, and some of those that gave no document or have remarks.
 
     `refused` gave none; `listed` is how many are refused or have remarks.
     """
@@ -266,7 +256,7 @@ class ReadSources(NamedTuple):
 
 
 class OriginCounts(NamedTuple):
-    """How much came from one kind of source."""
+    """Counts of what came from one kind of source."""
 
     documents: int
     passages: int

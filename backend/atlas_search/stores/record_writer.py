@@ -15,7 +15,8 @@ from atlas_search.language.text import TextSpan
 
 
 def read_only(path: Path) -> str:
-    """The address under which SQLite reads a file without a lock, and writes nothing beside it."""
+    """Return the address under which SQLite reads a file without a lock, and writes nothing beside
+    it."""
     return f"{path.resolve().as_uri()}?mode=ro&immutable=1"
 
 
@@ -93,10 +94,10 @@ CREATE TABLE gone_sources (
 
 
 class SourceRow(NamedTuple):
-    """A source file as it was read: its fingerprint and what was left out of it.
+    """Source file as it was read: its fingerprint and what was left out of it.
 
     `remarks` are (record key, remark) pairs, `seconds` what reading and cutting it took; `content`
-    is the SHA-256 of its bytes, empty of a folder and of what an earlier Atlas or a backup wrote.
+    is the SHA-256 of its bytes, empty of a folder and of what a backup wrote.
     """
 
     name: str
@@ -110,7 +111,7 @@ class SourceRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Where a document comes from.
+    """Origin of a document.
 
     `origin` is the kind of source (`pdf`), `key` the record in its file, `stem` what its id is
     made of, `digest` that of all it says.
@@ -124,7 +125,7 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class PassageRow:
-    """One passage as it is stored; its text is cut from the document's."""
+    """Passage as it is stored; its text is cut from the document's."""
 
     id: str
     span: TextSpan
@@ -153,7 +154,6 @@ class RecordWriter:
         self._passages = 0
 
     def close(self) -> None:
-        """Commit and close."""
         self._connection.commit()
         self._connection.execute("PRAGMA synchronous = FULL")
         self._connection.close()
@@ -284,7 +284,6 @@ class RecentWriter(RecordWriter):
         self._connection.execute("INSERT OR IGNORE INTO gone_sources VALUES (?, ?)", (origin, name))
 
     def source(self, source: SourceRow) -> None:
-        """Add a source file, or put it in the place of the one that was there."""
         self.remove_source(source.origin, source.name)
         super().source(source)
 

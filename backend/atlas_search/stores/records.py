@@ -58,12 +58,12 @@ _OF_OTHERS = "d.corpus NOT IN (SELECT value FROM json_each(:corpora))"
 
 
 def no_passage(id_: str) -> NotFound:
-    """The error of an id that no passage has."""
+    """Return the error of an id that no passage has."""
     return NotFound(f"There is no passage {id_!r} in this collection.")
 
 
 def no_document(id_: str) -> NotFound:
-    """The error of an id that no document has."""
+    """Return the error of an id that no document has."""
     return NotFound(f"There is no document {id_!r} in this collection.")
 
 
@@ -85,7 +85,7 @@ class Records:
 
     @classmethod
     def of_version(cls, folder: Path, manifest: Manifest, order: Order | None) -> Self:
-        """Those of the version in a folder. Raises DamagedStore."""
+        """Open the documents of the version in `folder`. Raises DamagedStore."""
         recent = folder / RECENT_RECORDS if RECENT_RECORDS in manifest.files else None
         return cls(folder / RECORDS, manifest.languages, order, recent)
 
@@ -96,7 +96,6 @@ class Records:
         order: Order | None = None,
         recent: Path | None = None,
     ):
-        """Raises DamagedStore."""
         self._files = RecordFiles(path, recent)
         self._languages = languages
         self._row, self._document_number = Numbering(), Numbering()
@@ -107,8 +106,6 @@ class Records:
         self._folded = lru_cache(CACHED_TITLES)(fold)
         try:
             self._rows(_PASSAGES, outer="SELECT 1 FROM {} LIMIT 1")
-            # an earlier Atlas wrote no digests of sources
-            self.is_of_earlier_form = "content" not in self._files.columns("sources")
         except sqlite3.DatabaseError as error:
             raise self._files.unreadable(error) from error
 
@@ -118,60 +115,59 @@ class Records:
         return self._files.rows(query, values, outer=outer, last=last)
 
     def close(self) -> None:
-        """Release the files; what is asked later raises ClosedStore."""
+        """Release the files; later questions raise ClosedStore."""
         self._files.close()
 
     @property
     def count(self) -> int:
-        """How many passages there are."""
         every = self._rows("SELECT COUNT(*) FROM {of}passages")
         gone = self._rows("SELECT COUNT(*) FROM {of}passages WHERE document IN {gone}")
         return int(sum(count for (count,) in every) - sum(count for (count,) in gone))
 
     def passage_ids(self) -> list[str]:
-        """The id of every passage, by row."""
+        """Return the id of every passage, by row."""
         # as one text: a quarter of a million rows take four times as long
         outer = "SELECT json_group_array(id) FROM (SELECT id FROM {} ORDER BY row)"
-        found = self._rows("SELECT row, id FROM {passages} p", outer=outer)
-        ids: list[str] = json.loads(found[0][0])
+        rows = self._rows("SELECT row, id FROM {passages} p", outer=outer)
+        ids: list[str] = json.loads(rows[0][0])
         return self._row.in_order(ids)
 
     def ids_of(self, rows: Sequence[int]) -> list[str]:
-        """The ids of the passages in ascending `rows`."""
-        found = self._rows(
+        """Return the ids of the passages in ascending `rows`."""
+        result = self._rows(
             "SELECT row, id FROM {of}passages WHERE row IN (SELECT value FROM json_each(?))",
             (json.dumps(self._row.keys(rows)),),
         )
-        return [id_ for _, id_ in sorted((self._row.number(key), id_) for key, id_ in found)]
+        return [id_ for _, id_ in sorted((self._row.number(key), id_) for key, id_ in result)]
 
     def holders(self, ids: Collection[str]) -> dict[str, str]:
-        """The passages among these `ids`, with the ids of their documents."""
+        """Return the ids of the documents that hold these passages, as far as there are any."""
         query = (
             "SELECT p.id, d.id FROM {of}passages p JOIN {documents} d USING (document) "
             "WHERE p.id IN (SELECT value FROM json_each(?))"
         )
-        found = self._rows(query, (json.dumps(sorted(ids)),))
-        return {row[0]: row[1] for row in found}
+        rows = self._rows(query, (json.dumps(sorted(ids)),))
+        return {row[0]: row[1] for row in rows}
 
     def _of_documents(self, value: str) -> list[Any]:
-        """What every document has of something, by its index."""
+        """Return a value of every document, by its index."""
         query = f"SELECT d.document AS document, {value} AS value FROM {{documents}} d"
-        found = self._rows(query, outer="SELECT value FROM {} ORDER BY document")
-        return self._document_number.in_order([value for (value,) in found])
+        rows = self._rows(query, outer="SELECT value FROM {} ORDER BY document")
+        return self._document_number.in_order([value for (value,) in rows])
 
     def days_of_documents(self) -> list[tuple[int, str, str]]:
-        """The index of every document with a date, and the first and last day that it can mean."""
+        """Return the index, first day and last day of every document with a date."""
         query = """
             SELECT document, MIN(first_day), MAX(last_day) FROM {of}metadata
             WHERE field = ? AND first_day IS NOT NULL AND document NOT IN {gone}
             GROUP BY document
         """
         number = self._document_number.number
-        found = self._rows(query, (DATE,))
-        return sorted((number(key), first, last) for key, first, last in found)
+        rows = self._rows(query, (DATE,))
+        return sorted((number(key), first, last) for key, first, last in rows)
 
     def content_types(self) -> list[str]:
-        """The content type of every document, by its index; empty where none is known."""
+        """Return the content type of every document, by its index; empty where none is known."""
         value = (
             "(SELECT value FROM {of}metadata m WHERE m.document = d.document "
             "AND field = 'content_type')"
@@ -179,65 +175,57 @@ class Records:
         return [str(value or "") for value in self._of_documents(value)]
 
     def passage_counts(self) -> IntArray:
-        """How many passages each document has, by its index."""
+        """Return the number of passages of each document, by its index."""
         # a join with the documents, some of which have none, takes twice as long
         query = "SELECT document, COUNT(*) FROM {of}passages GROUP BY document"
         rows = chain.from_iterable(self._files.rows_in_turn(query))
-        found = np.fromiter(rows, dtype=np.int64).reshape(-1, 2)
+        result = np.fromiter(rows, dtype=np.int64).reshape(-1, 2)
         documents = sum(n for (n,) in self._rows("SELECT COUNT(*) FROM {documents} d"))
         keys = self._document_number.keys(range(documents))
-        _, own, has = np.intersect1d(keys, found[:, 0], assume_unique=True, return_indices=True)
+        _, own, has = np.intersect1d(keys, result[:, 0], assume_unique=True, return_indices=True)
         counts = np.zeros(documents, dtype=np.int64)
-        counts[own] = found[has, 1]
+        counts[own] = result[has, 1]
         return counts
 
     def passages(self, rows: Sequence[int]) -> list[Passage]:
-        """The passages in `rows`, in that order."""
-        found = self._rows(
+        """Return the passages in `rows`, in that order."""
+        result = self._rows(
             _PASSAGES + "WHERE p.row IN (SELECT value FROM json_each(?))",
             (json.dumps(self._row.keys(rows)),),
         )
-        passages = map(self._passage, found)
+        passages = map(self._passage, result)
         by_row = {passage.row: passage for passage in passages}
         return [by_row[int(row)] for row in rows]
 
     def passage(self, id_: str) -> Passage:
-        """The passage with this id. Raises NotFound."""
-        found = self._rows(_PASSAGES + "WHERE p.id = ?", (id_,))
-        if not found:
+        rows = self._rows(_PASSAGES + "WHERE p.id = ?", (id_,))
+        if not rows:
             raise no_passage(id_)
-        return self._passage(found[0])
+        return self._passage(rows[0])
 
     def document(self, id_: str) -> Document:
-        """The document with this id. Raises NotFound."""
-        found = self._rows("SELECT * FROM {documents} d WHERE d.id = ?", (id_,))
-        if not found:
+        rows = self._rows("SELECT * FROM {documents} d WHERE d.id = ?", (id_,))
+        if not rows:
             raise no_document(id_)
-        return self._document(found[0])
+        return self._document(rows[0])
 
     def origin_of(self, id_: str) -> DocumentOrigin:
-        """Where a document comes from. Raises NotFound."""
         query = "SELECT corpus, source, origin FROM {documents} d WHERE d.id = ?"
-        found = self._rows(query, (id_,))
-        if not found:
+        rows = self._rows(query, (id_,))
+        if not rows:
             raise no_document(id_)
-        corpus, source, origin = found[0]
+        corpus, source, origin = rows[0]
         query = "SELECT COUNT(*) FROM {documents} d WHERE d.origin = ? AND d.source = ?"
         documents = sum(count for (count,) in self._rows(query, (origin, source)))
-        query = f"SELECT {self._content} FROM {{sources}} s WHERE s.origin = ? AND s.name = ?"
+        query = "SELECT content FROM {sources} s WHERE s.origin = ? AND s.name = ?"
         content = self._rows(query, (origin, source))
         return DocumentOrigin(
             corpus, source, origin, documents - 1, content[0][0] if content else b""
         )
 
-    @property
-    def _content(self) -> str:
-        return "x''" if self.is_of_earlier_form else "content"
-
     def list_documents(
-        self, documents: Sequence[int], order: ListedBy, limit: int, offset: int
+        self, documents: IntArray, order: ListedBy, limit: int, offset: int
     ) -> list[ListedDocument]:
-        """Of the documents with these indices at most `limit`, after the first `offset`."""
         query = f"""
             SELECT id, corpus, title, source, origin, characters, metadata,
                 (SELECT COUNT(*) FROM {{of}}passages p WHERE p.document = d.document) AS passages,
@@ -249,7 +237,7 @@ class Records:
         """
         keys = json.dumps(self._document_number.keys(documents))
         outer = f"SELECT * FROM {{}} ORDER BY {_ORDERS[order]} LIMIT ? OFFSET ?"
-        found = self._rows(query, (keys,), outer=outer, last=(limit, offset))
+        rows = self._rows(query, (keys,), outer=outer, last=(limit, offset))
         return [
             ListedDocument(
                 id=row["id"],
@@ -262,18 +250,18 @@ class Records:
                 metadata=_metadata(row["metadata"]),
                 days=(row["first_day"] or "", row["last_day"] or ""),
             )
-            for row in found
+            for row in rows
         ]
 
-    def titled(self, documents: Sequence[int], words: str) -> list[int]:
-        """Those of `documents` whose title holds all of these, in capitals or not; ascending."""
+    def titled(self, documents: IntArray, words: str) -> IntArray:
+        """Return the documents whose title holds all `words`, in capitals or not; ascending."""
         wanted = fold(words).split()
         query = """
             SELECT document, title FROM {documents} d
             WHERE d.document IN (SELECT value FROM json_each(?))
         """
-        found = self._rows(query, (json.dumps(self._document_number.keys(documents)),))
-        titles = ((document, self._folded(title)) for document, title in found)
+        rows = self._rows(query, (json.dumps(self._document_number.keys(documents)),))
+        titles = ((document, self._folded(title)) for document, title in rows)
         return self._document_number.numbers(
             [document for document, title in titles if all(word in title for word in wanted)]
         )
@@ -281,7 +269,7 @@ class Records:
     def read_sources(
         self, limit: int, offset: int, corpora: Collection[str] | None = None
     ) -> ReadSources:
-        """What the files gave; those without a document come first, then those with remarks."""
+        """List first the files without a document, then those with remarks."""
         # a table may be read anew, and most of its documents be those of the base
         own = "FROM {documents} d WHERE d.origin = s.origin AND d.source = s.name"
         documents = self._files.each(f"(SELECT COUNT(*) {own})", " + ")
@@ -320,27 +308,23 @@ class Records:
         )
 
     def document_passages(self, id_: str) -> list[Passage]:
-        """The passages of a document, in order of position."""
-        found = self._rows(_PASSAGES + "WHERE d.id = ?", (id_,), outer=BY_ROW)
-        return [self._passage(record) for record in found]
+        rows = self._rows(_PASSAGES + "WHERE d.id = ?", (id_,), outer=BY_ROW)
+        return [self._passage(record) for record in rows]
 
     def corpus_holding_document(self, id_: str) -> str:
-        """The corpus of the document with this id; empty without one."""
-        found = self._rows("SELECT corpus FROM {documents} d WHERE d.id = ?", (id_,))
-        return str(found[0]["corpus"]) if found else ""
+        rows = self._rows("SELECT corpus FROM {documents} d WHERE d.id = ?", (id_,))
+        return str(rows[0]["corpus"]) if rows else ""
 
     def metadata(self, corpora: Collection[str]) -> Iterator[Metadata]:
-        """The metadata of every document of some corpora."""
         query = (
             "SELECT document, metadata FROM {documents} d "
             "WHERE d.corpus IN (SELECT value FROM json_each(?))"
         )
-        found = self._rows(query, (json.dumps(sorted(corpora)),))
-        for record in sorted(found, key=lambda r: self._document_number.number(r["document"])):
+        rows = self._rows(query, (json.dumps(sorted(corpora)),))
+        for record in sorted(rows, key=lambda r: self._document_number.number(r["document"])):
             yield _metadata(record["metadata"])
 
     def origins(self, corpora: Collection[str]) -> dict[str, OriginCounts]:
-        """How much of some corpora came from each kind of source."""
         query = """
             SELECT origin,
                 (SELECT COUNT(*) FROM {of}passages p WHERE p.document = d.document) AS passages
@@ -350,17 +334,17 @@ class Records:
             SELECT origin, COUNT(*) AS documents, SUM(passages) AS passages FROM {}
             GROUP BY origin ORDER BY origin
         """
-        found = self._rows(query, (json.dumps(sorted(corpora)),), outer=outer)
-        return {row["origin"]: OriginCounts(row["documents"], row["passages"]) for row in found}
+        rows = self._rows(query, (json.dumps(sorted(corpora)),), outer=outer)
+        return {row["origin"]: OriginCounts(row["documents"], row["passages"]) for row in rows}
 
-    def matching_documents(self, filters: Filter) -> list[int]:
-        """Indices of the documents that meet every condition, ascending."""
+    def matching_documents(self, filters: Filter) -> IntArray:
+        """Return the indices of the documents that meet every condition, ascending."""
         condition, values = where(filters)
         query = f"SELECT document FROM {{documents}} documents WHERE {condition}"
         return self._document_number.numbers([key for (key,) in self._rows(query, values)])
 
-    def matching_passages(self, filters: Filter) -> list[int]:
-        """Rows of the passages that meet every condition, ascending."""
+    def matching_passages(self, filters: Filter) -> IntArray:
+        """Return the rows of the passages that meet every condition, ascending."""
         condition, values = where(filters)
         query = (
             "SELECT row FROM {of}passages passages JOIN {documents} documents USING (document) "
@@ -368,8 +352,8 @@ class Records:
         )
         return self._row.numbers([key for (key,) in self._rows(query, values)])
 
-    def value_counts(self, documents: Sequence[int], fields: Sequence[str]) -> list[ValueCount]:
-        """How many of `documents` have each value of `fields`, by field, count and value.
+    def value_counts(self, documents: IntArray, fields: Sequence[str]) -> list[ValueCount]:
+        """Order the counts by field, count and value.
 
         A date within one year counts as that year; small and capital letters are alike, as to a
         filter.
@@ -384,11 +368,10 @@ class Records:
             GROUP BY field, value COLLATE NOCASE ORDER BY field, documents DESC, value
         """
         keys = json.dumps(self._document_number.keys(documents))
-        found = self._rows(query, (keys, json.dumps([*fields])), outer=outer)
-        return [ValueCount(row["field"], row["value"], row["documents"]) for row in found]
+        rows = self._rows(query, (keys, json.dumps([*fields])), outer=outer)
+        return [ValueCount(row["field"], row["value"], row["documents"]) for row in rows]
 
     def field_values(self, field: str) -> list[tuple[int, str]]:
-        """Document and value of all that documents say in a field, as `Store` has it."""
         query = f"""
             SELECT document, {_IN_CELL} AS cell FROM {{of}}metadata
             WHERE field = ? AND document NOT IN {{gone}}
@@ -398,30 +381,33 @@ class Records:
             FROM {} ORDER BY 1, 2
         """
         number = self._document_number.number
-        found = [(number(key), value) for key, value in self._rows(query, (field,), outer=outer)]
-        return sorted(found, key=lambda pair: pair[0])  # the values of a document are in order
+        rows = [(number(key), value) for key, value in self._rows(query, (field,), outer=outer)]
+        return sorted(rows, key=lambda pair: pair[0])  # the values of a document are in order
 
-    def text(self, document: int, start: int, end: int) -> str:
-        """Characters of the document with this index."""
-        (key,) = self._document_number.keys([document])
-        return self._text(key, start, end)
+    def texts(self, spans: Sequence[tuple[int, int, int]]) -> list[str]:
+        """Return pieces of documents, each named by a document's index and its first and last
+        character."""
+        keys = self._document_number.keys([document for document, _, _ in spans])
+        return [
+            self._text(key, start, end) for key, (_, start, end) in zip(keys, spans, strict=True)
+        ]
 
     def sources(self) -> list[SourceRow]:
-        """Every source file that was read, by origin and name."""
-        found = sorted(
+        """Return every source file that was read, by origin and name."""
+        rows = sorted(
             self._files.rows_in_turn(
-                f"SELECT origin, name, fingerprint, {self._content}, remarks, bytes, seconds "
+                "SELECT origin, name, fingerprint, content, remarks, bytes, seconds "
                 "FROM {sources} s"
             )
         )
         new = tuple.__new__  # a call of the class for each takes twice as long
         return [
             new(SourceRow, (name, origin, fingerprint, content, _remarks(remarks), size, seconds))
-            for origin, name, fingerprint, content, remarks, size, seconds in found
+            for origin, name, fingerprint, content, remarks, size, seconds in rows
         ]
 
     def document_columns(self, corpora: Sequence[str]) -> DocumentColumns:
-        """What makes each document the one it is, all at once: there may be tens of thousands.
+        """Return the columns of all documents at once: there may be tens of thousands.
 
         `corpora` are those of the documents, by index.
         """
@@ -445,21 +431,20 @@ class Records:
         return DocumentColumns(ids, corpora, sources, of_origins, *others)
 
     def stored_document(self, index: int) -> tuple[Document, list[Passage]]:
-        """A document and its passages by the document's index."""
+        """Return a document and its passages by the document's index."""
         keys = self._document_number.keys([index])
         (record,) = self._rows("SELECT * FROM {documents} d WHERE d.document = ?", keys)
-        found = self._rows(_PASSAGES + "WHERE p.document = ?", keys, outer=BY_ROW)
-        return self._document(record), [self._passage(passage) for passage in found]
+        rows = self._rows(_PASSAGES + "WHERE p.document = ?", keys, outer=BY_ROW)
+        return self._document(record), [self._passage(passage) for passage in rows]
 
     def check(self) -> str:
-        """What SQLite's own integrity check finds; `ok` if nothing."""
         return self._files.check()
 
     def _read_block(self, document: int, block: int) -> str:
-        found = self._rows(
+        rows = self._rows(
             "SELECT content FROM {of}texts WHERE document = ? AND block = ?", (document, block)
         )
-        return zlib.decompress(found[0][0]).decode()
+        return zlib.decompress(rows[0][0]).decode()
 
     def _text(self, document: int, start: int, end: int) -> str:
         first = start // BLOCK
@@ -500,7 +485,7 @@ class Records:
             url=str(metadata.get("url", "")),
             metadata=metadata,
             language=self._languages.get(record["corpus"], DEFAULT_LANGUAGE),
-            locators=tuple(Located(*found) for found in json.loads(record["locators"])),
+            locators=tuple(Located(*each) for each in json.loads(record["locators"])),
             printed_page=record["printed_page"],
             is_titled=bool(record["is_titled"]),
         )
@@ -513,12 +498,12 @@ def _remarks(text: str) -> tuple[tuple[str, str], ...]:
 
 
 def _metadata(text: str) -> Metadata:
-    """Without an address that is no link: stores of earlier versions hold what the sources said."""
+    """Read metadata, without an address that is no link: an import holds what its file says."""
     return with_link(*metadata_of([text])).metadata
 
 
 def metadata_of(texts: Iterable[str]) -> list[Metadata]:
-    """The metadata of documents as it was written, of each from its JSON."""
+    """Return the metadata of documents, each from its JSON."""
     texts = list(texts)
     different = list(dict.fromkeys(texts))  # many have the same
     # as one text: tens of thousands take a third of the time so

@@ -4,10 +4,11 @@ Everything is committed file by file and batch by batch; the area is removed whe
 from it is live.
 """
 
+import hashlib
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import astuple
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,14 +18,13 @@ from numpy.typing import NDArray
 from atlas_search.core.domain import Document, Located, Segment
 from atlas_search.language.text import TextSpan
 from atlas_search.stores.record_writer import PassageRow, Provenance, SourceRow
-from atlas_search.stores.staged import KeptDocument, StagedDocument, StagedPassage
 
 _DAMAGED = frozenset({"SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR"})
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS sources (
     origin TEXT NOT NULL, name TEXT NOT NULL, fingerprint BLOB NOT NULL, remarks TEXT NOT NULL,
-    bytes INTEGER NOT NULL, seconds REAL NOT NULL, content BLOB NOT NULL DEFAULT x'',
+    bytes INTEGER NOT NULL, seconds REAL NOT NULL, content BLOB NOT NULL,
     PRIMARY KEY (origin, name)
 );
 CREATE TABLE IF NOT EXISTS documents (
@@ -53,15 +53,53 @@ CREATE TABLE IF NOT EXISTS vectors (
 """
 
 
+@dataclass(frozen=True, slots=True)
+class StagedPassage:
+    """A passage that has been cut and analysed: `embedded` is the text its vector is made of,
+    `digest` that of this text; `words` and `parts` are those of its own text."""
+
+    row: PassageRow
+    embedded: str
+    digest: bytes
+    words: tuple[str, ...]
+    parts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StagedDocument:
+    """A document that has been read; its id is given when all documents are known."""
+
+    document: Document
+    provenance: Provenance
+    passages: tuple[StagedPassage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KeptDocument:
+    """A record that says what the live version has of it: neither cut nor analysed again.
+
+    `digest` is that of its document, `characters` are those of its text and metadata.
+    """
+
+    key: str
+    digest: bytes
+    characters: int
+
+
+def text_digest(text: str) -> bytes:
+    """SHA-256 of the text in UTF-8."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
 class Embedded(NamedTuple):
-    """A unit vector, and how many tokens the model's tokenizer makes of the text."""
+    """Unit vector, and the number of tokens that the model's tokenizer makes of the text."""
 
     tokens: int
     vector: NDArray[np.float32]
 
 
 class Staging:
-    """The staging area of one collection."""
+    """Staging area of one collection."""
 
     def __init__(self, path: Path):
         self._path = path
@@ -77,20 +115,20 @@ class Staging:
             self._connection = _open_database(path)
 
     def fingerprints(self, origin: str) -> dict[str, bytes]:
-        """The fingerprint of every staged source by name."""
+        """Return the fingerprint of every staged source, by name."""
         query = "SELECT name, fingerprint FROM sources WHERE origin = ?"
         return dict(self._connection.execute(query, (origin,)).fetchall())
 
     def kept(self, origin: str) -> dict[str, dict[str, bytes]]:
-        """The digests of documents that the live version had when their source was staged.
+        """Return the digests of documents that the live version had when their source was staged.
 
         By source, then by key.
         """
-        found: dict[str, dict[str, bytes]] = {}
+        result: dict[str, dict[str, bytes]] = {}
         query = "SELECT source, key, digest FROM kept WHERE origin = ?"
         for source, key, digest in self._connection.execute(query, (origin,)):
-            found.setdefault(source, {})[key] = digest
-        return found
+            result.setdefault(source, {})[key] = digest
+        return result
 
     def add(
         self, origin: str, name: str, given: Iterable[StagedDocument | KeptDocument | SourceRow]
@@ -136,7 +174,7 @@ class Staging:
             self._connection.execute(statement, (origin, name))
 
     def add_document(self, document: StagedDocument) -> int:
-        """Stage a document without its source; gives its number."""
+        """Stage a document without its source, and return its number."""
         with self._connection:
             return self._add_document(document)
 
@@ -185,7 +223,7 @@ class Staging:
         return number
 
     def sources(self, origin: str, names: Sequence[str]) -> Iterator[SourceRow]:
-        """The staged sources with these names."""
+        """Return the staged sources with these names."""
         for name in names:
             row = self._connection.execute(
                 "SELECT name, origin, fingerprint, remarks, bytes, seconds, content FROM sources "
@@ -198,7 +236,7 @@ class Staging:
     def provenances(
         self, origin: str, names: Sequence[str]
     ) -> Iterator[tuple[int, str, str, Provenance]]:
-        """Number, corpus, source and provenance of the documents of these sources."""
+        """Return number, corpus, source and provenance of the documents of these sources."""
         query = (
             "SELECT number, corpus, key, stem, digest FROM documents "
             "WHERE origin = ? AND source = ? ORDER BY number"
@@ -210,7 +248,7 @@ class Staging:
                 yield number, corpus, name, Provenance(origin, key, stem, digest)
 
     def document(self, number: int) -> StagedDocument:
-        """A staged document with its passages in order."""
+        """Return a staged document with its passages in order."""
         row = self._connection.execute(
             "SELECT origin, source, key, stem, digest, corpus, title, text, metadata, pages, "
             "segments, printed_pages, is_titled FROM documents WHERE number = ?",
@@ -251,7 +289,7 @@ class Staging:
                     line=row[4],
                     section=row[5],
                     speaker=row[6],
-                    locators=tuple(Located(*found) for found in json.loads(row[7])),
+                    locators=tuple(Located(*each) for each in json.loads(row[7])),
                     printed_page=row[8],
                 ),
                 embedded=row[9],
@@ -261,7 +299,7 @@ class Staging:
             )
 
     def passages(self, number: int) -> list[tuple[int, bytes, int]]:
-        """Passage number, text digest and length of a document's passages, in order."""
+        """Return number, text digest and length of a document's passages, in order."""
         query = (
             "SELECT passage, digest, length(embedded) FROM passages WHERE document = ? "
             "ORDER BY passage"
@@ -269,7 +307,7 @@ class Staging:
         return self._connection.execute(query, (number,)).fetchall()
 
     def texts(self, passages: Sequence[int]) -> list[str]:
-        """What is embedded for passages, by number."""
+        """Return what is embedded for passages, by number."""
         query = "SELECT embedded FROM passages WHERE passage = ?"
         return [str(self._connection.execute(query, (n,)).fetchone()[0]) for n in passages]
 
@@ -291,12 +329,12 @@ class Staging:
             )
 
     def has_vector(self, model: str, digest: bytes) -> bool:
-        """Whether this text has been embedded with this model."""
+        """Return whether this text has been embedded with this model."""
         query = "SELECT 1 FROM vectors WHERE model = ? AND digest = ?"
         return self._connection.execute(query, (model, digest)).fetchone() is not None
 
     def vector(self, model: str, digest: bytes) -> Embedded:
-        """What `add_vectors` was given for this text."""
+        """Return what `add_vectors` got for this text."""
         query = "SELECT tokens, vector FROM vectors WHERE model = ? AND digest = ?"
         tokens, blob = self._connection.execute(query, (model, digest)).fetchone()
         return Embedded(tokens, np.frombuffer(blob, dtype="<f4"))
@@ -323,7 +361,6 @@ class Staging:
             self.remove()
 
     def remove(self) -> None:
-        """Close and delete the file."""
         self._connection.close()
         for suffix in ("", "-wal", "-shm"):
             self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
@@ -335,7 +372,6 @@ def _open_database(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.executescript(_SCHEMA)
-        connection.execute("SELECT content FROM sources LIMIT 0")  # an earlier Atlas had it not
     except sqlite3.DatabaseError:
         connection.close()
         raise

@@ -37,7 +37,7 @@ from atlas_search.stores.words import WordTable
 
 @dataclass(frozen=True)
 class Scope:
-    """The only passages a search may find: their rows, and indices of their documents, ascending.
+    """Only passages that a search may find: rows, and indices of their documents, ascending.
 
     Within a scope both legs are exact: its passages are compared one by one.
     """
@@ -58,7 +58,7 @@ class Hits(NamedTuple):
 
 
 class Store(Protocol):
-    """What search and answering need of a collection. Safe to use from several threads."""
+    """Collection as search and answering use it. Safe to use from several threads."""
 
     manifest: Manifest
     corpora: tuple[Corpus, ...]
@@ -67,10 +67,10 @@ class Store(Protocol):
 
     @property
     def words(self) -> WordTable:
-        """All words of all documents, those of every corpus."""
+        """Words of all documents, of every corpus."""
 
     def scope(self, filters: Filter, required: Phrases = (), excluded: Phrases = ()) -> Scope:
-        """The passages that meet every condition of `filters`.
+        """Return the passages that meet every condition of `filters`.
 
         They hold every phrase that is `required` and none that is `excluded`.
         """
@@ -84,7 +84,7 @@ class Store(Protocol):
         stop: Stop | None = None,
         known: Cosines | None = None,
     ) -> Hits:
-        """The `depth` passages of `corpus` closest to the unit vector, by cosine.
+        """Return the `depth` passages of `corpus` closest to the unit vector, by cosine.
 
         In a scope, and in a corpus that `compares_all`, every passage is compared, and Cancelled
         raised soon after the `stop`; else the index is asked, which may miss a few. `known` keeps
@@ -92,91 +92,91 @@ class Store(Protocol):
         """
 
     def nearest_in_index(self, corpus: str, vector: NDArray[np.float32], depth: int) -> Hits:
-        """What the index gives for them, in every corpus. Raises DamagedStore.
+        """Return what the index gives for them, in every corpus. Raises DamagedStore.
 
         For an audit: where `compares_all`, no search asks it, and it is opened when first asked.
         """
 
     def compares_all(self, corpus: str) -> bool:
-        """Whether the nearest passages of a whole corpus are found without the index."""
+        """Return whether the nearest passages of a whole corpus are found without the index."""
 
     def matching(self, corpus: str, terms: Sequence[str], depth: int, scope: Scope | None) -> Hits:
-        """The `depth` passages of `corpus` with the best keyword score for `terms`."""
+        """Return the `depth` passages of `corpus` with the best keyword score for `terms`."""
 
     def corpus_of(self, rows: IntArray) -> IntArray:
-        """Index into `corpora` of each passage."""
+        """Return the index into `corpora` of each passage."""
 
     def corpus_of_documents(self, documents: IntArray) -> IntArray:
-        """Index into `corpora` of each document."""
+        """Return the index into `corpora` of each document."""
 
     def documents_of(self, corpora: Collection[str]) -> IntArray:
-        """The documents of some corpora, in order."""
+        """Return the documents of some corpora, in order."""
 
     def corpus_holding_passage(self, id_: str) -> str:
-        """The corpus of the passage with this id; empty without one."""
+        """Return the corpus of the passage with this id; empty without one."""
 
     def corpus_holding_document(self, id_: str) -> str:
-        """The corpus of the document with this id; empty without one."""
+        """Return the corpus of the document with this id; empty without one."""
 
     def content_types(self, rows: IntArray) -> list[str]:
-        """The content type of each passage's document."""
+        """Return the content type of each passage's document."""
 
     def vectors(self, rows: IntArray) -> NDArray[np.float32]:
-        """Unit vectors of passages, shape (n, d)."""
+        """Return the unit vectors of passages, shape (n, d)."""
 
     def passage_ids(self, rows: Sequence[int]) -> list[str]:
-        """Passage ids by row, in the order asked for."""
+        """Return passage ids by row, in the order of `rows`."""
 
     def passages(self, rows: Sequence[int]) -> list[Passage]:
-        """Passages by row, in the order asked for."""
+        """Return passages by row, in the order of `rows`."""
 
     def texts(self, spans: Sequence[tuple[int, int, int]]) -> list[str]:
-        """Pieces of documents: of the document with this index, from a character to another."""
+        """Return pieces of documents: (index of the document, first character, end)."""
 
     def field_values(self, field: str) -> Sequence[tuple[int, str]]:
-        """(document, value) pairs of all that documents say in a metadata field, by document.
+        """Return (document, value) pairs of all values of a metadata field, by document.
 
         A date within one year is that year, and values that differ in capitals of A to Z alone are
         one, written as the one of them that sorts first.
         """
 
     def passage(self, id_: str) -> Passage:
-        """One passage. Raises NotFound."""
+        """Return one passage. Raises NotFound."""
 
     def document(self, id_: str) -> Document:
-        """One document with its whole text. Raises NotFound."""
+        """Return one document with its whole text. Raises NotFound."""
 
     def document_passages(self, id_: str) -> list[Passage]:
-        """The passages of one document, in order."""
+        """Return the passages of one document, in order of place."""
 
     def origin_of(self, id_: str) -> DocumentOrigin:
-        """Where a document comes from. Raises NotFound."""
+        """Return where a document comes from. Raises NotFound."""
 
     def list_documents(
         self, documents: IntArray, order: ListedBy, limit: int, offset: int
     ) -> list[ListedDocument]:
-        """Of the documents with these indices at most `limit`, after the first `offset`."""
+        """Return at most `limit` of these documents, after the first `offset`."""
 
     def titled(self, documents: IntArray, words: str) -> IntArray:
-        """Those of `documents` whose title holds all of these words, or parts of words."""
+        """Return documents whose title holds all of these words, or parts of words; ascending."""
 
     def read_sources(
         self, limit: int, offset: int, corpora: Collection[str] | None = None
     ) -> ReadSources:
-        """What the source files gave, and of which something was left out and why.
+        """Return what the source files gave, and of which something was left out and why.
 
         With `corpora` only those whose documents are all of these. A file without a document is of
         no corpus.
         """
 
     def value_counts(self, documents: IntArray, fields: Sequence[str]) -> list[ValueCount]:
-        """How many of `documents` have each value of `fields`, most frequent first."""
+        """Count the documents with each value of `fields`, most frequent first."""
 
     def metadata(self, corpora: Collection[str]) -> Iterator[Metadata]:
-        """The metadata of every document of some corpora."""
+        """Return the metadata of every document of some corpora."""
 
     def origins(self, corpora: Collection[str]) -> Mapping[str, OriginCounts]:
-        """How much of some corpora came from each kind of source."""
+        """Count what some corpora have of each kind of source."""
 
     def close(self) -> None:
         """Release files and memory."""
@@ -210,11 +210,9 @@ class PermittedStore:
 
     @property
     def words(self) -> WordTable:
-        """See Store."""
         return self._whole.words
 
     def scope(self, filters: Filter, required: Phrases = (), excluded: Phrases = ()) -> Scope:
-        """See Store."""
         rows = self._whole.scope(filters, required, excluded).rows
         rows = rows[self._holds[rows]]
         return Scope(rows, sorted_unique(self.tokens.document_of[rows]))
@@ -228,22 +226,18 @@ class PermittedStore:
         stop: Stop | None = None,
         known: Cosines | None = None,
     ) -> Hits:
-        """See Store."""
         self._check(corpus)
         return self._whole.nearest(corpus, vector, depth, scope, stop, known)
 
     def nearest_in_index(self, corpus: str, vector: NDArray[np.float32], depth: int) -> Hits:
-        """See Store."""
         self._check(corpus)
         return self._whole.nearest_in_index(corpus, vector, depth)
 
     def compares_all(self, corpus: str) -> bool:
-        """See Store."""
         self._check(corpus)
         return self._whole.compares_all(corpus)
 
     def matching(self, corpus: str, terms: Sequence[str], depth: int, scope: Scope | None) -> Hits:
-        """See Store."""
         self._check(corpus)
         return self._whole.matching(corpus, terms, depth, scope)
 
@@ -252,44 +246,35 @@ class PermittedStore:
             raise NotFound(f"There is no corpus {corpus!r} in this collection.")
 
     def corpus_of(self, rows: IntArray) -> IntArray:
-        """See Store."""
         numbers: IntArray = self._number_of[self._whole.corpus_of(rows)]
         return numbers
 
     def corpus_of_documents(self, documents: IntArray) -> IntArray:
-        """See Store."""
         numbers: IntArray = self._number_of[self._whole.corpus_of_documents(documents)]
         return numbers
 
     def documents_of(self, corpora: Collection[str]) -> IntArray:
-        """See Store."""
         return self._whole.documents_of(self._ids.intersection(corpora))
 
     def corpus_holding_passage(self, id_: str) -> str:
-        """See Store."""
         corpus = self._whole.corpus_holding_passage(id_)
         return corpus if corpus in self._ids else ""
 
     def corpus_holding_document(self, id_: str) -> str:
-        """See Store."""
         corpus = self._whole.corpus_holding_document(id_)
         return corpus if corpus in self._ids else ""
 
     def content_types(self, rows: IntArray) -> list[str]:
-        """See Store."""
         return self._whole.content_types(rows)
 
     def vectors(self, rows: IntArray) -> NDArray[np.float32]:
-        """See Store."""
         return self._whole.vectors(rows)
 
     def passage_ids(self, rows: Sequence[int]) -> list[str]:
-        """See Store."""
         self._check_rows(rows)
         return self._whole.passage_ids(rows)
 
     def passages(self, rows: Sequence[int]) -> list[Passage]:
-        """See Store."""
         self._check_rows(rows)
         return self._whole.passages(rows)
 
@@ -298,37 +283,31 @@ class PermittedStore:
             raise NotFound("There is no such passage in this collection.")
 
     def texts(self, spans: Sequence[tuple[int, int, int]]) -> list[str]:
-        """See Store."""
         owners = self.corpus_of_documents(np.array([span[0] for span in spans], dtype=np.int64))
         if (owners < 0).any():
             raise NotFound("There is no such document in this collection.")
         return self._whole.texts(spans)
 
     def field_values(self, field: str) -> Sequence[tuple[int, str]]:
-        """See Store."""
-        found = self._whole.field_values(field)
+        result = self._whole.field_values(field)
         own = set(self._documents.tolist())
-        return [(document, value) for document, value in found if document in own]
+        return [(document, value) for document, value in result if document in own]
 
     def passage(self, id_: str) -> Passage:
-        """See Store."""
         # looked up first: reading it would take a time that tells that it is there
         if not self.corpus_holding_passage(id_):
             raise no_passage(id_)
         return self._whole.passage(id_)
 
     def document(self, id_: str) -> Document:
-        """See Store."""
         if not self.corpus_holding_document(id_):
             raise no_document(id_)
         return self._whole.document(id_)
 
     def document_passages(self, id_: str) -> list[Passage]:
-        """See Store."""
         return self._whole.document_passages(id_) if self.corpus_holding_document(id_) else []
 
     def origin_of(self, id_: str) -> DocumentOrigin:
-        """See Store."""
         if not self.corpus_holding_document(id_):
             raise no_document(id_)
         return self._whole.origin_of(id_)
@@ -336,54 +315,47 @@ class PermittedStore:
     def list_documents(
         self, documents: IntArray, order: ListedBy, limit: int, offset: int
     ) -> list[ListedDocument]:
-        """See Store."""
         own = documents[self.corpus_of_documents(documents) >= 0]
         return self._whole.list_documents(own, order, limit, offset)
 
     def titled(self, documents: IntArray, words: str) -> IntArray:
-        """See Store."""
         own = documents[self.corpus_of_documents(documents) >= 0]
         return self._whole.titled(own, words)
 
     def read_sources(
         self, limit: int, offset: int, corpora: Collection[str] | None = None
     ) -> ReadSources:
-        """See Store."""
         own = self._ids if corpora is None else self._ids.intersection(corpora)
         return self._whole.read_sources(limit, offset, own)
 
     def value_counts(self, documents: IntArray, fields: Sequence[str]) -> list[ValueCount]:
-        """See Store."""
         own = documents[self.corpus_of_documents(documents) >= 0]
         return self._whole.value_counts(own, fields)
 
     def metadata(self, corpora: Collection[str]) -> Iterator[Metadata]:
-        """See Store."""
         return self._whole.metadata(self._ids.intersection(corpora))
 
     def origins(self, corpora: Collection[str]) -> Mapping[str, OriginCounts]:
-        """See Store."""
         return self._whole.origins(self._ids.intersection(corpora))
 
     def close(self) -> None:
-        """See Store."""
+        """Close nothing: the whole store may serve others."""
 
 
 @dataclass(frozen=True)
 class _PermittedTokens(TokenTable):
-    """The words of some passages, `rows`; the arrays by row and document are those of all."""
+    """Words of some passages, `rows`; the arrays by row and document are those of all."""
 
     rows: IntArray
 
     def mean_length(self) -> float:
-        """Mean of `lengths` over its passages; 1 for none."""
         return max(float(self.lengths(self.rows).sum()) / max(len(self.rows), 1), 1.0)
 
 
 def _tokens(
     table: TokenTable, corpora: Sequence[int], documents: IntArray, rows: IntArray
 ) -> TokenTable:
-    """The table without the words that only other corpora hold, which have no entry then."""
+    """Return the table without the words that only other corpora hold."""
     frequency = table.frequencies(corpora)
     held = frequency > 0
     values = table.values_of.take(documents).value
@@ -399,7 +371,7 @@ def _tokens(
 
 
 def _manifest(whole: Store, corpora: Collection[str], fields: Mapping[str, Field]) -> Manifest:
-    """What the manifest would say of these corpora alone; the calibration stays."""
+    """Return the manifest as if of these corpora alone; the calibration stays."""
     manifest, counts = whole.manifest, whole.origins(corpora)
     return manifest.model_copy(
         update={

@@ -73,7 +73,7 @@ def write_terms(
 
 
 def _open(path: Path) -> sqlite3.Connection:
-    """The file, made anew if it is damaged: what it held can be worked out."""
+    """Open the file, made anew if it is damaged: what it held can be worked out."""
     try:
         file = sqlite3.connect(path)
         file.executescript(_SCHEMA)
@@ -86,7 +86,7 @@ def _open(path: Path) -> sqlite3.Connection:
 
 
 class TermTable:
-    """The weights of all passages of a version, by row; in memory, 8 bytes each."""
+    """Weights of all passages of a version, by row; in memory, 8 bytes each."""
 
     def __init__(self, matrix: "csr_array"):
         self._matrix = matrix
@@ -95,34 +95,34 @@ class TermTable:
 
     @classmethod
     def read(cls, folder: Path, model: str, name: str, digests: Sequence[bytes]) -> "TermTable":
-        """Those that the `model`, called `name`, gave the texts with these digests.
+        """Read the weights that the `model`, called `name`, gave the texts with these digests.
 
         Raises OutdatedStore if it has not weighed every one.
         """
         from scipy.sparse import csr_array
 
-        found: dict[bytes, tuple[NDArray[np.int32], NDArray[np.float32]]] = {}
+        result: dict[bytes, tuple[NDArray[np.int32], NDArray[np.float32]]] = {}
         path, query = folder / TERMS, "SELECT digest, terms, weights FROM weights WHERE model = ?"
         if path.exists():
             # of a damaged file nothing is found, and it is made anew
             with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(path)) as file:
                 for digest, terms, weights in file.execute(query, [model]):
-                    found[digest] = np.frombuffer(terms, "<i4"), np.frombuffer(weights, "<f4")
-        if missing := sum(digest not in found for digest in digests):
+                    result[digest] = np.frombuffer(terms, "<i4"), np.frombuffer(weights, "<f4")
+        if missing := sum(digest not in result for digest in digests):
             raise OutdatedStore(
                 f"SPARSE_MODEL={name} has not weighed the terms of {missing} of {len(digests)} "
                 f"passages in {folder}. Run `atlas create` again as it was built, which embeds "
                 "nothing again, or leave SPARSE_MODEL unset."
             )
-        ends = np.cumsum([0, *(len(found[digest][0]) for digest in digests)])
-        terms = np.concatenate([found[digest][0] for digest in digests])
-        weights = np.concatenate([found[digest][1] for digest in digests])
+        ends = np.cumsum([0, *(len(result[digest][0]) for digest in digests)])
+        terms = np.concatenate([result[digest][0] for digest in digests])
+        weights = np.concatenate([result[digest][1] for digest in digests])
         return cls(
             csr_array((weights, terms, ends), shape=(len(digests), terms.max(initial=0) + 1))
         )
 
     def scores(self, terms: IntArray, weights: NDArray[np.float32]) -> FloatArray:
-        """How well each passage goes with a question, in [0, 1].
+        """Return how well each passage goes with a question, in [0, 1].
 
         The dot product with the question's weights, divided by what a passage would have that has
         of each term as much as any: so it depends on no other candidate.

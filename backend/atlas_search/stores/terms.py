@@ -9,18 +9,11 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from atlas_search.core.errors import DamagedStore
-from atlas_search.stores.arrays import Gathered as Gathered
-from atlas_search.stores.arrays import IntArray as IntArray
-from atlas_search.stores.arrays import Ragged as Ragged
-from atlas_search.stores.arrays import map_array
-from atlas_search.stores.arrays import runs as runs
-from atlas_search.stores.arrays import sorted_unique as sorted_unique
+from atlas_search.stores.arrays import FloatArray as FloatArray
+from atlas_search.stores.arrays import IntArray, Ragged, map_array, reading, sorted_unique
 from atlas_search.stores.order import RECENT, Order
 
-FloatArray = NDArray[np.float64]
 VOCABULARY = "vocabulary.json"
 BLOCK = 20_000  # passages whose words are counted at once
 
@@ -54,7 +47,7 @@ class TokenTable:
     passages_of: IntArray
 
     def frequency(self, ids: IntArray, corpora: Sequence[int]) -> IntArray:
-        """In how many passages of `corpora` each term occurs."""
+        """Return in how many passages of `corpora` each term occurs."""
         if len(set(corpora)) == len(self.passages_of):
             return self._everywhere[ids]
         total = np.zeros(len(ids), dtype=np.int64)
@@ -66,7 +59,7 @@ class TokenTable:
         return total
 
     def frequencies(self, corpora: Iterable[int]) -> IntArray:
-        """In how many passages of `corpora` each term of the collection occurs, by id."""
+        """Return in how many passages of `corpora` each term of the collection occurs, by id."""
         total = np.zeros_like(self.passage_frequency)
         for corpus in corpora:
             total[self.terms_of.row(corpus)] += self.counts_of.row(corpus)
@@ -74,28 +67,28 @@ class TokenTable:
 
     @cached_property
     def _everywhere(self) -> IntArray:
-        """The frequencies in all corpora: most searches ask all of them."""
+        """Frequencies in all corpora: most searches ask all of them."""
         return self.frequencies(range(len(self.passages_of)))
 
     @property
     def passages(self) -> int:
-        """How many passages there are."""
         return len(self.document_of)
 
     def lengths(self, rows: IntArray) -> IntArray:
-        """How many words and identifier parts passages have, with those of title and context."""
+        """Return the number of words and identifier parts of passages, with title and context."""
         return self._lengths[rows]
 
     @cached_property
     def _lengths(self) -> IntArray:
-        """Those of all passages, counted once: a search asks for some, and for the mean of all."""
-        found = np.zeros(self.passages, dtype=np.int32)
+        """Lengths of all passages, counted once: a search asks for some, and for the mean of
+        all."""
+        result = np.zeros(self.passages, dtype=np.int32)
         for of, at in self.indexed(np.arange(self.passages)):
-            found += of.lengths(at).astype(np.int32, copy=False)
-        return found
+            result += of.lengths(at).astype(np.int32, copy=False)
+        return result
 
     def indexed(self, rows: IntArray) -> tuple[tuple[Ragged, IntArray], ...]:
-        """All that passages are found by: kinds of terms, and for each the rows that are theirs."""
+        """Return the kinds of terms that passages are found by, and for each the rows in it."""
         return (
             (self.titles, self.document_of[rows]),
             (self.words, rows),
@@ -104,11 +97,11 @@ class TokenTable:
         )
 
     def mean_length(self) -> float:
-        """Mean of `lengths` over all passages; 1 for an empty table."""
+        """Return the mean of `lengths` over all passages; 1 for an empty table."""
         return max(float(self.lengths(np.arange(self.passages)).sum()) / max(self.passages, 1), 1.0)
 
     def holding(self, rows: IntArray, stems: Sequence[str]) -> IntArray:
-        """Those of the passages `rows` in which `stems` stand one after the other."""
+        """Return the passages of `rows` in which `stems` stand one after the other."""
         sequence = [self.vocabulary.get(stem, -1) for stem in stems]
         if not sequence or min(sequence) < 0:
             return rows[:0]
@@ -126,7 +119,6 @@ class TokenTable:
         return rows[sorted_unique(first[whole])]
 
     def write(self, folder: Path) -> None:
-        """Write every array into a new folder."""
         folder.mkdir(parents=True)
         (folder / VOCABULARY).write_text(
             json.dumps(list(self.vocabulary), ensure_ascii=False), encoding="utf-8"
@@ -152,7 +144,7 @@ class TokenTable:
         def array(name: str) -> IntArray:
             return map_array(folder / f"{name}.npy")
 
-        try:
+        with reading(f"The words in {folder}"):
             terms = json.loads((folder / VOCABULARY).read_text(encoding="utf-8"))
             arrays: dict[str, Any] = {
                 field.name: Ragged.between(
@@ -162,15 +154,11 @@ class TokenTable:
                 else array(field.name)
                 for field in fields(cls)[1:]
             }
-        except (OSError, ValueError, EOFError) as error:
-            raise DamagedStore(
-                f"The words in {folder} cannot be read ({error}). Run `atlas store repair`."
-            ) from error
         return cls(vocabulary={term: id_ for id_, term in enumerate(terms)}, **arrays)
 
     @classmethod
     def of_version(cls, folder: Path, order: Order | None, passages_of: Sequence[int]) -> Self:
-        """The table in `folder` of a version with an `order`, if it was not written whole.
+        """Map the table in `folder` of a version, with its `order` if it was not written whole.
 
         `passages_of` are the passages of each corpus. Raises DamagedStore.
         """
@@ -180,7 +168,7 @@ class TokenTable:
         return base.spliced(cls.read(folder / RECENT), order, passages_of)
 
     def spliced(self, recent: Self, order: Order, passages_of: Sequence[int]) -> Self:
-        """This table as the base of a version, with what is `recent`, in a common order."""
+        """Return this table as the base of a version, with what is `recent`, in a common order."""
         rows, documents = order.splice.every(), order.document_splice.every()
         number = np.full(self.documents + recent.documents, -1, dtype=np.int32)
         number[documents] = np.arange(len(documents))
@@ -205,7 +193,7 @@ class TokenTable:
             frequency += counts
             terms_of.append(np.flatnonzero(counts))
             counts_of.append(counts[terms_of[-1]])
-        found = type(self)(
+        result = type(self)(
             vocabulary=terms,
             words=both("words").at(rows),
             parts=both("parts").at(rows),
@@ -223,10 +211,10 @@ class TokenTable:
             counts_of=Ragged.of(counts_of),
             passages_of=np.array(passages_of, dtype=np.int32),
         )
-        return found.without(_held_by_none(found))
+        return result.without(_held_by_none(result))
 
     def without(self, gone: IntArray) -> Self:
-        """The table without some terms that nothing holds."""
+        """Return the table without some terms that nothing holds."""
         if not len(gone):
             return self
         names = list(self.vocabulary)
@@ -237,12 +225,12 @@ class TokenTable:
 
     @property
     def documents(self) -> int:
-        """How many documents there are."""
         return len(self.titles)
 
 
 def passage_frequency(table: TokenTable, rows: IntArray, terms: int) -> IntArray:
-    """In how many of the passages `rows` each of so many terms occurs, titles and contexts too."""
+    """Return in how many of the passages `rows` each of so many terms occurs, titles and
+    contexts too."""
     frequency = np.zeros(terms, dtype=np.int32)
     for start in range(0, len(rows), BLOCK):
         taken = [of.take(at) for of, at in table.indexed(rows[start : start + BLOCK])]
@@ -259,7 +247,7 @@ def _counts(
     term: IntArray,
     terms: int,
 ) -> Iterator[IntArray]:
-    """For each corpus: in how many of its passages each term occurs.
+    """Return for each corpus in how many of its passages each term occurs.
 
     `rows` say where passages stand, `term` gives the id of each term of `recent`.
     """
@@ -283,7 +271,7 @@ def _counts(
 
 
 def _held_by_none(table: TokenTable) -> IntArray:
-    """The terms of a table that occur nowhere in it."""
+    """Return the terms of a table that occur nowhere in it."""
     held = table.passage_frequency > 0
     documents = np.arange(table.documents)
     held[table.titles.take(documents).value] = True  # a document may have no passage
@@ -316,7 +304,7 @@ class TokenWriter:
         self._number: IntArray = np.empty(0, dtype=np.int32)
 
     def ids(self, terms: Iterable[str]) -> IntArray:
-        """The ids of `terms`, new ones for terms not seen before."""
+        """Return the ids of `terms`, new ones for terms not seen before."""
         known = self._vocabulary
         return np.array([known.setdefault(term, len(known)) for term in terms], dtype=np.int32)
 
@@ -393,7 +381,7 @@ class TokenWriter:
         return number
 
     def _numbers_in(self, table: TokenTable) -> IntArray:
-        """The id here of every term of `table`."""
+        """Return the id here of every term of `table`."""
         if self._kept is not table:
             self._kept = table
             self._number = np.full(len(table.passage_frequency), -1, dtype=np.int32)
@@ -401,23 +389,23 @@ class TokenWriter:
         return self._number
 
     def table(self) -> TokenTable:
-        """The table of all that was added, which leaves the writer without it: ask once."""
+        """Return the table of all that was added, which leaves the writer without it: ask once."""
         # one kind after the other, or a large collection would stand there twice
-        found = {name: Ragged.of(self._rows.pop(name)) for name in list(self._rows)}
-        terms, number = self._renumber(list(found.values()))
-        for name, rows in found.items():
-            found[name] = Ragged.between(number[rows.flat], rows.offsets)
+        result = {name: Ragged.of(self._rows.pop(name)) for name in list(self._rows)}
+        terms, number = self._renumber(list(result.values()))
+        for name, rows in result.items():
+            result[name] = Ragged.between(number[rows.flat], rows.offsets)
         document_of = np.array(self._document_of, dtype=np.int32)
         context_of = np.array(self._context_of, dtype=np.int32)
         names = {name: index for index, name in enumerate(sorted(set(self._value_field)))}
         table = TokenTable(
             vocabulary={term: id_ for id_, term in enumerate(terms)},
-            words=found["words"],
-            parts=found["parts"],
-            titles=found["titles"],
-            contexts=found["contexts"],
+            words=result["words"],
+            parts=result["parts"],
+            titles=result["titles"],
+            contexts=result["contexts"],
             context_of=context_of,
-            values=found["values"],
+            values=result["values"],
             values_of=Ragged.between(
                 np.arange(len(self._value_field), dtype=np.int32),
                 np.concatenate(([0], np.cumsum(self._value_counts))).astype(np.int64),
@@ -439,7 +427,7 @@ class TokenWriter:
         )
 
     def _renumber(self, used: list[Ragged]) -> tuple[list[str], IntArray]:
-        """The terms that occur, in order, and the new id of each old one; -1 of those gone."""
+        """Return the terms in use, sorted, and the new id of each old one; -1 of those gone."""
         occurs = np.zeros(len(self._vocabulary), dtype=bool)
         for rows in used:
             occurs[rows.flat] = True
@@ -451,12 +439,12 @@ class TokenWriter:
         return [terms[id_] for id_ in ids], number
 
     def _counts(self, table: TokenTable, number: IntArray) -> list[IntArray]:
-        """For each corpus: in how many of its passages each term of `table` occurs.
+        """Return for each corpus in how many of its passages each term of `table` occurs.
 
         Those of a kept table are changed by what was left out of it and what is new, if that is
         less. `number` gives the id in `table` of each term that was seen.
         """
-        found: list[IntArray] = []
+        result: list[IntArray] = []
         end = 0
         for count, kept in zip(self._passages_of, self._kept_rows, strict=True):
             start, end = end, end + count
@@ -466,18 +454,21 @@ class TokenWriter:
             new = start + np.flatnonzero(fresh)
             before, left_out = self._counts_before(kept, len(table.vocabulary), number)
             if before is None or len(left_out) + len(new) >= count:
-                found.append(passage_frequency(table, np.arange(start, end), len(table.vocabulary)))
+                result.append(
+                    passage_frequency(table, np.arange(start, end), len(table.vocabulary))
+                )
                 continue
             assert self._kept is not None
             gone = passage_frequency(self._kept, left_out, len(self._kept.passage_frequency))
             before -= self._moved(gone, np.arange(len(gone)), len(before), number)
-            found.append(before + passage_frequency(table, new, len(table.vocabulary)))
-        return found
+            result.append(before + passage_frequency(table, new, len(table.vocabulary)))
+        return result
 
     def _counts_before(
         self, kept: Sequence[tuple[int, range]], terms: int, number: IntArray
     ) -> tuple[IntArray | None, IntArray]:
-        """The counts of the corpus that passages were kept of, and its passages that were not."""
+        """Return the counts of the corpus that passages were kept of, and its passages that were
+        not."""
         rows = [rows for _, rows in kept if len(rows)]
         if self._kept is None or not rows:
             return None, np.empty(0, dtype=np.int64)
@@ -491,16 +482,16 @@ class TokenWriter:
         return self._moved(of, ids, terms, number), first + np.flatnonzero(left_out)
 
     def _moved(self, counts: IntArray, ids: IntArray, terms: int, number: IntArray) -> IntArray:
-        """Counts of terms of the kept table by the ids that they have now; 0 for terms gone."""
-        found = np.zeros(terms + 1, dtype=np.int32)
+        """Return counts of terms of the kept table by their present ids; 0 for terms gone."""
+        result = np.zeros(terms + 1, dtype=np.int32)
         own = self._number[ids]
-        found[np.where(own < 0, -1, number[own])] = counts  # of terms that are gone: at the end
-        return found[:-1]
+        result[np.where(own < 0, -1, number[own])] = counts  # of terms that are gone: at the end
+        return result[:-1]
 
 
 def _by_first(values: IntArray, most: int) -> IntArray:
-    """The distinct values, all below `most`, in order of first occurrence."""
+    """Return the distinct values, all below `most`, in order of first occurrence."""
     first = np.full(most, len(values))
     np.minimum.at(first, values, np.arange(len(values)))
-    found: IntArray = np.flatnonzero(first < len(values))
-    return found[np.argsort(first[found])]
+    result: IntArray = np.flatnonzero(first < len(values))
+    return result[np.argsort(first[result])]

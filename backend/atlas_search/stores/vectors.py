@@ -1,18 +1,14 @@
-"""Vectors in Chroma: one collection per corpus, ids only, cosine. The only module that knows it.
+"""Vectors of passages: in mapped files by row, and in Chroma, which only this module knows.
 
-Importing Chroma takes more than a second, so that waits until a store is opened or written.
-
-The vectors of all passages by row, with the digests of their texts.
-
-Chroma finds neighbours; these files give the exact vector of any passage at once, and let a later
-build, of this or another text collection, take over what has been embedded.
-
-A part of a version as a temporary folder of links, for libraries that write where they read.
+Chroma finds neighbours, in one collection per corpus, of ids only. The files give the exact vector
+of any passage at once, and let a later build, of this or another text collection, take over what
+has been embedded. Importing Chroma takes more than a second: it waits until a store is opened or
+written.
 
 Chroma changes its database when it opens it, and tantivy makes a lock beside its index. So that a
-version never changes, and can be served from a read-only disk, both open a folder of their own:
-links to the files, and copies of what is written to. Folders of processes that were killed are
-removed by the next that makes one.
+version never changes, and can be served from a read-only disk, both open a temporary folder of
+their own (`Linked`): links to the files, and copies of what is written to. Folders of processes
+that were killed are removed by the next that makes one.
 """
 
 import fcntl
@@ -25,6 +21,7 @@ import threading
 import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
@@ -36,10 +33,10 @@ from numpy.typing import NDArray
 
 from atlas_search.core.errors import ConfigurationError, DamagedStore, SourceError, UnwritableFolder
 from atlas_search.core.files import CLOSED, is_full
-from atlas_search.stores.arrays import IntArray, Splice, Spliced, map_array
+from atlas_search.stores.arrays import FloatArray as FloatArray
+from atlas_search.stores.arrays import IntArray, Splice, Spliced, map_array, reading
 from atlas_search.stores.order import RECENT, Order
 from atlas_search.stores.record_writer import read_only
-from atlas_search.stores.staged import text_digest as text_digest
 
 if TYPE_CHECKING:
     from chromadb.api.client import Client
@@ -47,25 +44,26 @@ if TYPE_CHECKING:
 
 
 AT_ONCE = 512  # vectors: what is gathered stays in the cache of the processor
-FloatArray = NDArray[np.float64]
 VectorsOf = Callable[[IntArray], NDArray[np.float32]]
-"""Gives the unit vectors (n, d) of passages."""
+"""Return the unit vectors (n, d) of passages."""
 
 
 def cosines(vectors: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray[np.float32]:
-    """That of each of `vectors` (n, d) and `vector`, all of unit length; equal for equal vectors.
+    """Return the cosines of `vectors` (n, d) and `vector`, all of unit length.
+
+    Equal vectors have equal cosines.
 
     `einsum` is faster than `@`, which leaves threads of BLAS waiting in circles, and adds up every
     row in the same order.
     """
-    found: NDArray[np.float32] = np.einsum("ij,j->i", vectors, vector)
-    return found
+    result: NDArray[np.float32] = np.einsum("ij,j->i", vectors, vector)
+    return result
 
 
 class Cosines:
-    """Those of one unit `vector`: what a leg has compared is there when signals are measured.
+    """Cosines of one unit `vector`: what a leg has compared is there when signals are measured.
 
-    Several threads may keep some. What `of` gives needs all of them to have ended.
+    Several threads may keep some; `of` is called when all of them have ended.
     """
 
     def __init__(self, vector: NDArray[np.float32], vectors_of: VectorsOf):
@@ -74,21 +72,21 @@ class Cosines:
         self._kept: dict[int, FloatArray] = {}
 
     def keep(self, first: int, found: FloatArray) -> None:
-        """Those of passages that stand together, from the row `first` on."""
+        """Keep the cosines of passages that stand together, from the row `first` on."""
         self._kept[first] = found
 
     def of(self, rows: IntArray) -> FloatArray:
-        """The cosine of each of the passages `rows`, ascending, from -1 to 1."""
-        found = np.empty(len(rows))
+        """Return the cosines of the passages in ascending `rows`, from -1 to 1."""
+        result = np.empty(len(rows))
         done = 0
         for first in sorted(self._kept):
             kept = self._kept[first]
             start, end = np.searchsorted(rows, [first, first + len(kept)]).tolist()
-            self._compare(rows[done:start], found[done:start])
-            kept.take(rows[start:end] - first, out=found[start:end])
+            self._compare(rows[done:start], result[done:start])
+            kept.take(rows[start:end] - first, out=result[start:end])
             done = end
-        self._compare(rows[done:], found[done:])
-        return found
+        self._compare(rows[done:], result[done:])
+        return result
 
     def _compare(self, rows: IntArray, found: FloatArray) -> None:
         for start in range(0, len(rows), AT_ONCE):
@@ -98,73 +96,60 @@ class Cosines:
 
 VECTORS, DIGESTS, TOKENS, SUMS = "vectors.npy", "digests.npy", "tokens.npy", "sums.npy"
 SPREAD = 2
-"""Times as many vectors that follow each other are compared sooner than some of them are copied."""
+"""Comparing so many times as many vectors that stand together takes less than copying some."""
 
 
+@dataclass(frozen=True)
 class Embeddings:
-    """Mapped from disk: unit vectors (n, d), text digests (n, 32), the model's token counts (n),
-    and the XXH3 of each vector (n), so that one can be taken from a large file that was not read.
+    """Unit vectors (n, d), text digests (n, 32) and the model's token counts (n), mapped from disk.
+
+    `sums` (n) are the XXH3 of the vectors: one can be taken from a large file that was not read.
     """
 
-    def __init__(
-        self,
-        vectors: NDArray[np.float32],
-        digests: NDArray[np.uint8],
-        tokens: IntArray,
-        sums: NDArray[np.uint64] | None = None,
-    ):
-        """An earlier Atlas wrote no sums."""
-        self.vectors = vectors
-        self.digests = digests
-        self.tokens = tokens
-        self.sums = sums
+    vectors: NDArray[np.float32]
+    digests: NDArray[np.uint8]
+    tokens: IntArray
+    sums: NDArray[np.uint64]
 
     def is_whole(self, row: int) -> bool:
-        """Whether a vector is as it was written, by its sum; False where an earlier Atlas wrote
-        none."""
-        return self.sums is not None and _sum(self.vectors[row]) == int(self.sums[row])
+        """Return whether a vector is as it was written, by its sum."""
+        return _sum(self.vectors[row]) == int(self.sums[row])
 
     @property
     def pieces(self) -> Sequence["Embeddings"]:
-        """Those that lie in files of their own: this one."""
+        """Embeddings that lie in files of their own: these."""
         return (self,)
 
     def similarities(self, rows: IntArray, vector: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The cosine similarities of `vector` and those of ascending `rows`."""
+        """Return the cosines of `vector` and the vectors of ascending `rows`."""
         return _similarities(self.vectors, rows, vector)
 
     def rows_of(self, digests: Collection[bytes]) -> dict[bytes, int]:
-        """The first row of each of these texts that there is."""
+        """Return the first row of each text, by digest, as far as there is one."""
         if not digests or not len(self.digests):
             return {}
         # the first eight bytes tell nearly all apart
         begin = np.ascontiguousarray(self.digests[:, :8]).view(np.uint64)[:, 0]
         wanted = np.array([int.from_bytes(d[:8], sys.byteorder) for d in digests], dtype=np.uint64)
-        found: dict[bytes, int] = {}
+        result: dict[bytes, int] = {}
         for row in np.flatnonzero(np.isin(begin, wanted)).tolist():
             digest = self.digests[row].tobytes()
             if digest in digests:
-                found.setdefault(digest, row)
-        return found
+                result.setdefault(digest, row)
+        return result
 
     @classmethod
     def read(cls, folder: Path) -> Self:
         """Map the files of `folder`. Raises DamagedStore if one is missing or unreadable."""
-        try:
-            vectors, digests, tokens = (map_array(folder / n) for n in (VECTORS, DIGESTS, TOKENS))
-            sums = map_array(folder / SUMS) if (folder / SUMS).exists() else None
-            found = cls(vectors, digests, tokens, sums)
-        except (OSError, ValueError, EOFError) as error:
-            raise DamagedStore(
-                f"The vectors in {folder} cannot be read ({error}). Run `atlas store repair`."
-            ) from error
-        if not len(found.vectors) == len(found.digests) == len(found.tokens):
+        with reading(f"The vectors in {folder}"):
+            result = cls(*(map_array(folder / n) for n in (VECTORS, DIGESTS, TOKENS, SUMS)))
+        if not len(result.vectors) == len(result.digests) == len(result.tokens):
             raise DamagedStore(f"The files in {folder} disagree. Run `atlas store repair`.")
-        return found
+        return result
 
     @classmethod
     def create(cls, folder: Path, count: int, dimension: int) -> Self:
-        """New files for `count` passages, to be filled row by row."""
+        """Make new files for `count` passages, to be filled row by row."""
         folder.mkdir(parents=True)
         shapes = {
             VECTORS: ("<f4", (count, dimension)),
@@ -178,15 +163,14 @@ class Embeddings:
 
     def flush(self) -> None:
         """Bring what was filled in to disk, with its sums."""
-        if self.sums is not None:
-            self.sums[:] = [_sum(vector) for vector in self.vectors]
+        self.sums[:] = [_sum(vector) for vector in self.vectors]
         for array in (self.vectors, self.digests, self.tokens, self.sums):
             if isinstance(array, np.memmap):
                 array.flush()
 
 
 class SplicedEmbeddings:
-    """Those of a version that was not written whole, as `Embeddings`."""
+    """Embeddings of a version that was not written whole; otherwise as `Embeddings`."""
 
     def __init__(self, splice: Splice, base: Embeddings, recent: Embeddings):
         self.pieces: Sequence[Embeddings] = (base, recent)
@@ -196,22 +180,21 @@ class SplicedEmbeddings:
         self._splice = splice
 
     def similarities(self, rows: IntArray, vector: NDArray[np.float32]) -> NDArray[np.float32]:
-        """See Embeddings."""
         places = self._splice.at(rows)
-        found = np.empty(len(rows), dtype=np.float32)
+        result = np.empty(len(rows), dtype=np.float32)
         is_recent = places >= self._splice.first
         for piece, own, first in zip(
             self.pieces, (~is_recent, is_recent), (0, self._splice.first), strict=True
         ):
-            found[own] = _similarities(piece.vectors, places[own] - first, vector)
-        return found
+            result[own] = _similarities(piece.vectors, places[own] - first, vector)
+        return result
 
 
 AnyEmbeddings = Embeddings | SplicedEmbeddings
 
 
 def read_embeddings(folder: Path, order: Order | None) -> AnyEmbeddings:
-    """Those in `folder`, of a version with an `order` if it was not written whole.
+    """Map the embeddings in `folder`, with the `order` of a version that was not written whole.
 
     Raises DamagedStore.
     """
@@ -222,7 +205,7 @@ def read_embeddings(folder: Path, order: Order | None) -> AnyEmbeddings:
 
 
 def read_vectors(folder: Path, order: Order | None) -> NDArray[np.float32] | Spliced:
-    """The vectors alone, whatever else is damaged. Raises OSError, ValueError or EOFError."""
+    """Map the vectors alone, whatever else is damaged. Raises OSError, ValueError or EOFError."""
     base: NDArray[np.float32] = map_array(folder / VECTORS)
     if order is None:
         return base
@@ -240,7 +223,7 @@ def _similarities(
 
 
 def _new_array(path: Path, kind: str, shape: tuple[int, ...]) -> NDArray[Any]:
-    """A mapped file of zeros, with its room taken: a full disk would end the process later."""
+    """Map a new file of zeros and take its room: a full disk would end the process later."""
     array = np.lib.format.open_memmap(path, "w+", np.dtype(kind), shape)
     with path.open("r+b") as file:
         os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
@@ -255,7 +238,7 @@ PREFIX = "atlas-open-"
 
 
 class Linked:
-    """The folder of links, `folder`, until `close` or the last reference to it is gone."""
+    """Temporary folder of links, `folder`, until `close` or until nobody refers to it."""
 
     def __init__(
         self,
@@ -263,25 +246,24 @@ class Linked:
         linked: Callable[[Path], bool] = lambda _: True,
         copies: Mapping[str, Callable[[Path, Path], object]] = MappingProxyType({}),
     ):
-        """`linked` gets each file's path relative to `part`; `copies` are by name what copies a
-        file that is not linked to another place. Raises DamagedStore."""
+        """Link the files whose path below `part` is `linked`; `copies` copy others, by name.
+
+        Raises DamagedStore.
+        """
         self._part = part
         self.folder, descriptor = _new_folder()
         self._finalizer = weakref.finalize(self, _release, self.folder, descriptor)
         try:
             self._names = [name for name in _files(part) if linked(name)]
             for name in self._names:
-                self._add(name)
+                target = self.folder / name
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.symlink_to((part / name).absolute())
             for copied, copy in copies.items():
                 copy(part / copied, self.folder / copied)
         except (OSError, sqlite3.Error) as error:
             self.close()
-            raise _explained(error, part) from error
-
-    def _add(self, name: Path) -> None:
-        target = self.folder / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.symlink_to((self._part / name).absolute())
+            raise _error_of(error, part) from error
 
     def require_files(self) -> None:
         """Raise DamagedStore if a linked file is gone: Chroma would put an empty one there."""
@@ -293,12 +275,11 @@ class Linked:
                 )
 
     def close(self) -> None:
-        """Remove the folder; what it linked to stays."""
         self._finalizer()
 
 
 def link_or_copy(path: Path, target: Path) -> None:
-    """Give a file a second name."""
+    """Give a file a second name, or copy it where the disk knows no links."""
     try:
         os.link(path, target)
     except OSError:  # not every disk knows links
@@ -315,7 +296,7 @@ def _files(part: Path) -> list[Path]:
 
 
 def _new_folder() -> tuple[Path, int]:
-    """A new folder with a lock that lasts as long as this process, and the lock's descriptor."""
+    """Return a new folder with a lock that lasts as long as this process, and its descriptor."""
     try:
         root = Path(tempfile.gettempdir())
         _remove_abandoned(root)
@@ -331,7 +312,7 @@ def _new_folder() -> tuple[Path, int]:
                 return folder, descriptor
             os.close(descriptor)
     except OSError as error:
-        raise _explained(error, Path()) from error
+        raise _error_of(error, Path()) from error
 
 
 def _remove_abandoned(root: Path) -> None:
@@ -349,8 +330,8 @@ def _remove_abandoned(root: Path) -> None:
             os.close(descriptor)
 
 
-def _explained(error: OSError | sqlite3.Error, part: Path) -> ConfigurationError:
-    """What is missing was a file of the part; else the temporary folder cannot be written."""
+def _error_of(error: OSError | sqlite3.Error, part: Path) -> ConfigurationError:
+    """Return the error of a file of `part`, or of a temporary folder that cannot be written."""
     is_closed = isinstance(error, OSError) and error.errno in CLOSED
     if is_full(error) or is_closed or not part.name:
         return UnwritableFolder(
@@ -386,14 +367,14 @@ OVERFETCH = 16  # Chroma returns ties in any order; the caller orders them by id
 
 
 class Neighbours(NamedTuple):
-    """Passage ids with their cosine similarity, best first."""
+    """Passage ids with their cosines, best first."""
 
     ids: list[str]
     similarities: NDArray[np.float64]
 
 
 class CorpusVectors(NamedTuple):
-    """The passages of one corpus in order: ids, and unit vectors of shape (n, d)."""
+    """Passages of one corpus in order: ids, and unit vectors of shape (n, d)."""
 
     corpus: str
     ids: Sequence[str]
@@ -401,7 +382,7 @@ class CorpusVectors(NamedTuple):
 
 
 class ChromaRecord(NamedTuple):
-    """One record of a collection that somebody else made."""
+    """Record of a Chroma collection that somebody else made."""
 
     id: str
     text: str
@@ -409,7 +390,10 @@ class ChromaRecord(NamedTuple):
     vector: NDArray[np.float32]
 
 
-def _client(folder: Path) -> "Client":
+@contextmanager
+def _opened(folder: Path) -> Iterator["Client"]:
+    """Open a client of a folder. Whatever happens, it is closed: to the next one for a folder of
+    this name Chroma would give what it still has open."""
     import chromadb
     from chromadb.api.client import Client
     from chromadb.config import Settings
@@ -417,23 +401,11 @@ def _client(folder: Path) -> "Client":
     with _OPENING:
         client = chromadb.PersistentClient(str(folder), Settings(anonymized_telemetry=False))
     assert isinstance(client, Client)  # its declared type lacks `close`
-    return client
-
-
-def _close(client: "Client") -> None:
-    with _OPENING:
-        client.close()
-
-
-@contextmanager
-def _opened(folder: Path) -> Iterator["Client"]:
-    """A client of a folder. Whatever happens, it is closed: to the next one for a folder of this
-    name Chroma would give what it still has open."""
-    client = _client(folder)
     try:
         yield client
     finally:
-        _close(client)
+        with _OPENING:
+            client.close()
 
 
 def _name(corpus: str) -> str:
@@ -462,7 +434,7 @@ def change_vectors(
     _copy(source, folder)
     with _opened(folder) as client:
         wanted = {_name(corpus.corpus) for corpus in corpora}
-        present = {found.name: found for found in client.list_collections()}
+        present = {each.name: each for each in client.list_collections()}
         for name in present.keys() - wanted:
             client.delete_collection(name)
         for corpus, ids in gone.items():
@@ -485,20 +457,18 @@ def _copy(source: Path, folder: Path) -> None:
 
 
 def set_ef_search(folder: Path, corpus: str, ef: int) -> None:
-    """Let searches of a corpus look at `ef` neighbours, more for more of the true nearest.
-
-    It holds from the next opening on.
-    """
+    """Let searches look at `ef` neighbours from the next opening on: more find more of the true
+    nearest."""
     with _opened(folder) as client:
         collection = client.get_collection(_name(corpus), embedding_function=None)
         collection.modify(configuration={"hnsw": {"ef_search": ef}})
 
 
 def count_vectors(folder: Path) -> dict[str, int]:
-    """Vectors by corpus in the index in `folder`."""
+    """Count the vectors of each corpus in the index in `folder`."""
     with _opened(folder) as client:
         return {
-            found.name.removeprefix(_name("")): found.count() for found in client.list_collections()
+            each.name.removeprefix(_name("")): each.count() for each in client.list_collections()
         }
 
 
@@ -529,52 +499,49 @@ def _compact(folder: Path) -> None:
 
 
 def read_collection(folder: Path, name: str) -> Iterator[ChromaRecord]:
-    """The records of a Chroma collection in order of id, its vectors as they are stored.
+    """Read the records of a Chroma collection in order of id, its vectors as they are stored.
 
     It is read from a copy: opening a folder of an older Chroma would change it. Raises SourceError
     if there is no such collection, or if a record lacks a text.
     """
     import chromadb
 
-    with TemporaryDirectory() as temporary:
+    with TemporaryDirectory() as temporary, ExitStack() as opened:
         copy = Path(temporary) / "chroma"
         shutil.copytree(folder, copy)
         try:
-            client = _client(copy)
+            client = opened.enter_context(_opened(copy))
         except (ValueError, chromadb.errors.ChromaError) as error:
             raise SourceError(f"{folder} cannot be opened as a Chroma folder: {error}") from error
-        try:
-            names = sorted(collection.name for collection in client.list_collections())
-            chosen = name or (names[0] if len(names) == 1 else "")
-            if chosen not in names:
-                known = ", ".join(names) or "none"
-                missing = f"no collection {name!r}" if name else f"{len(names)} collections"
-                raise SourceError(
-                    f"{folder} has {missing}. Name one with --from-collection; it has: {known}."
-                )
-            yield from _records(client.get_collection(chosen, embedding_function=None))
-        finally:
-            _close(client)
+        names = sorted(collection.name for collection in client.list_collections())
+        chosen = name or (names[0] if len(names) == 1 else "")
+        if chosen not in names:
+            known = ", ".join(names) or "none"
+            missing = f"no collection {name!r}" if name else f"{len(names)} collections"
+            raise SourceError(
+                f"{folder} has {missing}. Name one with --from-collection; it has: {known}."
+            )
+        yield from _records(client.get_collection(chosen, embedding_function=None))
 
 
 def _records(collection: Any) -> Iterator[ChromaRecord]:
     ids = sorted(collection.get(include=[])["ids"])
     for start in range(0, len(ids), BATCH):
         batch = ids[start : start + BATCH]
-        found = collection.get(ids=batch, include=["documents", "metadatas", "embeddings"])
-        at = {id_: index for index, id_ in enumerate(found["ids"])}
+        result = collection.get(ids=batch, include=["documents", "metadatas", "embeddings"])
+        at = {id_: index for index, id_ in enumerate(result["ids"])}
         for id_ in batch:
             index = at[id_]
             yield ChromaRecord(
                 id_,
-                found["documents"][index] or "",
-                found["metadatas"][index] or {},
-                np.asarray(found["embeddings"][index], dtype=np.float32),
+                result["documents"][index] or "",
+                result["metadatas"][index] or {},
+                np.asarray(result["embeddings"][index], dtype=np.float32),
             )
 
 
 def _link(folder: Path, *, lists: bool) -> Linked:
-    """The filled indexes (from 1000 vectors on), and the database as `Vectors` opens it.
+    """Link the filled indexes (from 1000 vectors on), and copy the database for `Vectors`.
 
     Chroma makes the others from its database each time, and would write them into the store.
     """
@@ -602,7 +569,7 @@ def _copy_without_ids(database: Path, target: Path) -> None:
 
 
 class Vectors:
-    """The vectors of some `corpora` of an existing store; with `lists` also their ids."""
+    """Vectors of some `corpora` of an existing store; with `lists` their ids can be listed."""
 
     def __init__(self, folder: Path, corpora: Sequence[str], *, lists: bool = False):
         self.corpora = frozenset(corpora)
@@ -633,7 +600,6 @@ class Vectors:
         }
 
     def count(self, corpus: str) -> int:
-        """Vectors stored for `corpus`."""
         query = (
             "SELECT COUNT(*) FROM embeddings WHERE segment_id = "
             "(SELECT id FROM segments WHERE collection = ? AND scope = 'METADATA')"
@@ -644,60 +610,25 @@ class Vectors:
         return int(count)
 
     def nearest(self, corpus: str, vector: NDArray[np.float32], depth: int) -> Neighbours:
-        """Up to `depth` + OVERFETCH neighbours of `vector`. Raises DamagedStore."""
+        """Return up to `depth` + OVERFETCH neighbours of `vector`. Raises DamagedStore."""
         if corpus not in self._loaded:  # Chroma reads the files of an index when it is first asked
             self._linked.require_files()
-        found = self._collections[corpus].query(
+        result = self._collections[corpus].query(
             query_embeddings=vector[None, :], n_results=depth + OVERFETCH, include=["distances"]
         )
         self._loaded.add(corpus)
-        distances = found["distances"]
-        return Neighbours(found["ids"][0], 1.0 - np.asarray(distances[0] if distances else []))
+        distances = result["distances"]
+        return Neighbours(result["ids"][0], 1.0 - np.asarray(distances[0] if distances else []))
 
     def items(self, corpus: str) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
-        """All ids of `corpus` in order with their vectors, in batches, if they can be listed."""
+        """Return all ids of `corpus` in order with their vectors, in batches; needs `lists`."""
         collection = self._collections[corpus]
         ids = sorted(collection.get(include=[])["ids"])
         for start in range(0, len(ids), BATCH):
-            found = collection.get(ids=ids[start : start + BATCH], include=["embeddings"])
-            order = np.argsort(np.array(found["ids"], dtype=object))
-            vectors = np.asarray(found["embeddings"], dtype=np.float32)
-            yield [found["ids"][at] for at in order], vectors[order]
+            result = collection.get(ids=ids[start : start + BATCH], include=["embeddings"])
+            order = np.argsort(np.array(result["ids"], dtype=object))
+            vectors = np.asarray(result["embeddings"], dtype=np.float32)
+            yield [result["ids"][at] for at in order], vectors[order]
 
     def close(self) -> None:
-        """Release the files."""
         self._opened.close()
-
-
-DEPTH = 200  # candidates of one leg for one corpus, as a search asks for them
-SAMPLE = 100  # passages used as questions, spread over the corpus
-NOISE = 0.5  # length of what is added to a passage's vector to make a question of it
-
-
-def index_recall(
-    index: Vectors, corpus: str, rows: Mapping[str, int], vectors: NDArray[np.float32]
-) -> float:
-    """The mean share of the nearest passages of a corpus that its index finds, from 0 to 1.
-
-    `vectors` (n, d) are those of the corpus, `rows` says which is that of each passage id. The
-    index may hold others, which are gone.
-    """
-    random = np.random.default_rng(0)
-    depth = min(DEPTH, len(vectors))
-    gone = index.count(corpus) - len(vectors)
-    found = []
-    for at in sample(len(vectors)):
-        noise = random.standard_normal(vectors.shape[1], dtype=np.float32)
-        query = vectors[at] + NOISE * noise / np.linalg.norm(noise)
-        query = (query / np.linalg.norm(query)).astype(np.float32)
-        exact = np.einsum("ij,j->i", vectors, query)
-        floor = np.partition(exact, -depth)[-depth]
-        asked = depth + 2 * depth * gone // max(len(vectors), 1)
-        hits = [id_ for id_ in index.nearest(corpus, query, asked).ids if id_ in rows][:depth]
-        found.append(sum(exact[rows[id_]] >= floor - 1e-6 for id_ in hits) / depth)
-    return float(np.mean(found)) if found else 1.0
-
-
-def sample(count: int) -> list[int]:
-    """At most SAMPLE numbers from 0 to `count` - 1, evenly spread."""
-    return sorted({int(at) for at in np.linspace(0, count - 1, min(SAMPLE, count))})

@@ -1,7 +1,7 @@
 """Checking every part of a version against its manifest, and the parts against each other."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -20,15 +20,12 @@ from atlas_search.stores.manifest import FILE_NAME, Manifest
 from atlas_search.stores.order import Counts, Order
 from atlas_search.stores.record_files import BY_ROW, RecordFiles
 from atlas_search.stores.records import Records
-from atlas_search.stores.staged import text_digest
+from atlas_search.stores.staging import text_digest
 from atlas_search.stores.terms import TokenTable
 from atlas_search.stores.vectors import (
-    DEPTH,
     AnyEmbeddings,
     Vectors,
-    index_recall,
     read_embeddings,
-    sample,
 )
 from atlas_search.stores.versions import (
     CHROMA,
@@ -43,20 +40,19 @@ from atlas_search.stores.versions import (
     check_files,
     files_of,
     in_use,
-    without_digest,
 )
-from atlas_search.stores.words import WordTable, WordWriter, no_words
+from atlas_search.stores.words import WordTable, WordWriter
 
 
-class FoundKeys(NamedTuple):
-    """The key of every passage and document, in order."""
+class StoredKeys(NamedTuple):
+    """Key of every passage and document, in order."""
 
     rows: IntArray
     documents: IntArray
 
 
-def keys_of(version: Path) -> FoundKeys:
-    """Those of the documents of a version, which are sorted by corpus and id."""
+def keys_of(version: Path) -> StoredKeys:
+    """Return the keys in the documents of a version, which are sorted by corpus and id."""
     recent = version / RECENT_RECORDS
     with closing(RecordFiles(version / RECORDS, recent if recent.exists() else None)) as files:
         keys = files.rows(
@@ -68,11 +64,11 @@ def keys_of(version: Path) -> FoundKeys:
         pairs = np.array(list(map(tuple, rows)), dtype=np.int64).reshape(-1, 2)
     place = np.full(int(documents.max(initial=-1)) + 1, -1)
     place[documents] = np.arange(len(documents))
-    return FoundKeys(pairs[np.argsort(place[pairs[:, 1]], kind="stable"), 0], documents)
+    return StoredKeys(pairs[np.argsort(place[pairs[:, 1]], kind="stable"), 0], documents)
 
 
-def recovered_order(version: Path) -> Order:
-    """What the order of a version must be. What is gone from the base is not known.
+def recover_order(version: Path) -> Order:
+    """Return what the order of a version must be. What is gone from the base is not known.
 
     Raises DamagedStore if the words are damaged too, both those of passages and of documents.
     """
@@ -87,20 +83,25 @@ def recovered_order(version: Path) -> Order:
     return Order(rows, documents, Counts(*following, *base), {})
 
 
+DEPTH = 200  # candidates of one leg for one corpus, as a search asks for them
+SAMPLE = 100  # passages used as questions, spread over the corpus
+NOISE = 0.5  # length of what is added to a passage's vector to make a question of it
 LEAST_RECALL = 0.95
 WORSE = 0.01  # most by which an index that searches ask may find less than when it was measured
 SAME = 1e-3  # most by which a vector in the index may differ from the one it was made from
 
 
 class _Version(NamedTuple):
-    """What is checked: `order` is that of a version that was not written whole."""
+    """Version to be checked, with its `order` if it was not written whole."""
 
     folder: Path
     manifest: Manifest
     order: Order | None
 
-    def records(self) -> Records:
-        return Records.of_version(self.folder, self.manifest, self.order)
+    @contextmanager
+    def records(self) -> Iterator[Records]:
+        with closing(Records.of_version(self.folder, self.manifest, self.order)) as records:
+            yield records
 
     def tokens(self) -> TokenTable:
         passages_of = [corpus.passages for corpus in self.manifest.corpora]
@@ -115,7 +116,7 @@ _Check = Callable[[_Version], str]
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found in one part: its problem, empty if it is whole, and what was checked."""
+    """Result for one part: its problem, empty if it is whole, and what was checked."""
 
     part: str
     checked: str
@@ -128,7 +129,7 @@ def verify(folder: Path, manifest: Manifest) -> list[Finding]:
         FILE_NAME: (_check_manifest, ()),
         **({ORDER: (_check_order, ())} if files_of(manifest, ORDER) else {}),
         RECORDS: (_check_records, ()),
-        **({IDS: (_check_ids, (RECORDS,))} if files_of(manifest, IDS) else {}),
+        IDS: (_check_ids, (RECORDS,)),
         EMBEDDINGS: (_check_embeddings, (RECORDS,)),
         TOKENS: (_check_tokens, (RECORDS,)),
         WORDS: (_check_words, (RECORDS,)),
@@ -141,20 +142,20 @@ def verify(folder: Path, manifest: Manifest) -> list[Finding]:
         with suppress(OSError):  # that the folder is gone is found below
             using.enter_context(in_use(version.folder))
         for part, (check, needed) in checks.items():
-            damaged = [found.part for found in findings if found.problem and found.part in needed]
+            damaged = [each.part for each in findings if each.problem and each.part in needed]
             findings.append(_finding(version, part, check, damaged))
     return findings
 
 
 def _order(folder: Path, manifest: Manifest) -> Order | None:
-    """The order of a version; from its documents if its own is damaged, to check other parts."""
+    """Read the order of a version; a damaged one is made of its documents, to check other parts."""
     version = folder / manifest.version
     try:
         check_files(version, manifest, ORDER)
         return Order.read(version / ORDER)
     except DamagedStore:
         try:
-            return recovered_order(version)
+            return recover_order(version)
         except Exception:  # SQLite and NumPy raise their own; the checks tell what is damaged
             return None
 
@@ -188,8 +189,7 @@ def _check_order(version: _Version) -> str:
 
 def _check_records(version: _Version) -> str:
     manifest = version.manifest
-    records = version.records()
-    try:
+    with version.records() as records:
         _require(records.check() == "ok", f"SQLite: {records.check()}")
         counts = records.passage_counts()
         _require(sum(counts) == manifest.passages, f"it has {sum(counts)} passages")
@@ -199,15 +199,13 @@ def _check_records(version: _Version) -> str:
             for passage in passages:
                 cut = document.text[passage.start : passage.end]
                 _require(bool(cut) and passage.text == cut, f"{passage.id} is not in its document")
-    finally:
-        records.close()
     return f"{len(counts)} documents, every span of {sum(counts)} passages"
 
 
 def _check_ids(version: _Version) -> str:
-    records, found = version.records(), read_ids(version.folder / IDS, version.order)
-    ids = records.passage_ids()
-    records.close()
+    found = read_ids(version.folder / IDS, version.order)
+    with version.records() as records:
+        ids = records.passage_ids()
     _require(len(found) == len(ids), f"it has {len(found)} passages")
     rows = np.arange(len(ids))
     _require(found.of_rows(rows) == ids, "the ids are not those of the passages")
@@ -230,11 +228,9 @@ def _check_embeddings(version: _Version) -> str:
 
 
 def _check_tokens(version: _Version) -> str:
-    manifest = version.manifest
-    by = f"they were analysed by another version of Atlas ({manifest.analyser})"
-    _require(manifest.analyser == ANALYSER_VERSION, by)
+    _require_analyser(version.manifest)
     table = version.tokens()
-    _require(table.passages == manifest.passages, f"it has {table.passages} passages")
+    _require(table.passages == version.manifest.passages, f"it has {table.passages} passages")
     terms = {id_: term for term, id_ in table.vocabulary.items()}
     rows = sample(table.passages)
     for passage in _passages(version, rows):
@@ -246,16 +242,13 @@ def _check_tokens(version: _Version) -> str:
 
 def _check_words(version: _Version) -> str:
     manifest = version.manifest
-    _require(bool(files_of(manifest, WORDS)), no_words(manifest.collection).removesuffix("."))
-    by = f"they were analysed by another version of Atlas ({manifest.analyser})"
-    _require(manifest.analyser == ANALYSER_VERSION, by)
-    records = version.records()
-    document_of = np.repeat(np.arange(manifest.documents), records.passage_counts())
-    table = WordTable.of_version(version.folder / WORDS, version.order, document_of)
-    _require(table.documents == manifest.documents, f"it has {table.documents} documents")
-    _require(len(table.firsts) == manifest.passages, f"it has {len(table.firsts)} passages")
-    documents = sample(table.documents)
-    try:
+    _require_analyser(manifest)
+    with version.records() as records:
+        document_of = np.repeat(np.arange(manifest.documents), records.passage_counts())
+        table = WordTable.of_version(version.folder / WORDS, version.order, document_of)
+        _require(table.documents == manifest.documents, f"it has {table.documents} documents")
+        _require(len(table.firsts) == manifest.passages, f"it has {len(table.firsts)} passages")
+        documents = sample(table.documents)
         for index in documents:
             document, passages = records.stored_document(index)
             whole = WordWriter()
@@ -264,8 +257,6 @@ def _check_words(version: _Version) -> str:
             first = passages[0].row if passages else 0
             same = table.is_same(index, first, whole.table())
             _require(same, f"the words of document {index} are not those of its text")
-    finally:
-        records.close()
     return f"{len(table.tokens)} words, those of {len(documents)} documents read again"
 
 
@@ -278,20 +269,20 @@ def _check_keywords(version: _Version) -> str:
     rows = sample(table.passages)
     corpora = _corpora(manifest)
     for row in rows:
-        found = distinct(terms[id_] for id_ in table.words.row(row).tolist())
+        result = distinct(terms[id_] for id_ in table.words.row(row).tolist())
         document = int(table.document_of[row])
         siblings = int(np.count_nonzero(table.document_of == document))
-        hits = keywords.matching(corpora[row], found, siblings, [document])
-        _require(not found or row in hits.rows, f"passage {row} is not found by its words")
+        hits = keywords.matching(corpora[row], result, siblings, [document])
+        _require(not result or row in hits.rows, f"passage {row} is not found by its words")
     keywords.close()
     return f"{keywords.count} passages, {len(rows)} found by their words"
 
 
 def _check_chroma(version: _Version) -> str:
     manifest = version.manifest
-    records, embeddings = version.records(), version.embeddings()
-    ids = records.passage_ids()
-    records.close()
+    embeddings = version.embeddings()
+    with version.records() as records:
+        ids = records.passage_ids()
     in_base = np.ones(len(ids), dtype=bool)
     if version.order:
         in_base = ~version.order.is_recent
@@ -309,14 +300,9 @@ def _check_chroma(version: _Version) -> str:
         least = measured.recall - WORSE if measured else LEAST_RECALL
         _require(recall >= least, f"{name} finds only {recall:.1%} of the true nearest passages")
     worst = min(recalls.values(), default=1.0)
-    unproven = "".join(
-        f"; {name} has no digest: `atlas store verify --write` gives it one"
-        for name in without_digest(manifest)
-    )
     return (
         f"{np.count_nonzero(in_base)} vectors; {worst:.1%} or more of the {DEPTH} nearest found in "
         "each corpus"
-        f"{unproven}"
     )
 
 
@@ -332,15 +318,15 @@ def _check_index(
     vectors = Vectors(folder / CHROMA, [corpus], lists=True)
     try:
         seen = left = 0
-        for found, stored in vectors.items(corpus):
-            strange = [id_ for id_ in found if id_ not in rows and id_ not in gone]
+        for each, stored in vectors.items(corpus):
+            strange = [id_ for id_ in each if id_ not in rows and id_ not in gone]
             _require(not strange, f"{corpus} has {strange[:1]}, which is no passage")
-            at = [n for n, id_ in enumerate(found) if id_ in rows]
-            expected = own[[rows[found[n]] for n in at]]
+            at = [n for n, id_ in enumerate(each) if id_ in rows]
+            expected = own[[rows[each[n]] for n in at]]
             off = float(np.abs(stored[at] - expected).max(initial=0.0))
             _require(off < SAME, f"{corpus} has vectors that are not the passages'")
             seen += len(at)
-            left += len(found) - len(at)
+            left += len(each) - len(at)
         _require(seen == len(rows), f"{corpus} has {seen} vectors")
         _require(left == len(gone), f"{corpus} has {left} vectors of passages that are gone")
         return index_recall(vectors, corpus, rows, own)
@@ -349,18 +335,49 @@ def _check_index(
 
 
 def _passages(version: _Version, rows: range | list[int]) -> Iterator[Passage]:
-    records = version.records()
-    try:
+    with version.records() as records:
         for start in range(0, len(rows), 1000):
             yield from records.passages(rows[start : start + 1000])
-    finally:
-        records.close()
 
 
 def _corpora(manifest: Manifest) -> list[str]:
     return [corpus.id for corpus in manifest.corpora for _ in range(corpus.passages)]
 
 
+def _require_analyser(manifest: Manifest) -> None:
+    by = f"they were analysed by another version of Atlas ({manifest.analyser})"
+    _require(manifest.analyser == ANALYSER_VERSION, by)
+
+
 def _require(condition: bool, problem: str) -> None:
     if not condition:
         raise DamagedStore(problem)
+
+
+def index_recall(
+    index: Vectors, corpus: str, rows: Mapping[str, int], vectors: NDArray[np.float32]
+) -> float:
+    """Measure the mean share of the nearest passages of a corpus that its index finds, 0 to 1.
+
+    `vectors` (n, d) are those of the corpus, `rows` the places in them by passage id. The index may
+    hold others, which are gone.
+    """
+    random = np.random.default_rng(0)
+    depth = min(DEPTH, len(vectors))
+    gone = index.count(corpus) - len(vectors)
+    result = []
+    for at in sample(len(vectors)):
+        noise = random.standard_normal(vectors.shape[1], dtype=np.float32)
+        query = vectors[at] + NOISE * noise / np.linalg.norm(noise)
+        query = (query / np.linalg.norm(query)).astype(np.float32)
+        exact = np.einsum("ij,j->i", vectors, query)
+        floor = np.partition(exact, -depth)[-depth]
+        asked = depth + 2 * depth * gone // max(len(vectors), 1)
+        hits = [id_ for id_ in index.nearest(corpus, query, asked).ids if id_ in rows][:depth]
+        result.append(sum(exact[rows[id_]] >= floor - 1e-6 for id_ in hits) / depth)
+    return float(np.mean(result)) if result else 1.0
+
+
+def sample(count: int) -> list[int]:
+    """Return at most SAMPLE numbers from 0 to `count` - 1, evenly spread."""
+    return sorted({int(at) for at in np.linspace(0, count - 1, min(SAMPLE, count))})

@@ -32,45 +32,31 @@ from atlas_search.core.files import writing
 from atlas_search.stores.manifest import FILE_NAME, Manifest
 from atlas_search.stores.order import RECENT
 
-CHROMA_DATABASE = "chroma/chroma.sqlite3"
-"""Stores written before it had a digest were opened in place, and Chroma changed it then."""
-
-
-_XXH3 = "xxh3:"
-
 
 def file_digest(path: Path) -> str:
-    """What `Manifest.files` says of a file: `xxh3:` and its XXH3 of 128 bits. Raises OSError.
+    """Return a file's digest as in `Manifest.files`: `xxh3:` and its XXH3 of 128 bits. Raises
+    OSError.
 
     It is there to find damage, in every build all that is copied; whoever changes a file on purpose
     can change the manifest too. It reads 7 GB a second where SHA-256 reads 1.4.
     """
     with path.open("rb") as file:
-        return _XXH3 + hashlib.file_digest(file, xxhash.xxh3_128).hexdigest()
+        return "xxh3:" + hashlib.file_digest(file, xxhash.xxh3_128).hexdigest()
 
 
 def is_as_written(version: Path, manifest: Manifest, name: str) -> bool:
-    """Whether a file of a version has the digest that the manifest gives. Raises OSError."""
-    path, expected = version / name, manifest.files[name]
-    if expected.startswith(_XXH3):
-        return file_digest(path) == expected
-    with path.open("rb") as file:  # an earlier Atlas wrote the SHA-256
-        return hashlib.file_digest(file, "sha256").hexdigest() == expected
+    """Return whether a file of a version has the digest that the manifest gives. Raises OSError."""
+    return file_digest(version / name) == manifest.files[name]
 
 
 def files_of(manifest: Manifest, part: str) -> list[str]:
-    """The names of a part's files that have a digest, relative to the version's folder."""
+    """Return the names of a part's files that have a digest, relative to the version's folder."""
     return [name for name in manifest.files if _part_of(name) == part]
 
 
 def _part_of(name: str) -> str:
-    """A part that is one file has what is recent in another beside it."""
+    """Name the part of a file; a part that is one file has what is recent in another beside it."""
     return name.split("/")[0].removesuffix(f".{RECENT}")
-
-
-def without_digest(manifest: Manifest) -> list[str]:
-    """The files that a version written by an earlier Atlas has no digest of."""
-    return [] if CHROMA_DATABASE in manifest.files else [CHROMA_DATABASE]
 
 
 def damaged_files(
@@ -79,7 +65,7 @@ def damaged_files(
     names: Iterable[str],
     go_on: Callable[[], bool] = lambda: True,
 ) -> dict[str, str]:
-    """What is wrong with each of `names`, a sentence without a stop; only those that are damaged.
+    """Return what is wrong with each damaged file of `names`, a sentence without a stop.
 
     Reading ends where `go_on` says so.
     """
@@ -96,7 +82,7 @@ def damaged_files(
 
 
 def is_part_whole(version: Path, manifest: Manifest, part: str) -> bool:
-    """Whether all files of a part are as they were written; they are read."""
+    """Return whether all files of a part are as they were written; they are read."""
     return not damaged_files(version, manifest, files_of(manifest, part))
 
 
@@ -107,9 +93,8 @@ def check_files(version: Path, manifest: Manifest, part: str) -> None:
         raise DamagedStore("; ".join(problems.values()))
 
 
-def touched(version: Path, names: Iterable[str]) -> list[str]:
-    """Those of the files of a version that were written to later than its manifest; all of them if
-    it has lost that.
+def files_written_later(version: Path, names: Iterable[str]) -> list[str]:
+    """Return the files of a version written to later than its manifest; all if it has lost that.
 
     Raises DamagedStore if one is missing.
     """
@@ -121,34 +106,23 @@ def touched(version: Path, names: Iterable[str]) -> list[str]:
         raise DamagedStore(f"{error.filename} cannot be read ({error.strerror})") from error
 
 
-def check_touched(version: Path, manifest: Manifest) -> None:
-    """Raise DamagedStore if files of a version were written to later than its manifest, and
-    are not as they were written. It reads only those."""
-    _require_none(version, _touched_problem(version, manifest))
-
-
 def check_sizes(version: Path, manifest: Manifest) -> None:
     """Raise DamagedStore if a part's files are missing, or shorter or longer than written.
 
     It reads none of them: a mapped file that was cut short would end the process.
     """
-    _require_none(version, _size_problem(version, manifest))
-
-
-def visible_problem(version: Path, manifest: Manifest) -> str:
-    """What `check_sizes` or `check_touched` would find, without a stop; empty for nothing."""
-    return _size_problem(version, manifest) or _touched_problem(version, manifest)
-
-
-def _require_none(version: Path, problem: str) -> None:
-    if problem:
+    if problem := _size_problem(version, manifest):
         raise DamagedStore(
             f"{version} is damaged: {problem}. Run `atlas store repair {version.parent.name}`."
         )
 
 
-def _touched_problem(version: Path, manifest: Manifest) -> str:
-    names = touched(version, manifest.files)
+def visible_problem(version: Path, manifest: Manifest) -> str:
+    """Return what `check_sizes` or `check_touched` would find, without a stop; empty for
+    nothing."""
+    if problem := _size_problem(version, manifest):
+        return problem
+    names = files_written_later(version, manifest.files)
     return "; ".join(damaged_files(version, manifest, names).values())
 
 
@@ -159,8 +133,7 @@ def _size_problem(version: Path, manifest: Manifest) -> str:
             found = sum((version / name).stat().st_size for name in names)
         except OSError as error:
             return f"{error.filename} cannot be read ({error.strerror})"
-        is_complete = part != "chroma" or not without_digest(manifest)
-        if is_complete and found != expected:
+        if found != expected:
             return f"{part} has {found} bytes, not {expected} as it was written"
     return ""
 
@@ -172,7 +145,7 @@ State = list[int]
 
 
 class CheckedVersion:
-    """A version of the collection in `folder`, looked at again and again."""
+    """Version of the collection in `folder` that is looked at again and again."""
 
     def __init__(self, folder: Path, manifest: Manifest):
         self._folder = folder
@@ -185,16 +158,16 @@ class CheckedVersion:
         self._damaged: dict[str, tuple[State, str]] = {}
 
     def problems(self, go_on: Callable[[], bool] = lambda: True) -> list[str]:
-        """What is wrong, file by file; empty for a whole version.
+        """Return what is wrong, file by file; empty for a whole version.
 
         Only files that were never checked in their present state are read, until `go_on` says no.
         """
         states = self._states()
         changed = self._unchecked(states)
-        found = damaged_files(self._version, self._manifest, changed, go_on)
+        result = damaged_files(self._version, self._manifest, changed, go_on)
         for name in changed if go_on() else ():
-            if name in found:
-                self._damaged[name] = (states[name], found[name])
+            if name in result:
+                self._damaged[name] = (states[name], result[name])
             else:
                 self._whole[name] = states[name]
         if changed and go_on():
@@ -206,7 +179,7 @@ class CheckedVersion:
         return missing + wrong
 
     def _shared(self, kept: Mapping[str, Mapping[str, State]]) -> dict[str, State]:
-        """The files that were found whole in another version, which shares them with this one.
+        """Return the files found whole in another version, which shares them with this one.
 
         A new name changes the time of a file's entry, the last of its state.
         """
@@ -215,8 +188,8 @@ class CheckedVersion:
         return {name: state for name, state in states if (name, *state[:-1]) in known}
 
     def _states(self) -> dict[str, State]:
-        found = {name: _state(path) for name, path in self._paths.items()}
-        return {name: state for name, state in found.items() if state}
+        result = {name: _state(path) for name, path in self._paths.items()}
+        return {name: state for name, state in result.items() if state}
 
     def _unchecked(self, states: Mapping[str, State]) -> list[str]:
         return [
@@ -240,20 +213,20 @@ class CheckedVersion:
 
 
 def _state(path: str) -> State:
-    """Empty if there is no such file."""
+    """Return the state of a file, empty if there is none."""
     try:
-        found = os.stat(path)
+        result = os.stat(path)
     except OSError:
         return []
-    return [found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns]
+    return [result.st_ino, result.st_size, result.st_mtime_ns, result.st_ctime_ns]
 
 
 def _read(path: Path) -> dict[str, dict[str, State]]:
     try:
-        found = json.loads(path.read_text())
+        result = json.loads(path.read_text())
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return result if isinstance(result, dict) else {}
 
 
 CHROMA, RECORDS, IDS, KEYWORDS, TOKENS, WORDS, EMBEDDINGS, ORDER = (
@@ -302,32 +275,31 @@ def lock(folder: Path) -> Iterator[None]:
 
 
 def make_folder(folder: Path, mode: int) -> None:
-    """Make a folder, and those above it that are missing, with a `mode`; what is there keeps its
-    own."""
+    """Make a folder, and those missing above it, with a `mode`; what is there keeps its own."""
     for path in (*reversed(folder.parents), folder):
         if not path.exists():
             path.mkdir(mode, exist_ok=True)
 
 
 def new_name(content_digest: str) -> str:
-    """A name for a version made now; names sort by time."""
+    """Return a name for a version made now; names sort by time."""
     return f"{datetime.now(UTC):%Y%m%dT%H%M%S.%f}-{content_digest[:8]}"
 
 
 def versions(folder: Path) -> list[Manifest]:
-    """The whole versions on disk, newest first."""
-    found = []
+    """Return the whole versions on disk, newest first."""
+    result = []
     for path in sorted(folder.iterdir() if folder.is_dir() else (), reverse=True):
         if _VERSION.fullmatch(path.name) and path.is_dir():
             try:
-                found.append(Manifest.read(path))
+                result.append(Manifest.read(path))
             except (MissingStore, DamagedStore):
                 continue  # of another schema, or without what makes it whole
-    return found
+    return result
 
 
 def collections_beside(folder: Path) -> list[Path]:
-    """The folders of other collections in the same place, in order."""
+    """Return the folders of other collections in the same place, in order."""
     try:
         others = sorted(path for path in folder.parent.iterdir() if path.name != folder.name)
         return [path for path in others if (path / FILE_NAME).is_file()]
@@ -341,7 +313,7 @@ def go_live(folder: Path, manifest: Manifest) -> None:
 
 
 @contextmanager
-def removed_unless_live(folder: Path, version: str) -> Iterator[None]:
+def remove_unless_live(folder: Path, version: str) -> Iterator[None]:
     """Remove a version that is written whole if the block fails before it is live.
 
     Nobody may go back to it: it may hold what was cancelled.
@@ -407,7 +379,7 @@ def remove_old(folder: Path, kept: Collection[str]) -> None:
 
 
 def _take_out(version: Path) -> None:
-    """A kill must not leave half a version that looks like a whole one."""
+    """Rename it first: a kill must not leave half a version that looks like a whole one."""
     version.rename(version.with_name(f".{version.name}.partial"))
 
 

@@ -7,24 +7,201 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.core.errors import DamagedStore
 from atlas_search.language.languages import as_written, fold
 from atlas_search.language.text import TextSpan, term_of, word_spans
-from atlas_search.stores.arrays import Forms, IntArray, Ragged, Spliced, SplicedPlaces, map_array
+from atlas_search.stores.arrays import (
+    Gathered,
+    IntArray,
+    Ragged,
+    Splice,
+    Spliced,
+    map_array,
+    reading,
+)
 from atlas_search.stores.order import RECENT, Order
 
 MANY = 64  # one word of so many, from which on it is quicker to mark places than to sort them
 LISTS = ("forms", "folded", "terms")
 
 
+class Forms(NamedTuple):
+    """The forms that occur in either of two tables, sorted: as in `WordTable`, and how often.
+
+    `of_base` and `of_recent` give the number here of each form of either table, `in_base` and
+    `in_recent` the number there of each form here; -1 for none.
+    """
+
+    written: Sequence[str]
+    folded: Sequence[str]
+    terms: Sequence[str]
+    folded_of: IntArray
+    term_of: IntArray
+    counts: IntArray
+    of_base: IntArray
+    of_recent: IntArray
+    in_base: IntArray
+    in_recent: IntArray
+
+    @classmethod
+    def of(
+        cls, base: "WordTable", base_counts: IntArray, recent: "WordTable", recent_counts: IntArray
+    ) -> "Forms":
+        """Join the forms of two tables; the counts say how often each of theirs still occurs."""
+        kept = base_counts > 0
+        both = _Union.of(kept, _find_forms(recent, base))
+        is_used = _used(base.folded_of, kept, base.folded)
+        folded = _Union.of(is_used, _find(recent.folded, base.folded))
+        is_used = _used(base.term_of, kept, base.terms)
+        terms = _Union.of(is_used, _find(recent.terms, base.terms))
+        counts = np.zeros(both.count, dtype=np.int64)
+        counts[both.of_first[kept]] = base_counts[kept]
+        counts[both.of_second] += recent_counts
+
+        def numbers(union: _Union, in_first: IntArray, in_second: IntArray) -> IntArray:
+            result = np.empty(both.count, dtype=np.int32)
+            result[both.of_first[kept]] = union.of_first[in_first[kept]]
+            result[both.of_second] = union.of_second[in_second]
+            return result
+
+        return cls(
+            written=both.listed(base.forms, recent.forms),
+            folded=folded.listed(base.folded, recent.folded),
+            terms=terms.listed(base.terms, recent.terms),
+            folded_of=numbers(folded, base.folded_of, recent.folded_of),
+            term_of=numbers(terms, base.term_of, recent.term_of),
+            counts=counts,
+            of_base=both.of_first,
+            of_recent=both.of_second,
+            in_base=_inverse(both.of_first, both.count),
+            in_recent=_inverse(both.of_second, both.count),
+        )
+
+
+class _Matches(NamedTuple):
+    """Places of the members of one sorted list in another, and whether each stands there."""
+
+    places: IntArray
+    stands: NDArray[np.bool_]
+
+
+def _find(words: Sequence[str], among: Sequence[str]) -> _Matches:
+    places = [bisect_left(among, word) for word in words]
+    stands = [at < len(among) and among[at] == word for at, word in zip(places, words, strict=True)]
+    return _Matches(np.array(places, dtype=np.int64), np.array(stands, dtype=bool))
+
+
+def _find_forms(words: "WordTable", among: "WordTable") -> _Matches:
+    """Find forms, of which several may differ by their stems alone."""
+    places, stands = _find(words.forms, among.forms)
+    for number in np.flatnonzero(stands).tolist():
+        form, stem = words.forms[number], words.terms[words.term_of[number]]
+        at = int(places[number])
+        while at < len(among.forms) and among.forms[at] == form:
+            if among.terms[among.term_of[at]] >= stem:
+                break
+            at += 1
+        is_form = at < len(among.forms) and among.forms[at] == form
+        places[number] = at
+        stands[number] = is_form and among.terms[among.term_of[at]] == stem
+    return _Matches(places, stands)
+
+
+@dataclass(frozen=True)
+class _Union:
+    """Numbers of the members of two sorted lists in the list of both; -1 of those left out."""
+
+    of_first: IntArray
+    of_second: IntArray
+    count: int
+
+    @classmethod
+    def of(cls, kept: NDArray[np.bool_], second: _Matches) -> "_Union":
+        """Join the second list and the members of the first that are `kept` or equal one of it."""
+        at, is_known = second
+        kept = kept.copy()
+        kept[at[is_known]] = True
+        new = at[~is_known]  # each comes before the member of the first that stands there
+        ahead = np.concatenate([[0], np.cumsum(kept)])
+        of_first = ahead[:-1] + np.searchsorted(new, np.arange(len(kept)), side="right")
+        of_second = np.empty(len(at), dtype=np.int64)
+        of_second[is_known] = of_first[at[is_known]]
+        of_second[~is_known] = ahead[new] + np.arange(len(new))
+        of_first[~kept] = -1
+        return cls(of_first.astype(np.int32), of_second.astype(np.int32), int(ahead[-1]) + len(new))
+
+    def listed(self, first: Sequence[str], second: Sequence[str]) -> list[str]:
+        """Return the members, from the lists of both."""
+        result = np.empty(self.count, dtype=object)
+        kept = np.flatnonzero(self.of_first >= 0)
+        result[self.of_first[kept]] = np.array(first, dtype=object)[kept]
+        result[self.of_second] = np.array(second, dtype=object)
+        listed: list[str] = result.tolist()
+        return listed
+
+
+def _used(numbers: IntArray, kept: NDArray[np.bool_], of: Sequence[str]) -> NDArray[np.bool_]:
+    used = np.zeros(len(of), dtype=bool)
+    used[numbers[kept]] = True
+    return used
+
+
+def _inverse(numbers: IntArray, count: int) -> IntArray:
+    result = np.full(count, -1, dtype=np.int32)
+    kept = np.flatnonzero(numbers >= 0)
+    result[numbers[kept]] = kept
+    return result
+
+
+class SplicedPlaces:
+    """Places of each form in two tables in a common order, ascending: as a `Ragged`."""
+
+    def __init__(self, splice: Splice, base: Ragged, recent: Ragged, forms: Forms):
+        self._splice, self._base, self._recent, self._forms = splice, base, recent, forms
+
+    @property
+    def sizes(self) -> IntArray:
+        return self._forms.counts
+
+    def lengths(self, forms: IntArray) -> IntArray:
+        return self._forms.counts[forms]
+
+    def row(self, form: int) -> IntArray:
+        """Return the places of a form."""
+        (_, base), (_, recent) = self._both(np.array([form]))
+        # two ascending runs, which a stable sort makes use of
+        return np.sort(np.concatenate([base, recent]), kind="stable") if len(recent) else base
+
+    def take(self, forms: IntArray) -> Gathered:
+        """Return the places of each of `forms`."""
+        base, recent = self._both(forms)
+        row, value = (np.concatenate(both) for both in zip(base, recent, strict=True))
+        order = np.lexsort((value, row))
+        row = row[order]
+        firsts = np.searchsorted(row, np.arange(len(forms)))
+        return Gathered(row, np.arange(len(row)) - firsts[row], value[order])
+
+    def _both(self, forms: IntArray) -> Sequence[tuple[IntArray, IntArray]]:
+        """Return the forms with a place, and the places: in the base, and in what is recent."""
+        return (
+            self._items(self._base, self._forms.in_base[forms], 0),
+            self._items(self._recent, self._forms.in_recent[forms], self._splice.first),
+        )
+
+    def _items(self, of: Ragged, forms: IntArray, moved: int) -> tuple[IntArray, IntArray]:
+        has = np.flatnonzero(forms >= 0)
+        taken = of.take(forms[has])
+        items, stands = self._splice.items_at(taken.value.astype(np.int64) + moved)
+        return has[taken.row[stands]], items
+
+
 @dataclass(frozen=True)
 class WordTable:
-    """All words of a collection in the order of its documents, mapped from disk.
+    """Words of a collection in the order of its documents, mapped from disk.
 
     The place of a word is its number in that order. `forms` are the words as they are written
     (with capitals and accents), sorted; `folded` the same without them, `terms` their stems, each
@@ -51,24 +228,22 @@ class WordTable:
 
     @property
     def documents(self) -> int:
-        """How many documents there are."""
         return len(self.ends) - 1
 
     @property
     def words_of(self) -> IntArray:
-        """How many words each document has."""
         return np.diff(self.ends)
 
     def counts(self, forms: IntArray) -> int:
-        """How often forms occur."""
+        """Return how often forms occur."""
         return int(self.places.lengths(forms).sum())
 
     def places_of(self, forms: IntArray) -> IntArray:
-        """Where forms stand, ascending."""
-        found = [self.places.row(form) for form in forms.tolist()]
-        if len(found) == 1:
-            return found[0].astype(np.int64)
-        places = np.concatenate([*found, np.empty(0, dtype=np.int64)])
+        """Return the places of forms, ascending."""
+        result = [self.places.row(form) for form in forms.tolist()]
+        if len(result) == 1:
+            return result[0].astype(np.int64)
+        places = np.concatenate([*result, np.empty(0, dtype=np.int64)])
         if len(places) * MANY < len(self.tokens):
             return np.sort(places)
         # of 24 million words 2 million are marked in 30 ms, and sorted in 200
@@ -77,12 +252,13 @@ class WordTable:
         return np.flatnonzero(marked)
 
     def documents_of(self, places: IntArray) -> IntArray:
-        """The document of each of `places`, which ascend."""
+        """Return the document of each of `places`, which ascend."""
         # a document for each place is looked up twenty times slower than the places of each
         return np.repeat(np.arange(self.documents), np.diff(np.searchsorted(places, self.ends)))
 
     def is_same(self, document: int, first_row: int, alone: "WordTable") -> bool:
-        """Whether `alone`, of one document, has its words; its passages begin at `first_row`."""
+        """Return whether `alone`, of one document, has its words; its passages begin at
+        `first_row`."""
         start, end = int(self.ends[document]), int(self.ends[document + 1])
         if end - start != len(alone.tokens):
             return False
@@ -100,7 +276,6 @@ class WordTable:
         return self.forms[form], self.terms[self.term_of[form]]
 
     def write(self, folder: Path) -> None:
-        """Write every array into a new folder."""
         folder.mkdir(parents=True)
         for name in LISTS:
             text = "".join(f"{word}\n" for word in getattr(self, name))
@@ -109,7 +284,6 @@ class WordTable:
             np.save(folder / f"{name}.npy", array)
 
     def _arrays(self) -> dict[str, IntArray]:
-        assert isinstance(self.places, Ragged)
         assert isinstance(self.places, Ragged)
         arrays = {name: getattr(self, name) for name in _ARRAYS}
         return arrays | {"places": self.places.flat, "places.offsets": self.places.offsets}
@@ -121,19 +295,15 @@ class WordTable:
         def array(name: str) -> NDArray[Any]:
             return map_array(folder / f"{name}.npy")
 
-        try:
-            found: dict[str, Any] = {name: array(name) for name in _ARRAYS}
-            found |= {name: _lines(folder / f"{name}.txt") for name in LISTS}
+        with reading(f"The words in {folder}"):
+            result: dict[str, Any] = {name: array(name) for name in _ARRAYS}
+            result |= {name: _lines(folder / f"{name}.txt") for name in LISTS}
             places = Ragged.between(array("places"), array("places.offsets"))
-            return cls(**found, places=places)
-        except (OSError, ValueError, EOFError) as error:
-            raise DamagedStore(
-                f"The words in {folder} cannot be read ({error}). Run `atlas store repair`."
-            ) from error
+        return cls(**result, places=places)
 
     @classmethod
     def of_version(cls, folder: Path, order: Order | None, document_of: IntArray) -> Self:
-        """The table in `folder` of a version with an `order`, if it was not written whole.
+        """Map the table in `folder` of a version, with its `order` if it was not written whole.
 
         `document_of` is the document of every passage. Raises DamagedStore.
         """
@@ -143,7 +313,7 @@ class WordTable:
         return base.spliced(cls.read(folder / RECENT), order, document_of)
 
     def spliced(self, recent: Self, order: Order, document_of: IntArray) -> Self:
-        """This table as the base of a version, with what is `recent`, in a common order."""
+        """Return this table as the base of a version, with what is `recent`, in a common order."""
         assert isinstance(self.places, Ragged)
         assert isinstance(recent.places, Ragged)
         documents, rows = order.document_splice.every(), order.splice.every()
@@ -175,7 +345,7 @@ class WordTable:
         )
 
     def _counts_within(self, documents: IntArray) -> IntArray:
-        """How often each form occurs in some of the documents; numbers beyond are no matter."""
+        """Return how often each form occurs in the `documents`; numbers beyond are of no matter."""
         counts = self.places.sizes
         left_out = np.ones(self.documents, dtype=bool)
         left_out[documents[documents < self.documents]] = False
@@ -185,20 +355,11 @@ class WordTable:
         return counts
 
 
-def no_words(collection: str) -> str:
-    """What to say of a version of an earlier Atlas."""
-    return (
-        f"{collection} was built by an earlier version of Atlas, which kept no words of whole "
-        f"documents. Run `atlas store repair {collection}`, which needs no sources, or `atlas "
-        "create` again as it was built; neither embeds anything again."
-    )
-
-
 _ARRAYS = [f.name for f in fields(WordTable) if f.name not in (*LISTS, "places")]
 
 
 def find(word: str, words: Sequence[str]) -> int:
-    """The number of `word` in a sorted list; -1 if it is not there."""
+    """Return the number of `word` in a sorted list; -1 if it is not there."""
     at = bisect_left(words, word)
     return at if at < len(words) and words[at] == word else -1
 
@@ -230,7 +391,7 @@ class WordWriter:
         self._number: IntArray = np.empty(0, dtype=np.int32)
 
     def add(self, text: str, language: str, passages: Sequence[TextSpan]) -> int:
-        """Add a document and the places of its passages; gives how many words it has."""
+        """Add a document and the places of its passages, and return its number of words."""
         known = self._known.setdefault(language, {})
         spans = word_spans(text, language)
         tokens = np.empty(len(spans), dtype=np.int32)
@@ -267,7 +428,7 @@ class WordWriter:
         return sizes
 
     def _numbers_in(self, table: WordTable, tokens: IntArray) -> IntArray:
-        """The number here of every form of `table`; of those among `tokens` at least."""
+        """Return the number here of every form of `table`, at least of those among `tokens`."""
         if self._kept is not table:
             self._kept = table
             self._number = np.full(len(table.forms), -1, dtype=np.int32)
@@ -287,7 +448,7 @@ class WordWriter:
         self._places += len(tokens)
 
     def table(self) -> WordTable:
-        """The table of all that was added, which leaves the writer without it: ask once."""
+        """Return the table of all that was added, which leaves the writer without it: ask once."""
         used = sorted(self._forms)  # by form, then by stem
         number = np.empty(len(used), dtype=np.int32)
         number[[self._forms[form] for form in used]] = np.arange(len(used))
@@ -318,7 +479,7 @@ class WordWriter:
         )
 
     def _places_of_forms(self, tokens: IntArray, counts: IntArray) -> IntArray:
-        """The places of each form, ascending, form after form.
+        """Return the places of each form, ascending, form after form.
 
         Those of a kept table are taken over, which is faster than to sort, if they are most.
         `counts` are how often each form occurs among `tokens`.
@@ -352,13 +513,13 @@ class WordWriter:
 
     @property
     def _keeps_order(self) -> bool:
-        """Whether what was kept follows each other as it did before."""
+        """Return whether what was kept follows each other as it did before."""
         befores = [were.start for _, were in self._kept_places]
         return befores == sorted(befores)
 
 
 def _joined(parts: list[IntArray]) -> IntArray:
-    """All of one column; its parts are let go, or a large collection would stand there twice."""
+    """Join one column and let its parts go, or a large collection would stand there twice."""
     joined = np.concatenate([_EMPTY.astype(np.int32), *parts])
     parts.clear()
     return joined
@@ -369,14 +530,14 @@ _SORTED_AT_ONCE = 1 << 23  # words, unless one form has more: each takes 16 byte
 
 
 def _numbered(words: Sequence[str]) -> tuple[list[str], IntArray]:
-    """The distinct words, sorted, and the number of each."""
+    """Return the distinct words, sorted, and the number of each."""
     distinct = sorted(set(words))
     number = {word: at for at, word in enumerate(distinct)}
     return distinct, np.array([number[word] for word in words], dtype=np.int32)
 
 
 def _places_by(tokens: IntArray, counts: IntArray) -> IntArray:
-    """The places of each form, ascending, form after form; `counts` are how often each occurs.
+    """Return places of each form, ascending, form after form; `counts` say how often each occurs.
 
     Some forms at a time, so few that their numbers from the first of them have 16 bits: such
     numbers are counted into their order, which is faster than to compare them.
