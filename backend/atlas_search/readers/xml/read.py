@@ -9,13 +9,28 @@ import typer
 from lxml import etree
 
 from atlas_search.readers import Draft, Read, Skipped
-from atlas_search.readers.law.publishers import hansard_drafts, statute_drafts
+from atlas_search.readers.law.akoma import AkomaLaw, akoma_drafts, is_akoma_debate
+from atlas_search.readers.law.australia import australian_drafts, is_australian
+from atlas_search.readers.law.canada import CanadianLaw, canadian_drafts, is_canadian
+from atlas_search.readers.law.clml import BritishLaw
+from atlas_search.readers.law.hansard import historic_drafts, is_historic, is_twfy, twfy_drafts
+from atlas_search.readers.law.uslm import AmericanLaw
 from atlas_search.readers.xml.parse import INCLUDE, Parsed, parse
 from atlas_search.readers.xml.tei import LISTS, ROOTS, tei_drafts
 from atlas_search.readers.xml.tree import Layout, Writer, draft, names, unique_keys, walk
 
 KNOWN = "TEI, Hansard, Akoma Ntoso, CLML (UK), USLM (US) and Justice Laws (Canada)"
 """The schemas whose structure is read."""
+
+DEBATES = (
+    (is_twfy, twfy_drafts),
+    (is_australian, australian_drafts),
+    (is_canadian, canadian_drafts),
+    (is_historic, historic_drafts),
+    (is_akoma_debate, akoma_drafts),
+)
+LAWS = (CanadianLaw, BritishLaw, AmericanLaw, AkomaLaw)
+"""The first that fits is taken, debates before laws: three debates have a root `hansard`."""
 
 _LAYOUT = Layout(
     names(""), names("tr row"), names("td th cell entry"), names("br lb"), names(INCLUDE)
@@ -123,8 +138,11 @@ class XmlReader:
             return tei_drafts(root, normalised=self.normalised, documents_at=self.documents_at)
         if root.tag in LISTS and not self.documents_at:
             return iter([Skipped(f"a TEI <{parsed.name}>: a list for other files, not a text")])
-        drafts = hansard_drafts(root) or statute_drafts(root)
-        return drafts or plain_drafts(root, parsed.name, self.documents_at)
+        if publisher := next((each for each in DEBATES if each[0](root)), None):
+            return publisher[1](root)
+        if law := next((each for each in LAWS if each.fits(root)), None):
+            return iter([law(root).read()])
+        return plain_drafts(root, parsed.name, self.documents_at)
 
 
 def xml_reader(
