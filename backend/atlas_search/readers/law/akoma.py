@@ -6,6 +6,7 @@ from itertools import islice
 from lxml import etree
 
 from atlas_search.readers import Read
+from atlas_search.readers.law.debates import Debate
 from atlas_search.readers.law.statutes import (
     Law,
     Place,
@@ -20,7 +21,6 @@ from atlas_search.readers.xml.tei import are_known, resolve_pointers
 from atlas_search.readers.xml.tree import (
     LONGEST,
     Layout,
-    Writer,
     distinct,
     draft,
     names,
@@ -134,16 +134,18 @@ def is_akoma_debate(root: etree._Element) -> bool:
 
 def akoma_drafts(root: etree._Element) -> Iterator[Read]:
     """One draft: a sitting."""
-    writer = Writer()
-    people = {
-        person.get("eid") or person.get("id") or "": (person.get("showas") or text_of(person))[
-            :LONGEST
-        ]
-        for person in root.iter("tlcperson", "tlcrole")
-    }
-    walk(root, _Sitting(writer, people))
+    sitting = _Sitting(
+        {
+            person.get("eid") or person.get("id") or "": (person.get("showas") or text_of(person))[
+                :LONGEST
+            ]
+            for person in root.iter("tlcperson", "tlcrole")
+        }
+    )
+    walk(root, sitting)
     metadata = {"date": _day(root), "language": _language(root)}
-    yield draft(writer.finish(), metadata, title=text_of(root.find(".//preface//doctitle")))
+    title = text_of(root.find(".//preface//doctitle"))
+    yield draft(sitting.writer.finish(), metadata, title=title)
 
 
 def _day(root: etree._Element) -> str:
@@ -164,38 +166,26 @@ def _day(root: etree._Element) -> str:
     )
 
 
-class _Sitting:
+class _Sitting(Debate):
     """Writes a sitting; the name in `from` runs in before the words of its speech."""
 
     layout = _LAYOUT
+    sections = _PARTS
+    speeches = _SPEECHES
+    labels = names("from")
 
-    def __init__(self, writer: Writer, people: dict[str, str]) -> None:
-        self.writer = writer
+    def __init__(self, people: dict[str, str]) -> None:
+        super().__init__()
         self._people = people
-        self._voices: list[str] = []
 
-    def enter(self, element: etree._Element) -> bool:
-        if element.tag in _PARTS:
-            self.writer.open_section(text_of(element.find("heading")))
-        elif element.tag in _SPEECHES:
-            self._voices.append(self.writer.speaker)
-            self.writer.speech(self._speaker(element))
-        return True
+    def _title(self, section: etree._Element) -> str:
+        return text_of(section.find("heading"))
 
-    def _speaker(self, element: etree._Element) -> str:
+    def _speaker(self, speech: etree._Element) -> str:
         """By the list of persons, else as printed: an id that is not listed is no name."""
-        by, printed = element.get("by", ""), text_of(element.find("from"))
+        by, printed = speech.get("by", ""), text_of(speech.find("from"))
         known = are_known(by, self._people)
         return resolve_pointers(by, self._people) if known or not printed else printed.rstrip(": ")
-
-    def leave(self, element: etree._Element) -> None:
-        if element.tag in _PARTS:
-            self.writer.close_section()
-        elif element.tag in _SPEECHES:
-            self.writer.block()
-            self.writer.voice(self._voices.pop())
-        elif element.tag == "from" and text_of(element):
-            self.writer.run_in()
 
 
 _LAWS = names("act bill doc documentcollection portion amendment statement")

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from lxml import etree
 
 from atlas_search.readers import Read
+from atlas_search.readers.law.debates import Debate
 from atlas_search.readers.law.persons import Persons, is_name
 from atlas_search.readers.xml.tree import (
     PAGES,
     Layout,
-    Writer,
     distinct,
     draft,
     names,
@@ -161,9 +161,9 @@ def is_australian(root: etree._Element) -> bool:
 def australian_drafts(root: etree._Element) -> Iterator[Read]:
     """One draft: a sitting day of one chamber. Pages are known only where a speech begins."""
     gaps = _space_out(root)
-    writer = Writer()
     persons = persons_of(root)
-    walk(root, _Day(writer, persons))
+    day = _Day(persons)
+    walk(root, day)
     house, date = _fact(root, "chamber"), _iso(_fact(root, "date"))
     house = _HOUSES.get(house.lower(), house)
     metadata = {
@@ -175,7 +175,7 @@ def australian_drafts(root: etree._Element) -> Iterator[Read]:
         **members_of(root, persons),
     }
     yield draft(
-        writer.finish(),
+        day.writer.finish(),
         metadata,
         title=", ".join(filter(None, [house, date])),
         breaks=starts_of(PAGES),
@@ -183,30 +183,32 @@ def australian_drafts(root: etree._Element) -> Iterator[Read]:
     )
 
 
-class _Day:
+class _Day(Debate):
     """Writes a day. The printed name of a speaker stands at the head of the speech."""
 
     layout = _LAYOUT
+    sections = _SECTIONS
+    speeches = SPEECHES
 
-    def __init__(self, writer: Writer, persons: Persons) -> None:
-        self.writer = writer
+    def __init__(self, persons: Persons) -> None:
+        super().__init__()
         self._persons = persons
-        self._title = ""
-        self._voices: list[str] = []
+        self._section = ""
         self._labels: list[etree._Element | None] = []
 
-    def enter(self, element: etree._Element) -> bool:
+    def _title(self, section: etree._Element) -> str:
+        self._section = _title(section)[:_LONGEST_TITLE]
+        return self._section
+
+    def _speaker(self, speech: etree._Element) -> str:
+        self._labels.append(speech.find("talk.start/talker"))
+        return speaker_of(speech, self._persons)
+
+    def _begin(self, element: etree._Element) -> bool:
         tag = element.tag
         if page := element.get("page") or (text_of(element) if tag == "page.no" else ""):
             self.writer.page(page)
-        if tag in _SECTIONS:
-            self._title = _title(element)[:_LONGEST_TITLE]
-            self.writer.open_section(self._title)
-        elif tag in SPEECHES:
-            self._voices.append(self.writer.speaker)
-            self._labels.append(element.find("talk.start/talker"))
-            self.writer.speech(speaker_of(element, self._persons))
-        elif tag == "talker":
+        if tag == "talker":
             self._talker(element)
         elif tag == "name" and element.getparent().tag == "names":
             self.writer.line()
@@ -216,12 +218,8 @@ class _Day:
             return not _is_data(element)
         return tag not in ("page.no", "talker") and not _is_of_petition(element)
 
-    def leave(self, element: etree._Element) -> None:
-        if element.tag in _SECTIONS:
-            self.writer.close_section()
-        elif element.tag in SPEECHES:
-            self.writer.block()
-            self.writer.voice(self._voices.pop())
+    def _end(self, element: etree._Element) -> None:
+        if element.tag in SPEECHES:
             self._labels.pop()
 
     def _talker(self, talker: etree._Element) -> None:
@@ -245,7 +243,7 @@ class _Day:
         """Whether to read a paragraph of schema 2.2, which may name who speaks in it."""
         if paragraph.get("class") in _TITLE_CLASSES:
             # the title of a cognate debate joins those of its bills, which follow one by one
-            return text_of(paragraph).casefold() not in self._title.casefold()
+            return text_of(paragraph).casefold() not in self._section.casefold()
         for span in paragraph.iter("span"):
             kind = span.get("class", "")
             if _VOICE.fullmatch(kind):

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from lxml import etree
 
 from atlas_search.readers import Read
+from atlas_search.readers.law.debates import Debate
 from atlas_search.readers.law.persons import printed, without_title
 from atlas_search.readers.law.statutes import Law, Place, line_of, number, schedule_number
-from atlas_search.readers.xml.tree import Layout, Writer, distinct, draft, names, text_of, walk
+from atlas_search.readers.xml.tree import Layout, distinct, draft, names, text_of, walk
 
 _TITLES = (
     "orderofbusinesstitle",
@@ -30,7 +31,7 @@ _DEBATE_LAYOUT = Layout(
         "intro content timestamp floorlanguage division divisiontype affiliationgroup poetry verse "
         "list table quote documenttitle petition appendix item"
     )
-    | names(" ".join(_TITLES))
+    | frozenset(_TITLES)
     | _SECTIONS
     | _INTERVENTIONS
     | _LABELS
@@ -49,8 +50,8 @@ def is_canadian(root: etree._Element) -> bool:
 
 def canadian_drafts(root: etree._Element) -> Iterator[Read]:
     """One draft: a sitting in one of the two languages."""
-    writer = Writer()
-    walk(root, _Sitting(writer))
+    sitting = _Sitting()
+    walk(root, sitting)
     facts = {item.get("name", ""): text_of(item) for item in root.iter("extracteditem")}
     institution, day = facts.get("Institution", ""), facts.get("Date", "")
     metadata: dict[str, object] = {
@@ -62,7 +63,8 @@ def canadian_drafts(root: etree._Element) -> Iterator[Read]:
         "number": facts.get("Number", ""),
         "language": root.get("lang", "").lower(),
     }
-    yield draft(writer.finish(), metadata, title=", ".join(filter(None, [institution, day])))
+    title = ", ".join(filter(None, [institution, day]))
+    yield draft(sitting.writer.finish(), metadata, title=title)
 
 
 def _date(facts: dict[str, str]) -> str:
@@ -72,34 +74,32 @@ def _date(facts: dict[str, str]) -> str:
     return facts.get("Date", "")
 
 
-class _Sitting:
+class _Sitting(Debate):
     """Writes a sitting. The label of a speaker stands at the head of the speech, as printed."""
 
     layout = _DEBATE_LAYOUT
+    sections = _SECTIONS
+    labels = _LABELS
 
-    def __init__(self, writer: Writer) -> None:
-        self.writer = writer
+    def __init__(self) -> None:
+        super().__init__()
         self._names: dict[str, str] = {}
         self._main = ""
 
-    def enter(self, element: etree._Element) -> bool:
-        tag = element.tag
-        if tag in _SECTIONS:
-            titles = (text_of(element.find(title)) for title in _TITLES)
-            self.writer.open_section(next(filter(None, titles), ""))
-        elif tag in _LABELS:
+    def _title(self, section: etree._Element) -> str:
+        titles = (text_of(section.find(title)) for title in _TITLES)
+        return next(filter(None, titles), "")
+
+    def _begin(self, element: etree._Element) -> bool:
+        if element.tag in _LABELS:
             self._main = self._name(element.find("affiliation"), element)
             self.writer.speech(self._main)
-        elif tag in _PARAGRAPHS:
+        elif element.tag in _PARAGRAPHS:
             self._interjection(element)
         return True
 
-    def leave(self, element: etree._Element) -> None:
-        if element.tag in _SECTIONS:
-            self.writer.close_section()
-        elif element.tag in _LABELS and text_of(element):
-            self.writer.run_in()
-        elif element.tag in _INTERVENTIONS:
+    def _end(self, element: etree._Element) -> None:
+        if element.tag in _INTERVENTIONS:
             self._main = ""
             self.writer.voice("")
 
