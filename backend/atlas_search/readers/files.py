@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from atlas_search.core.errors import MissingLibrary
-from atlas_search.core.registry import Registry
+from atlas_search.core.registry import Registry, require
 from atlas_search.readers import Read, Reader, Skipped
 
 ReaderFactory = Callable[..., Reader]
@@ -54,16 +54,17 @@ SUFFIXES: Mapping[str, frozenset[str]] = {
 class FilesReader:
     """Hands each file to the reader of its format, with that reader's own defaults.
 
-    `formats` are the names of readers and what they read. The longest suffix decides, and of two
-    equal ones the first reader.
+    `formats` are the names of readers and what they read, `missing` the reasons why some of them
+    cannot. The longest suffix decides, and of two equal ones the first reader.
     """
 
     formats: Mapping[str, frozenset[str]]
+    missing: Mapping[str, str]
     _open: dict[str, Reader] = field(default_factory=dict, repr=False, compare=False)
 
-    def __reduce__(self) -> tuple[type["FilesReader"], tuple[Mapping[str, frozenset[str]]]]:
+    def __reduce__(self) -> tuple[object, ...]:
         """Leave the readers behind, so that a process imports those of its own files only."""
-        return FilesReader, (self.formats,)
+        return FilesReader, (self.formats, self.missing)
 
     @property
     def suffixes(self) -> frozenset[str]:
@@ -77,7 +78,7 @@ class FilesReader:
         for name in self.formats:
             reader = self._reader(name)
             # collections that exist know the options of Atlas' own readers by their classes
-            is_own = name in READERS.built_in and not isinstance(reader, MissingReader)
+            is_own = name in READERS.built_in and name not in self.missing
             options[type(reader).__name__ if is_own else name] = dict(reader.options)
         return options
 
@@ -89,8 +90,10 @@ class FilesReader:
         return self._reader(format_).read(path, encoding)
 
     def _reader(self, name: str) -> Reader:
+        if name in self.missing:
+            return MissingReader(self.formats[name], self.missing[name])
         if name not in self._open:
-            self._open[name] = _reader(name)
+            self._open[name] = _factory(name)()
         return self._open[name]
 
 
@@ -109,23 +112,21 @@ class MissingReader:
 
 def files_reader() -> FilesReader:
     """Build a collection from files of every format, each read by what its name ends in."""
-    formats = {}
+    formats, missing = dict(SUFFIXES), {}
     for name in READERS.names():
         if name in SUFFIXES:
-            formats[name] = SUFFIXES[name]
+            try:
+                for extra in READERS.built_in[name].extras:
+                    require(extra, f"The reader {name}")
+            except MissingLibrary as error:
+                missing[name] = str(error)
         elif name not in NO_FORMATS:
-            parameters = inspect.signature(_factory(name)).parameters.values()
+            factory = _factory(name)
+            parameters = inspect.signature(factory).parameters.values()
             if all(parameter.default is not parameter.empty for parameter in parameters):
-                formats[name] = _reader(name).suffixes
-    return FilesReader(formats)
+                formats[name] = factory().suffixes
+    return FilesReader(formats, missing)
 
 
 def _factory(name: str) -> ReaderFactory:
     return READERS.load(name, "atlas create files")
-
-
-def _reader(name: str) -> Reader:
-    try:
-        return _factory(name)()
-    except MissingLibrary as error:
-        return MissingReader(SUFFIXES[name], str(error))
