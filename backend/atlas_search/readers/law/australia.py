@@ -30,11 +30,6 @@ _SHARED = frozenset({"1000", "10000", "10001", "110000", "unknown"})
 """Ids of whoever is in the chair or at the table, in lower case."""
 
 
-def persons_of(root: etree._Element) -> Persons:
-    """The persons of a day by their ids in lower case."""
-    return Persons(_forms(root), nobody=_SHARED)
-
-
 def speaker_of(speech: etree._Element, persons: Persons) -> str:
     """Who makes a speech; empty if it does not say."""
     talker = speech.find("talk.start/talker")
@@ -51,7 +46,7 @@ def talker_of(talker: etree._Element, persons: Persons, filed: str = "", filed_i
     if own and len(shown) > 1 and not filed_id.strip("10"):
         return persons.name(_id_of(own[-1]).lower(), text_of(own[-1]).strip("() "))
     id_ = filed_id or text_of(talker.find("name.id")) or "".join(map(_id_of, shown[:1]))
-    forms = [filed, *map(text_of, sorted(shown, key=_is_shown))]
+    forms = [filed, *map(text_of, sorted(shown, key=lambda name: not _is_metadata(name)))]
     found = [persons.name(id_.lower(), form) for form in forms if form]
     # a bare `COOK` says less than `Senator Cook`, which is printed
     return next((name for name in found if " " in name), "".join(found[:1]))
@@ -115,10 +110,6 @@ def _is_metadata(name: etree._Element) -> bool:
     return str(name.get("role")) == "metadata"
 
 
-def _is_shown(name: etree._Element) -> bool:
-    return not _is_metadata(name)
-
-
 _TRANSCRIPTS = names("chamber.xscript fedchamb.xscript maincomm.xscript answers.to.questions")
 _SECTIONS = names(
     "debate subdebate.1 subdebate.2 subdebate.3 subdebate.4 debate.sub1 debate.sub2 qwn "
@@ -161,7 +152,7 @@ def is_australian(root: etree._Element) -> bool:
 def australian_drafts(root: etree._Element) -> Iterator[Read]:
     """One draft: a sitting day of one chamber. Pages are known only where a speech begins."""
     gaps = _space_out(root)
-    persons = persons_of(root)
+    persons = Persons(_forms(root), nobody=_SHARED)  # by their ids in lower case
     day = _Day(persons)
     walk(root, day)
     house, date = _fact(root, "chamber"), _iso(_fact(root, "date"))
@@ -215,7 +206,7 @@ class _Day(Debate):
         elif tag == "p":
             return self._paragraph(element)
         elif tag in ("day.start", "time.stamp"):
-            return not _is_data(element)
+            return re.fullmatch(r"[0-9:-]*", text_of(element)) is None
         return tag not in ("page.no", "talker") and not _is_of_petition(element)
 
     def _end(self, element: etree._Element) -> None:
@@ -283,10 +274,6 @@ def _iso(date: str) -> str:
 def _title(section: etree._Element) -> str:
     infos = (child.find("title") for child in section if child.tag.endswith("info"))
     return next(filter(None, map(text_of, infos)), "") or text_of(section.find("title"))
-
-
-def _is_data(element: etree._Element) -> bool:
-    return re.fullmatch(r"[0-9:-]*", text_of(element)) is not None
 
 
 def _is_of_petition(element: etree._Element) -> bool:
