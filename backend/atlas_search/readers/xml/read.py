@@ -19,8 +19,11 @@ from atlas_search.readers.xml.parse import INCLUDE, Parsed, parse
 from atlas_search.readers.xml.tei import LISTS, ROOTS, tei_drafts
 from atlas_search.readers.xml.tree import Layout, Writer, draft, names, unique_keys, walk
 
-KNOWN = "TEI, Hansard, Akoma Ntoso, CLML (UK), USLM (US) and Justice Laws (Canada)"
-"""The schemas whose structure is read."""
+_UNKNOWN = (
+    "no known structure: <{name}> is read as plain text, without sections and dates; known are "
+    "TEI, Hansard, Akoma Ntoso, CLML (UK), USLM (US) and Justice Laws (Canada); convert it to one "
+    "of them, or name the element of each document with --documents-at"
+)
 
 DEBATES = (
     (is_twfy, twfy_drafts),
@@ -87,16 +90,8 @@ def _draft(part: etree._Element, name: str, key: str) -> Read:
         writer.finish(),
         {"language": language},
         key=key,
-        remarks=[_remark(name)],
+        remarks=[_UNKNOWN.format(name=name)],
         speeches_known=False,
-    )
-
-
-def _remark(name: str) -> str:
-    return (
-        f"no known structure: <{name}> is read as plain text, without sections and dates; known "
-        f"are {KNOWN}; convert it to one of them, or name the element of each document with "
-        "--documents-at"
     )
 
 
@@ -130,7 +125,10 @@ class XmlReader:
             yield parsed
             return
         for read in self._drafts(parsed):
-            yield _with_remark(read, parsed.remark)
+            if isinstance(read, Draft) and parsed.remark:
+                remarks = filter(None, [parsed.remark, read.remark])
+                read = replace(read, remark="; ".join(remarks))
+            yield read
 
     def _drafts(self, parsed: Parsed) -> Iterator[Read]:
         root = parsed.root
@@ -162,9 +160,3 @@ def xml_reader(
 ) -> XmlReader:
     """Build a collection from XML files: TEI, the Hansards of several parliaments, and laws."""
     return XmlReader(normalised=normalised, documents_at=documents_at)
-
-
-def _with_remark(read: Read, remark: str) -> Read:
-    if isinstance(read, Draft) and remark:
-        return replace(read, remark="; ".join(filter(None, [remark, read.remark])))
-    return read
