@@ -43,11 +43,10 @@ class TestReaders(ReaderContract):
         write_files(tmp_path / "good", files)
         return tmp_path / "good" / next(iter(files))
 
-    def test_files_whose_library_is_missing_are_known_by_the_same_suffixes(
+    def test_files_are_known_by_the_suffixes_of_their_reader(
         self, reader: Reader, kind: str
     ) -> None:
-        needs_library = bool(READERS.built_in[kind].extras)
-        assert SUFFIXES.get(kind) == (reader.suffixes if needs_library else None)
+        assert SUFFIXES[kind] == reader.suffixes
 
 
 class TestLocalEmbedder(EmbedderContract):

@@ -1,5 +1,7 @@
 """Registries: parts by name, those of other packages among them, and errors that help."""
 
+import pickle
+import subprocess
 import sys
 from pathlib import Path
 
@@ -158,3 +160,23 @@ def test_a_missing_library_is_told_with_the_command_that_installs_it(
             f"This test needs {module}, not installed here. Install it: "
             f"`pip install 'atlas-research-search[{extra}]'`."
         )
+
+
+def test_a_process_reads_a_text_without_a_module_of_another_format(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("The wall shall be mended.")
+    code = (
+        "import sys; from pathlib import Path; from pickle import loads\n"
+        "reader = loads(bytes.fromhex(sys.argv[2]))\n"
+        "print(*reader.read(Path(sys.argv[1]), ''), file=sys.stderr)\n"
+        "print(*sys.modules)"
+    )
+    reader = files_reader()
+    assert reader.options
+    arguments = [sys.executable, "-c", code, tmp_path / "a.txt", pickle.dumps(reader).hex()]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=True)
+    assert "mended" in done.stderr
+    modules = {*done.stdout.split()}
+    assert len([name for name in modules if name.partition(".")[0] == "atlas_search"]) <= 25
+    others = ("xml", "pdf", "html", "docx", "epub", "tables")
+    assert not modules & {f"atlas_search.readers.{name}" for name in others}
+    assert not modules & {"lxml", "pypdfium2", "docx", "trafilatura"}

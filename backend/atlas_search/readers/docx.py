@@ -15,7 +15,7 @@ from lxml import etree
 
 from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.archive import BadArchive, is_damage, open_archive, part, xml_parser
-from atlas_search.readers.docx_styles import Style, Styles, W, styles_of
+from atlas_search.readers.docx_styles import Style, Styles, W, is_on, styles_of
 from atlas_search.readers.markup import (
     Heading,
     header_of,
@@ -167,12 +167,7 @@ def _is_header(row: etree._Element, *, first: bool) -> bool:
     if row.find(f"{W}trPr/{W}tblHeader") is not None:
         return True
     runs = [run for run in row.iter(f"{W}r") if "".join(run.itertext()).strip()]
-    return first and bool(runs) and all(_is_bold(run) for run in runs)
-
-
-def _is_bold(run: etree._Element) -> bool:
-    bold = run.find(f"{W}rPr/{W}b")
-    return bold is not None and bold.get(f"{W}val", "true") not in {"0", "false", "off"}
+    return first and bool(runs) and all(is_on(run.find(f"{W}rPr/{W}b")) for run in runs)
 
 
 def _drop_repeats(cells: Sequence[list[Paragraph]]) -> list[list[Paragraph]]:
@@ -206,15 +201,13 @@ _USUAL = rb"http://schemas.openxmlformats.org/\1/2006/"
 """The elements are the same, in other namespaces (ISO/IEC 29500-1 and 29500-4)."""
 
 
-def is_strict(archive: ZipFile) -> bool:
-    """Whether the file is of the strict kind. Raises BadArchive."""
-    return (
-        _RELATIONS in archive.namelist() and _STRICT.search(part(archive, _RELATIONS)) is not None
-    )
+def usual_kind(archive: ZipFile) -> BytesIO | None:
+    """Return a file of the strict kind with the usual namespaces; None for any other.
 
-
-def usual_kind(archive: ZipFile) -> BytesIO:
-    """The file with the usual namespaces. Raises BadArchive."""
+    Raises BadArchive.
+    """
+    if _RELATIONS not in archive.namelist() or not _STRICT.search(part(archive, _RELATIONS)):
+        return None
     usual = BytesIO()
     with ZipFile(usual, "w") as written:
         for name in archive.namelist():
@@ -345,7 +338,7 @@ def _open(path: Path) -> "Document":
     import docx
 
     with open_archive(path, "a Word") as archive:
-        usual = usual_kind(archive) if is_strict(archive) else None
+        usual = usual_kind(archive)
     try:
         return docx.Document(usual or str(path))
     except Exception as error:  # python-docx raises whatever it trips over

@@ -85,6 +85,11 @@ class Numbering:
         self._doubtful.add(self.lists[list_].counted_as)
 
 
+def is_on(switch: etree._Element | None) -> bool:
+    """Say if a property is there and not switched off."""
+    return switch is not None and switch.get(f"{W}val", "1") not in ("0", "false", "off")
+
+
 def numbering_of(numbering: etree._Element) -> Numbering:
     """From the tree of `numbering.xml`."""
     abstract = {
@@ -117,13 +122,12 @@ def numbering_of(numbering: etree._Element) -> Numbering:
 
 
 def _level(element: etree._Element) -> Level:
-    is_legal = element.find(f"{W}isLgl")
     return Level(
         _number_value(element, "numFmt"),
         _number_value(element, "lvlText"),
         _integer(element, "start", 1),
         _integer(element, "lvlRestart", _LIST_LEVELS),
-        is_legal is not None and is_legal.get(f"{W}val", "1") not in ("0", "false", "off"),
+        is_on(element.find(f"{W}isLgl")),
     )
 
 
@@ -168,15 +172,12 @@ def _integer(element: etree._Element, name: str, default: int) -> int:
 
 
 def _number_value(element: etree._Element | None, name: str) -> str:
-    found = None if element is None else element.find(f"{W}{name}")
-    return "" if found is None else str(found.get(f"{W}val", ""))
+    return _style_value(element, name) or ""
 
 
 _HEADING_LEVELS = {"title": 1} | {f"heading {level}": level for level in range(1, 10)}
 _LONGEST_CHAIN = 100
 """Styles that a style is based on, one on the other: each of thousands may be on the next."""
-
-_OFF = frozenset({"0", "false", "off"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +273,7 @@ def _own(properties: etree._Element | None, name: str = "", id_: str = "") -> _O
         level,
         _style_value(number, "numId"),
         _style_value(number, "ilvl"),
-        None if break_ is None else break_.get(f"{W}val", "1") not in _OFF,
+        None if break_ is None else is_on(break_),
         id_,
     )
 

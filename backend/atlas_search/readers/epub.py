@@ -5,7 +5,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from html.entities import html5
 from pathlib import Path
 from typing import ClassVar, TypeVar
 from urllib.parse import unquote
@@ -17,9 +16,8 @@ from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.archive import BadArchive, open_archive, part, xml_parser, xml_part
 from atlas_search.readers.markup import Flat, Heading, flatten, sections, tag_of, words
 from atlas_search.readers.print import labels_of_pages, page_label
+from atlas_search.readers.xml.parse import with_html_characters
 
-_REFERENCE = re.compile(rb"&([A-Za-z][A-Za-z0-9]*);")
-_OWN = frozenset({b"amp", b"lt", b"gt", b"quot", b"apos"})
 _ENCODING = re.compile(rb"""^[^<]{0,3}<\?xml[^>]*encoding=["']([A-Za-z0-9_.:-]+)["']""")
 
 
@@ -28,20 +26,12 @@ def chapter_tree(data: bytes) -> tuple[etree._Element, bool]:
 
     Raises ValueError where there is nothing to read.
     """
-    for attempt in (data, _REFERENCE.sub(_number, data)):
+    for attempt in (data, with_html_characters(data)[0]):
         try:
             return etree.fromstring(attempt, xml_parser()), True
         except etree.XMLSyntaxError:
             continue
     return _html(data), False
-
-
-def _number(reference: re.Match[bytes]) -> bytes:
-    """`&eacute;` as `&#233;`: without a document type XML does not know the names of HTML."""
-    meant = html5.get(f"{reference[1].decode()};")
-    if reference[1] in _OWN or meant is None:
-        return reference[0]
-    return "".join(f"&#{ord(character)};" for character in meant).encode()
 
 
 def _html(data: bytes) -> etree._Element:
@@ -56,6 +46,7 @@ def _html(data: bytes) -> etree._Element:
     return root
 
 
+_LINK = ("http://", "https://")
 _SINGLE = ("title", "language", "publisher", "source")
 _DAY = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})T.*")
 _UNKNOWN = "0101-01-01"  # calibre's
@@ -67,7 +58,7 @@ def epub_metadata(package: etree._Element) -> dict[str, object]:
     """The fields of the `metadata` element; of several languages or publishers the first."""
     values = _values(package)
     identifiers = values.get("identifier", [])
-    links = [value for value in identifiers + values.get("source", []) if _is_link(value)]
+    links = [value for value in identifiers + values.get("source", []) if value.startswith(_LINK)]
     found: dict[str, object] = {name: values[name][0] for name in _SINGLE if name in values}
     found |= {"author": values.get("creator", []), "tags": values.get("subject", [])}
     found |= {"identifier": identifiers[0] if len(identifiers) == 1 else identifiers}
@@ -96,10 +87,6 @@ def _dates(package: etree._Element) -> dict[str, str]:
         if value and value != _UNKNOWN:
             found.setdefault(name, value)
     return found
-
-
-def _is_link(value: str) -> bool:
-    return value.startswith(("http://", "https://"))
 
 
 EPUB_TYPE = "{http://www.idpf.org/2007/ops}type"
@@ -419,7 +406,9 @@ def _tables(
     Without one the chapters' headings must do.
     """
     ncx = {ref.get("toc", "") for ref in children(root, "spine")}
-    ncx |= {i.get("id", "") for i in children(root, "manifest", "item") if _is_ncx(i)}
+    ncx |= {
+        i.get("id", "") for i in children(root, "manifest", "item") if i.get("media-type") == _NCX
+    }
     tables = [item for item in items.values() if "nav" in item.properties.split()]
     for table in (*tables, *(item for id_, item in items.items() if id_ in ncx)):
         try:
@@ -432,10 +421,6 @@ def _tables(
 def _first(found: Iterable[dict[str, Content]]) -> dict[str, Content]:
     """The first that is not empty, or an empty one."""
     return next(filter(None, found), {})
-
-
-def _is_ncx(item: etree._Element) -> bool:
-    return bool(item.get("media-type") == _NCX)
 
 
 def _titles(table: etree._Element, folder: str) -> dict[str, tuple[str, ...]]:

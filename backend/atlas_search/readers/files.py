@@ -2,12 +2,12 @@
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
 from atlas_search.core.errors import MissingLibrary
-from atlas_search.core.registry import Registry
+from atlas_search.core.registry import Registry, require
 from atlas_search.readers import Read, Reader, Skipped
 
 ReaderFactory = Callable[..., Reader]
@@ -38,41 +38,63 @@ NO_FORMATS = ("files", "beir", "chroma")
 """Readers of whole folders: `files` leaves them out."""
 
 SUFFIXES: Mapping[str, frozenset[str]] = {
+    "txt": frozenset({".txt", ".md", ".markdown"}),
     "pdf": frozenset({".pdf"}),
     "html": frozenset({".html", ".htm", ".xhtml"}),
     "xml": frozenset({".xml", ".tei"}),
+    "csv": frozenset({".csv", ".tsv"}),
+    "jsonl": frozenset({".jsonl", ".ndjson", ".json"}),
     "docx": frozenset({".docx"}),
     "epub": frozenset({".epub"}),
 }
-"""Of the readers that need a library: where that is missing, they cannot be asked."""
+"""What Atlas' own readers read, so that none is imported before a file of its format is read."""
 
 
 @dataclass(frozen=True)
 class FilesReader:
     """Hands each file to the reader of its format, with that reader's own defaults.
 
-    The longest suffix decides, and of two equal ones the first reader. `readers` have the names
-    under which their options are kept.
+    `formats` are the names of readers and what they read, `missing` the reasons why some of them
+    cannot. The longest suffix decides, and of two equal ones the first reader.
     """
 
-    readers: Mapping[str, Reader]
+    formats: Mapping[str, frozenset[str]]
+    missing: Mapping[str, str]
+    _open: dict[str, Reader] = field(default_factory=dict, repr=False, compare=False)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Leave the readers behind, so that a process imports those of its own files only."""
+        return FilesReader, (self.formats, self.missing)
 
     @property
     def suffixes(self) -> frozenset[str]:
-        """Those of all formats."""
-        return frozenset().union(*(reader.suffixes for reader in self.readers.values()))
+        """The suffixes of all formats."""
+        return frozenset().union(*self.formats.values())
 
     @property
     def options(self) -> Mapping[str, object]:
-        """Those of all formats."""
-        return {name: dict(reader.options) for name, reader in self.readers.items()}
+        """The options of all formats."""
+        options = {}
+        for name in self.formats:
+            reader = self._reader(name)
+            # collections that exist know the options of Atlas' own readers by their classes
+            is_own = name in READERS.built_in and name not in self.missing
+            options[type(reader).__name__ if is_own else name] = dict(reader.options)
+        return options
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
-        """See the reader of the format."""
+        """Read a file by its format."""
         name = path.name.lower()
         suffix = max((s for s in self.suffixes if name.endswith(s)), key=len)
-        reader = next(r for r in self.readers.values() if suffix in r.suffixes)
-        return reader.read(path, encoding)
+        format_ = next(each for each, suffixes in self.formats.items() if suffix in suffixes)
+        return self._reader(format_).read(path, encoding)
+
+    def _reader(self, name: str) -> Reader:
+        if name in self.missing:
+            return MissingReader(self.formats[name], self.missing[name])
+        if name not in self._open:
+            self._open[name] = _factory(name)()
+        return self._open[name]
 
 
 @dataclass(frozen=True)
@@ -84,23 +106,27 @@ class MissingReader:
     options: ClassVar[Mapping[str, object]] = {"version": 0}  # another than that of any reader
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
-        """Why the file is not read, and what to do."""
+        """Say why the file is not read, and what to do."""
         yield Skipped(self.reason)
 
 
 def files_reader() -> FilesReader:
     """Build a collection from files of every format, each read by what its name ends in."""
-    readers: dict[str, Reader] = {}
+    formats, missing = dict(SUFFIXES), {}
     for name in READERS.names():
-        if name in NO_FORMATS:
-            continue
-        try:
-            factory = READERS.load(name, "atlas create files")
-        except MissingLibrary as error:
-            readers[name] = MissingReader(SUFFIXES[name], str(error))
-            continue
-        if all(p.default is not p.empty for p in inspect.signature(factory).parameters.values()):
-            reader = factory()
-            # collections that exist know the options of Atlas' own readers by their classes
-            readers[type(reader).__name__ if name in READERS.built_in else name] = reader
-    return FilesReader(readers)
+        if name in SUFFIXES:
+            try:
+                for extra in READERS.built_in[name].extras:
+                    require(extra, f"The reader {name}")
+            except MissingLibrary as error:
+                missing[name] = str(error)
+        elif name not in NO_FORMATS:
+            factory = _factory(name)
+            parameters = inspect.signature(factory).parameters.values()
+            if all(parameter.default is not parameter.empty for parameter in parameters):
+                formats[name] = factory().suffixes
+    return FilesReader(formats, missing)
+
+
+def _factory(name: str) -> ReaderFactory:
+    return READERS.load(name, "atlas create files")

@@ -14,7 +14,6 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html.entities import html5
 from pathlib import Path
 from typing import Annotated, ClassVar
 from urllib.parse import urljoin, urlsplit
@@ -30,6 +29,7 @@ from atlas_search.readers.fetch import XHTML, DamagedNote, FetchOptions, PageOri
 from atlas_search.readers.markup import PERMALINKS, flatten, plain
 from atlas_search.readers.text import Undecodable, open_text
 from atlas_search.readers.titles import clean_title
+from atlas_search.readers.xml.parse import with_html_characters
 
 _HEAD = 4096  # browsers look for the encoding in the first 1024 bytes
 _STATED = (
@@ -475,9 +475,6 @@ def _values(text: str | None) -> list[str]:
     return [line] if line else []
 
 
-_ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)([A-Za-z][A-Za-z0-9]*;)")
-
-
 class Unreadable(ValueError):
     """A page that cannot be parsed in full; says why and what to do."""
 
@@ -507,7 +504,7 @@ def parse(content: str, *, xml: bool) -> HtmlElement:
 
 def _parse_xml(content: str) -> HtmlElement:
     # without its DTD a parser does not know &nbsp; and the like
-    known = _ENTITY.sub(lambda match: html5.get(match[1], match[0]), content)
+    known, _ = with_html_characters(content.encode("utf-8", "replace"))
     parser = XHTMLParser(
         encoding="utf-8",
         resolve_entities=False,
@@ -515,7 +512,7 @@ def _parse_xml(content: str) -> HtmlElement:
         remove_comments=True,
         remove_pis=True,
     )
-    page = etree.fromstring(known.encode("utf-8", "replace"), parser)
+    page = etree.fromstring(known, parser)
     xhtml_to_html(page)
     return page
 

@@ -42,13 +42,9 @@ class AllowedHosts:
     names: frozenset[str] = frozenset()
     networks: tuple[IPv4Network | IPv6Network, ...] = ()
 
-    def has_name(self, host: str) -> bool:
-        """Whether `host` is one of the names, wherever it leads."""
-        return _name(host) in self.names
-
-    def has_address(self, address: Address) -> bool:
-        """Whether it lies in one of the networks."""
-        return any(address in network for network in self.networks)
+    def may_reach(self, host: str, address: Address) -> bool:
+        """Allow a host by its name, wherever that leads, or by where it leads."""
+        return _name(host) in self.names or any(address in each for each in self.networks)
 
 
 def allowed_hosts(text: str) -> AllowedHosts:
@@ -139,18 +135,15 @@ class PublicNetwork(NetworkBackend):
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
         addresses = list(dict.fromkeys(ip_address(entry[4][0]) for entry in found))
         for address in addresses:
-            if not self._may_reach(host, address) and (what := what_is(address)):
+            if not self._allowed.may_reach(host, address) and (what := what_is(address)):
                 raise Refused(_refusal(host, address, what))
         return addresses
-
-    def _may_reach(self, host: str, address: Address) -> bool:
-        return self._allowed.has_name(host) or self._allowed.has_address(address)
 
     def _check_peer(self, host: str, address: Address, stream: NetworkStream) -> None:
         """Raise Refused for a public address of this machine itself: both ends have it."""
         connected = stream.get_extra_info("socket")
         own = connected.getsockname()[0] == connected.getpeername()[0]
-        if own and not self._may_reach(host, address):
+        if own and not self._allowed.may_reach(host, address):
             stream.close()
             raise Refused(_refusal(host, address, "this machine"))
 

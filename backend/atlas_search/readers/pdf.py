@@ -3,7 +3,7 @@
 import os
 import re
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from ctypes import byref, c_double, c_ushort
 from dataclasses import dataclass
@@ -11,20 +11,16 @@ from datetime import date
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, ClassVar
+from typing import Any, ClassVar
 
 import pypdfium2.raw as pdfium
-from pypdfium2 import PdfBookmark, PdfDocument, PdfPage, PdfTextPage
+from pypdfium2 import PdfDocument, PdfiumError, PdfPage, PdfTextPage
 
 from atlas_search.core.domain import Segment
 from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.markup import Heading, plain, sections
 from atlas_search.readers.print import labels_of_pages, running_lines
 from atlas_search.readers.titles import title_of_file
-
-if TYPE_CHECKING:
-    from pypdfium2 import PdfDocument, PdfiumError
-
 
 BROKEN = "\x02"
 """Stands at the end of a line whose last word goes on in the next one; so pdfium marks it."""
@@ -251,24 +247,13 @@ def _bookmarks(document: PdfDocument, pages: int) -> list[tuple[int, int, str]]:
     found: list[tuple[int, int, str]] = []
     page = pages
     for bookmark in reversed(list(document.get_toc())):
-        page = _page(bookmark, page)
-        title = _title(bookmark)
+        target = bookmark.get_dest()
+        index = target.get_index() if target else None
+        page = page if index is None else int(index)
+        title = title_of_file(_stated(bookmark.get_title))
         if title and page < pages:
             found.append((page, bookmark.level, title))
     return found[::-1]
-
-
-def _page(bookmark: PdfBookmark, following: int) -> int:
-    target = bookmark.get_dest()
-    index = target.get_index() if target else None
-    return following if index is None else int(index)
-
-
-def _title(bookmark: PdfBookmark) -> str:
-    try:
-        return title_of_file(" ".join(plain(bookmark.get_title()).split()))
-    except UnicodeDecodeError:
-        return ""
 
 
 _FIELDS = {
@@ -315,9 +300,6 @@ def pdf_reader() -> PdfReader:
 
 
 def _read(path: Path) -> Read:
-    # 60 ms to import, which a command that reads no PDF should not wait for
-    from pypdfium2 import PdfDocument, PdfiumError
-
     path.stat()  # of a missing file pypdfium2 would say only the path
     try:
         document = PdfDocument(path)
@@ -327,13 +309,13 @@ def _read(path: Path) -> Read:
         return _draft(document)
 
 
-def _draft(document: "PdfDocument") -> Read:
-
+def _draft(document: PdfDocument) -> Read:
     texts, unreadable = _pages(document)
     if not any(texts):
         return Skipped(_without_text(len(texts), unreadable))
     text, pages = _join(mend(texts))
     metadata = _metadata(document)
+    labels = [_stated(document.get_page_label, page) for page in range(len(texts))]
     return Draft(
         text=text,
         title=title_of_file(metadata.get("title", "")),
@@ -341,14 +323,12 @@ def _draft(document: "PdfDocument") -> Read:
         pages=pages,
         segments=outline_sections(document, text, pages),
         remark=_remark(texts, unreadable),
-        printed_pages=labels_of_pages([_label(document, page) for page in range(len(texts))]),
+        printed_pages=labels_of_pages(labels),
     )
 
 
-def _pages(document: "PdfDocument") -> tuple[list[str], list[int]]:
+def _pages(document: PdfDocument) -> tuple[list[str], list[int]]:
     """The text of each page, and the numbers of those that pdfium could not load."""
-    from pypdfium2 import PdfiumError
-
     from atlas_search.readers.pdf_paragraphs import page_text, without_line_numbers
 
     pages: list[list[Line]] = []
@@ -368,13 +348,6 @@ def _pages(document: "PdfDocument") -> tuple[list[str], list[int]]:
     return [page_text(lines) for lines in printed], unreadable
 
 
-def _label(document: "PdfDocument", page: int) -> str:
-    """The number of a page, counted from 0, as the file states it; empty if it does not."""
-    with suppress(UnicodeDecodeError):
-        return " ".join(plain(document.get_page_label(page)).split())
-    return ""
-
-
 def _join(texts: Sequence[str]) -> tuple[str, tuple[int, ...]]:
     """The whole text, and where pages begin. A sentence may go on in the next page."""
     pieces: list[str] = []
@@ -392,23 +365,22 @@ def _join(texts: Sequence[str]) -> tuple[str, tuple[int, ...]]:
     return "".join(pieces), (0, *starts[1:])
 
 
-def _metadata(document: "PdfDocument") -> dict[str, str]:
-    found = {name: _value(document, key) for name, key in _FIELDS.items()}
+def _metadata(document: PdfDocument) -> dict[str, str]:
+    found = {name: _stated(document.get_metadata_value, key) for name, key in _FIELDS.items()}
     for name in ("created", "modified"):
         found[name] = _day(found[name])
     found["language"] = _language(document)
     return {name: value for name, value in found.items() if value and value.lower() not in _UNSET}
 
 
-def _value(document: "PdfDocument", key: str) -> str:
+def _stated(read: Callable[..., str], *of: Any) -> str:
+    """What the file states, on one line; empty if that cannot be decoded."""
     with suppress(UnicodeDecodeError):
-        return " ".join(plain(document.get_metadata_value(key)).split())
+        return " ".join(plain(read(*of)).split())
     return ""
 
 
-def _language(document: "PdfDocument") -> str:
-    import pypdfium2.raw as pdfium
-
+def _language(document: PdfDocument) -> str:
     size = pdfium.FPDFCatalog_GetLanguage(document, None, 0) // 2
     buffer = (c_ushort * size)()
     pdfium.FPDFCatalog_GetLanguage(document, buffer, 2 * size)
@@ -454,9 +426,7 @@ def _without_text(pages: int, unreadable: Sequence[int]) -> str:
     return f"{without}, as in a scan; run OCR (e.g. `ocrmypdf`) first"
 
 
-def _reason(path: Path, error: "PdfiumError") -> str:
-    import pypdfium2.raw as pdfium
-
+def _reason(path: Path, error: PdfiumError) -> str:
     if _opens(path):
         return "it has no pages"
     if error.err_code == pdfium.FPDF_ERR_PASSWORD:
@@ -481,8 +451,6 @@ def _opens(path: Path) -> bool:
 
     The error code does not tell: it is still that of whichever file failed before.
     """
-    import pypdfium2.raw as pdfium
-
     document = pdfium.FPDF_LoadDocument(os.fsencode(path), None)
     if document:
         pdfium.FPDF_CloseDocument(document)

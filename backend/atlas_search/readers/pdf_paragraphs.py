@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from atlas_search.readers.pdf import BROKEN, NEAR, Line
+from atlas_search.readers.print import are_prose, goes_on, nearly_widest
 from atlas_search.readers.speech_openings import begins_speech
 
 _STEP = 5
@@ -22,17 +23,12 @@ _ABOVE = range(2, 12)
 """Lines above the first number of so short a column, the head of the page among them: a note of
 this number stands below more."""
 
-_GOING_ON, _FULL_MARGIN, _MOST_FULL = 0.2, 0.75, 0.7
-"""The share of lines of prose that go on with the one before; the share of the width from which
-that is full, and of such lines that are: rows of a table go on from short ones."""
-
 _LEAST_LINE = 25  # characters; where all lines are shorter they are cells
 
 _APART = 12.0  # points from a number to the words of its line
 _ALIGNED = 8.0  # points between numbers below each other: 5 and 10 align at the left or the right
 _ONE_BASE = 2.0  # points between the bases of one line
 _FIRST = re.compile(r"\d{1,3}(?=\s)")
-_ENDED = re.compile(r"[.:;!?…][\"'”’)\]]{0,3}$")
 _LAST = re.compile(r"(?<=\s)\d{1,3}\Z")
 
 
@@ -69,11 +65,11 @@ def _columns(page: Sequence[Line], least: int, places: Sequence[float] = ()) -> 
 
 def _at_left(lines: Sequence[Line]) -> Iterator[_Number]:
     for line in lines:
-        if match := _FIRST.match(line.text):
-            if line.words_left - line.left >= _APART:
-                rest = replace(line, text=line.text[match.end() :].lstrip(), left=line.words_left)
-                yield _Number(int(match[0]), line.left, line, rest)
-        elif line.text.isdecimal():
+        match = _FIRST.match(line.text)
+        if match and line.words_left - line.left >= _APART:
+            rest = replace(line, text=line.text[match.end() :].lstrip(), left=line.words_left)
+            yield _Number(int(match[0]), line.left, line, rest)
+        elif not match and line.text.isdecimal():
             yield _Number(int(line.text[:9]), line.left, line, replace(line, text=""))
 
 
@@ -125,15 +121,10 @@ def _is_prose(lines: Sequence[Line]) -> bool:
     if max((len(line.text) for line in lines), default=0) < _LEAST_LINE:
         return False
     first = min(line.left for line in lines)
-    ends = sorted(line.right - first for line in lines)
-    width = ends[len(ends) * 9 // 10]
-    open_ = [
-        before
-        for before, after in pairwise(lines)
-        if after.text[0].islower() and not _ENDED.search(before.text)
-    ]
-    full = sum(line.right - first >= _FULL_MARGIN * width for line in open_)
-    return len(open_) > _GOING_ON * (len(lines) - 1) and full >= _MOST_FULL * len(open_)
+    width = nearly_widest(line.right - first for line in lines)
+    pairs = pairwise(lines)
+    open_ = [before.right - first for before, after in pairs if goes_on(before.text, after.text)]
+    return are_prose(open_, len(lines) - 1, width)
 
 
 def _is_at_top(number: _Number, lines: Sequence[Line]) -> bool:

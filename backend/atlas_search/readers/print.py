@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 from typing import Literal, NamedTuple
 
@@ -97,17 +97,30 @@ def _of_every_line(lines: Sequence[str], numbers: Sequence[_Number]) -> list[_Nu
 
 def _is_prose(blocks: Sequence[Sequence[str]], least: float = _GOING_ON) -> bool:
     """Whether such a share of lines goes on with the one before, and with one that is full."""
-    width = _width(blocks)
     pairs = [pair for block in blocks for pair in pairwise(block) if all(map(str.strip, pair))]
-    open_ = [
-        before
-        for before, after in pairs
-        if after.lstrip()[0].islower() and not _ENDED.search(before)
-    ]
-    if width < _LEAST_WIDTH:
-        return False
-    full = sum(len(before) >= _FULL * width for before in open_)
-    return len(open_) > least * len(pairs) and full >= _MOST_FULL * len(open_)
+    width = nearly_widest(len(line) for block in blocks for line in block if line.strip())
+    open_ = [len(before) for before, after in pairs if goes_on(before, after)]
+    return width >= _LEAST_WIDTH and are_prose(open_, len(pairs), width, least)
+
+
+def goes_on(before: str, after: str) -> bool:
+    """Say if a sentence goes on from a line to the next one."""
+    return after.lstrip()[0].islower() and not _ENDED.search(before)
+
+
+def are_prose(open_: Sequence[float], pairs: int, width: float, least: float = _GOING_ON) -> bool:
+    """Say if enough lines go on in the next one, of as many pairs, and most of those are full.
+
+    `open_` are the widths of the lines that go on, `width` is that of a full one.
+    """
+    full = sum(own >= _FULL * width for own in open_)
+    return len(open_) > least * pairs and full >= _MOST_FULL * len(open_)
+
+
+def nearly_widest(widths: Iterable[float]) -> float:
+    """The width of lines but for the widest tenth of them; 0 without any."""
+    ordered = sorted(widths)
+    return ordered[len(ordered) * 9 // 10] if ordered else 0
 
 
 def _are_pages(blocks: Sequence[Sequence[str]], runs: Sequence[Sequence[_Number]]) -> bool:
@@ -118,12 +131,6 @@ def _are_pages(blocks: Sequence[Sequence[str]], runs: Sequence[Sequence[_Number]
     lengths = Counter(len(run) for run in runs if run[0].value == 1 and len(run) >= _USUAL_PAGE)
     pages = max(lengths.values(), default=0)
     return pages > 1 and 2 * pages >= lengths.total() and _is_prose(blocks, _SOME)
-
-
-def _width(blocks: Sequence[Sequence[str]]) -> int:
-    """How wide the lines are but for the widest tenth of them."""
-    found = sorted(len(line) for block in blocks for line in block if line.strip())
-    return found[len(found) * 9 // 10] if found else 0
 
 
 def _between(whole: Sequence[_Number]) -> set[int]:

@@ -368,11 +368,10 @@ class BeirReader:
     """Reads corpora of benchmarks: metadata `record_id` is the id that judgements speak of."""
 
     suffixes: ClassVar[frozenset[str]] = frozenset(CORPUS_FILES)
-
-    @property
-    def options(self) -> Mapping[str, object]:
-        """There is nothing to set."""
-        return {"version": 1, "records": _RECORDS.options["version"]}
+    options: ClassVar[Mapping[str, object]] = {
+        "version": 1,
+        "records": _RECORDS.options["version"],
+    }
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """One draft or Skipped for every line of a corpus, in order."""
@@ -380,16 +379,14 @@ class BeirReader:
             yield Skipped(f"not a corpus: only {' and '.join(CORPUS_FILES)} are read")
             return
         for read in _RECORDS.read(path, encoding):
-            yield _with_record_id(read) if isinstance(read, Draft) else read
+            if isinstance(read, Draft):
+                read = replace(read, metadata={**read.metadata, "record_id": read.key})
+            yield read
 
 
 def beir_reader() -> BeirReader:
     """Build a collection from benchmark folders (corpus.jsonl or docs.jsonl), each a corpus."""
     return BeirReader()
-
-
-def _with_record_id(draft: Draft) -> Draft:
-    return replace(draft, metadata={**draft.metadata, "record_id": draft.key})
 
 
 @dataclass(frozen=True)
@@ -476,7 +473,12 @@ class CsvReader:
 
     def _records(self, text: TextIO, delimiter: str) -> Iterator[Record | Skipped]:
         first = text.readline()
-        rows = rows_of(chain([first], text), self._format(delimiter or delimiter_of(first)))
+        format_ = {
+            "delimiter": delimiter or delimiter_of(first),
+            "quoting": csv.QUOTE_MINIMAL if self.quotes else csv.QUOTE_NONE,
+            "strict": True,
+        }
+        rows = rows_of(chain([first], text), format_)
         _, header = next(rows, (1, []))
         problem = self._problem(header)
         if problem or isinstance(header, csv.Error):
@@ -484,10 +486,6 @@ class CsvReader:
             return
         for number, (line, row) in enumerate(((line, row) for line, row in rows if row), start=1):
             yield _csv_record(f"row-{number}", f"line {line}", header, row)
-
-    def _format(self, delimiter: str) -> dict[str, Any]:
-        quoting = csv.QUOTE_MINIMAL if self.quotes else csv.QUOTE_NONE
-        return {"delimiter": delimiter, "quoting": quoting, "strict": True}
 
     def _problem(self, header: list[str] | csv.Error) -> str:
         """Why a table with this header cannot be read, or empty."""
@@ -500,10 +498,8 @@ class CsvReader:
             return _NO_HEADER
         if twice:
             return f"several columns are named `{twice[0]}`: rename all but one, in the file"
-        return "" if self._has_text(names) else self.columns.lacking(names)
-
-    def _has_text(self, names: list[str]) -> bool:
-        return len(self.columns.texts(names)) >= max(1, len(self.columns.text))
+        has_text = len(self.columns.texts(names)) >= max(1, len(self.columns.text))
+        return "" if has_text else self.columns.lacking(names)
 
 
 def csv_reader(

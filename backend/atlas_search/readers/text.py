@@ -415,11 +415,7 @@ class TxtReader:
     """
 
     suffixes: ClassVar[frozenset[str]] = frozenset({".txt"}) | MARKDOWN
-
-    @property
-    def options(self) -> Mapping[str, object]:
-        """There is nothing to set."""
-        return {"version": 5}
+    options: ClassVar[Mapping[str, object]] = {"version": 5}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """The text of a file without its front matter."""

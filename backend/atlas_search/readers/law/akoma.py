@@ -6,12 +6,21 @@ from itertools import islice
 from lxml import etree
 
 from atlas_search.readers import Read
-from atlas_search.readers.law.statutes import Outline, level, line_of, number, schedule_number
+from atlas_search.readers.law.debates import Debate
+from atlas_search.readers.law.statutes import (
+    Law,
+    Place,
+    attribute,
+    first_address,
+    line_of,
+    note_text,
+    number,
+    schedule_number,
+)
 from atlas_search.readers.xml.tei import are_known, resolve_pointers
 from atlas_search.readers.xml.tree import (
     LONGEST,
     Layout,
-    Writer,
     distinct,
     draft,
     names,
@@ -26,51 +35,29 @@ _UNKNOWN = frozenset({"", "0001-01-01", "1000-01-01", "3000-01-01"})
 _TYPES = {"debatereport": "report"}
 
 
-def title_of(root: etree._Element) -> str:
-    """The short title, or the name by which the law is known, or the title in its preface."""
-    stated = [text_of(root.find(".//preface//shorttitle")), _value(root, "frbralias")]
-    printed = (_lines(root.find(f".//preface//{tag}")) for tag in ("doctitle", "longtitle"))
-    return next(filter(None, [*stated, *printed]), "")
-
-
-def facts(root: etree._Element) -> dict[str, object]:
-    """Metadata. `date` is that of the work, which is the day of enactment or publication."""
-    language = root.find(".//frbrexpression/frbrlanguage")
+def _law_facts(root: etree._Element) -> dict[str, object]:
+    """`date` is that of the work, which is the day of enactment or publication."""
     return {
         "date": _date(root),
         "last_amended": _last_amended(root),
         "long_title": _lines(root.find(".//preface//longtitle")),
         "citation": text_of(root.find(".//preface//docnumber")),
         "instrument_number": _value(root, "frbrnumber"),
-        "jurisdiction": _value(root, "frbrcountry"),
-        "document_type": _value(root, "frbrsubtype") or _TYPES.get(root[0].tag, root[0].tag),
-        "language": "" if language is None else language.get("language", ""),
-        "url": _url(root),
     }
 
 
-def judgment_title(root: etree._Element) -> str:
-    """The name of the case, or the title at its head."""
-    return _value(root, "frbrname") or text_of(root.find(".//header//doctitle"))
-
-
-def judgment_facts(root: etree._Element) -> dict[str, object]:
-    """Metadata. `date` is that of the work, unless it is that of a hearing, else the only one
-    that is printed at its head."""
+def _judgment_facts(root: etree._Element) -> dict[str, object]:
+    """`date` is that of the work, unless it is that of a hearing, else the only one that is
+    printed at its head."""
     dates = root.iterfind(".//frbrwork/frbrdate")
-    given = distinct(known_day(each) for each in dates if "hear" not in _name(each))
+    stated = distinct(known_day(each) for each in dates if "hear" not in _name(each))
     printed = distinct(map(known_day, root.iterfind(".//header//docdate")))
-    language = root.find(".//frbrexpression/frbrlanguage")
     return {
-        "date": next(iter(given), "") or (printed[0] if len(printed) == 1 else ""),
+        "date": next(iter(stated), "") or (printed[0] if len(printed) == 1 else ""),
         "citation": text_of(root.find(".//neutralcitation")),
         "court": _author(root),
         "judges": distinct(map(text_of, root.iterfind(".//header//judge"))),
         "case_number": distinct(map(text_of, root.iterfind(".//header//docketnumber"))),
-        "jurisdiction": _value(root, "frbrcountry"),
-        "document_type": "judgment",
-        "language": "" if language is None else language.get("language", ""),
-        "url": _url(root),
     }
 
 
@@ -101,8 +88,11 @@ def _lines(element: etree._Element | None) -> str:
 
 
 def _value(root: etree._Element, tag: str) -> str:
-    found = root.find(f".//frbrwork/{tag}")
-    return "" if found is None else found.get("value", "")
+    return attribute(root.find(f".//frbrwork/{tag}"), "value")
+
+
+def _language(root: etree._Element) -> str:
+    return attribute(root.find(".//frbrexpression/frbrlanguage"), "language")
 
 
 def _date(root: etree._Element) -> str:
@@ -112,14 +102,8 @@ def _date(root: etree._Element) -> str:
 
 def _last_amended(root: etree._Element) -> str:
     events = root.iterfind(".//lifecycle/eventref")
-    return max(
-        (each.get("date", "") for each in events if each.get("type") == "amendment"), default=""
-    )
-
-
-def _url(root: etree._Element) -> str:
-    stated = (_value(root, tag) for tag in ("frbrthis", "frbruri"))
-    return next((url for url in stated if url.startswith(("http://", "https://"))), "")
+    amendments = (each for each in events if each.get("type") == "amendment")
+    return max((each.get("date", "") for each in amendments), default="")
 
 
 _SPEECHES = names("speech question answer other speechgroup")
@@ -150,20 +134,18 @@ def is_akoma_debate(root: etree._Element) -> bool:
 
 def akoma_drafts(root: etree._Element) -> Iterator[Read]:
     """One draft: a sitting."""
-    writer = Writer()
-    people = {
-        person.get("eid") or person.get("id") or "": (person.get("showas") or text_of(person))[
-            :LONGEST
-        ]
-        for person in root.iter("tlcperson", "tlcrole")
-    }
-    walk(root, _Sitting(writer, people))
-    language = root.find(".//frbrexpression/frbrlanguage")
-    metadata = {
-        "date": _day(root),
-        "language": "" if language is None else language.get("language", ""),
-    }
-    yield draft(writer.finish(), metadata, title=text_of(root.find(".//preface//doctitle")))
+    sitting = _Sitting(
+        {
+            person.get("eid") or person.get("id") or "": (person.get("showas") or text_of(person))[
+                :LONGEST
+            ]
+            for person in root.iter("tlcperson", "tlcrole")
+        }
+    )
+    walk(root, sitting)
+    metadata = {"date": _day(root), "language": _language(root)}
+    title = text_of(root.find(".//preface//doctitle"))
+    yield draft(sitting.writer.finish(), metadata, title=title)
 
 
 def _day(root: etree._Element) -> str:
@@ -184,43 +166,32 @@ def _day(root: etree._Element) -> str:
     )
 
 
-class _Sitting:
+class _Sitting(Debate):
     """Writes a sitting; the name in `from` runs in before the words of its speech."""
 
     layout = _LAYOUT
+    sections = _PARTS
+    speeches = _SPEECHES
+    labels = names("from")
 
-    def __init__(self, writer: Writer, people: dict[str, str]) -> None:
-        self.writer = writer
+    def __init__(self, people: dict[str, str]) -> None:
+        super().__init__()
         self._people = people
-        self._voices: list[str] = []
 
-    def enter(self, element: etree._Element) -> bool:
-        if element.tag in _PARTS:
-            self.writer.open_section(text_of(element.find("heading")))
-        elif element.tag in _SPEECHES:
-            self._voices.append(self.writer.speaker)
-            self.writer.speech(self._speaker(element))
-        return True
+    def _title(self, section: etree._Element) -> str:
+        return text_of(section.find("heading"))
 
-    def _speaker(self, element: etree._Element) -> str:
+    def _speaker(self, speech: etree._Element) -> str:
         """By the list of persons, else as printed: an id that is not listed is no name."""
-        by, printed = element.get("by", ""), text_of(element.find("from"))
+        by, printed = speech.get("by", ""), text_of(speech.find("from"))
         known = are_known(by, self._people)
         return resolve_pointers(by, self._people) if known or not printed else printed.rstrip(": ")
-
-    def leave(self, element: etree._Element) -> None:
-        if element.tag in _PARTS:
-            self.writer.close_section()
-        elif element.tag in _SPEECHES:
-            self.writer.block()
-            self.writer.voice(self._voices.pop())
-        elif element.tag == "from" and text_of(element):
-            self.writer.run_in()
 
 
 _LAWS = names("act bill doc documentcollection portion amendment statement")
 _JUDGMENTS = names("judgment judgement")  # the second in version 2
 _IN_PARAGRAPHS = _JUDGMENTS | names("debatereport")
+_UNNUMBERED = "sch"
 _HEAD = 20  # elements at the beginning of a provision, its number among them
 _KINDS = {"section": "s", "article": "art", "rule": "r", "clause": "cl", "paragraph": "para"}
 _LAW_PARTS = {
@@ -231,12 +202,10 @@ _LAW_PARTS = {
     "paragraph": "subparagraph",
     "hcontainer": "paragraph",
 }
-_SUBSECTIONS = names("subsection subrule subclause")
 _DIVISIONS = names(
     "book chapter division part subchapter subdivision subpart subtitle title tome hcontainer "
     "tblock attachment crossheading component transitional level"
 )
-_HEADED = _DIVISIONS | _KINDS.keys()
 _QUOTATIONS = names("quotedstructure embeddedstructure")
 _SCHEDULES = ("schedule", "annex", "appendix", "anexo")
 _LAW_LAYOUT = Layout(
@@ -269,131 +238,107 @@ _PROSE = Layout(
 """Of judgments and reports, whose paragraphs are longer than those of laws."""
 
 
-def is_akoma_law(root: etree._Element) -> bool:
-    """Whether it is Akoma Ntoso with a law, a judgment or a report in it, by the element inside
-    the root."""
-    known = _LAWS | _IN_PARAGRAPHS
-    return root.tag == "akomantoso" and any(child.tag in known for child in root)
+class AkomaLaw(Law):
+    """Writes a law with its schedules, a judgment, or a report."""
 
+    headed = _DIVISIONS | _KINDS.keys()
+    quotations = _QUOTATIONS
+    provisions = names("subsection subrule subclause")
 
-def akoma_laws(root: etree._Element) -> Iterator[Read]:
-    """One draft: a law with its schedules, a judgment, a report."""
-    writer = Writer()
-    law = _Law(writer, root)
-    walk(root, law)
-    law.finish()
-    if root[0].tag in _JUDGMENTS:
-        yield draft(writer.finish(), judgment_facts(root), title=judgment_title(root))
-    else:
-        yield draft(writer.finish(), facts(root), title=title_of(root))
-
-
-class _Law:
-    """Writes a law. What it quotes to amend another is text of the provision that quotes."""
-
-    def __init__(self, writer: Writer, root: etree._Element) -> None:
-        self.writer = writer
+    def __init__(self, root: etree._Element) -> None:
+        super().__init__(root)
         self.layout = _PROSE if root[0].tag in _IN_PARAGRAPHS else _LAW_LAYOUT
         self._is_judgment = root[0].tag in _JUDGMENTS
-        self._outline = Outline(writer)
-        self._quotations = 0
-        self._schedules: list[str] = []
         self._notes = {
             f"#{note.get('eid') or note.get('id')}": note for note in root.iterfind(".//notes/note")
         }
 
-    def enter(self, element: etree._Element) -> bool:
-        tag = element.tag
-        if tag in _QUOTATIONS:
-            self._quotations += 1
-        elif tag == "authorialnote":
-            self.writer.note(_spaced(element))
+    @staticmethod
+    def fits(root: etree._Element) -> bool:
+        """The element inside the root says what it is."""
+        known = _LAWS | _IN_PARAGRAPHS
+        return root.tag == "akomantoso" and any(child.tag in known for child in root)
+
+    def _title(self) -> str:
+        """The short title, or the name by which the law is known, or the title in its preface."""
+        root = self.root
+        if self._is_judgment:
+            return _value(root, "frbrname") or text_of(root.find(".//header//doctitle"))
+        stated = [text_of(root.find(".//preface//shorttitle")), _value(root, "frbralias")]
+        printed = (_lines(root.find(f".//preface//{tag}")) for tag in ("doctitle", "longtitle"))
+        return next(filter(None, [*stated, *printed]), "")
+
+    def _facts(self) -> dict[str, object]:
+        root = self.root
+        stated = _value(root, "frbrsubtype") or _TYPES.get(root[0].tag, root[0].tag)
+        return {
+            **(_judgment_facts(root) if self._is_judgment else _law_facts(root)),
+            "jurisdiction": _value(root, "frbrcountry"),
+            "document_type": "judgment" if self._is_judgment else stated,
+            "language": _language(root),
+            "url": first_address(_value(root, tag) for tag in ("frbrthis", "frbruri")),
+        }
+
+    def _begin(self, element: etree._Element) -> bool | None:
+        if element.tag == "authorialnote":
+            self.writer.note(note_text(element))
             return False
-        elif tag == "noteref":
+        if element.tag == "noteref":
             self._refer(element.get("href", ""))
-        elif tag in _SUBSECTIONS:
-            self._begin_subsection(element)
-        elif not self._quotations:
-            self._open(element)
+            return True
+        return None
+
+    def _end(self, element: etree._Element) -> bool:
+        """A heading is a line with its number; without one the text stands beside the number."""
+        if element.tag not in self.labels:
+            return False
+        holder = element.getparent()
+        is_alone = holder.tag in _DIVISIONS and holder.find("heading") is None
+        if element.tag == "heading" or is_alone:
+            self.writer.block() if holder.tag in _DIVISIONS else self.writer.line()
+        elif text_of(element):
+            self.writer.run_in()
         return True
 
-    def leave(self, element: etree._Element) -> None:
-        tag = element.tag
-        if tag in _QUOTATIONS:
-            self._quotations -= 1
-        elif tag in ("num", "heading"):
-            self._end_label(element)
-        elif not self._quotations:
-            self._close(element)
-        if tag in _SUBSECTIONS:
-            self.writer.block()
-
-    def _begin_subsection(self, element: etree._Element) -> None:
-        """The first stands below the heading of its section, as other text does."""
-        before = element.getprevious()
-        if before is not None and before.tag == "heading":
-            self.writer.line()
-        else:
-            self.writer.block()
-        if not self._quotations:
-            self._open(element)
-
-    def finish(self) -> None:
-        """Writes the notes that nothing refers to."""
+    def _finish(self) -> None:
+        """Write the notes that nothing refers to."""
         for name in list(self._notes):
             self._refer(name)
 
     def _refer(self, name: str) -> None:
         note = self._notes.pop(name, None)
         if note is not None:
-            self.writer.note(_spaced(note))
+            self.writer.note(note_text(note))
 
-    def _end_label(self, element: etree._Element) -> None:
-        """A heading is a line with its number; without one the text stands beside the number."""
+    def _heading(self, element: etree._Element) -> str:
+        """The line of its number and heading; the number of a provision alone is no heading."""
+        heading = element.find("heading")
+        if not text_of(heading) and element.tag in _KINDS:
+            return ""
+        return line_of(element.find("num"), heading)
+
+    def _is_part(self, element: etree._Element) -> bool:
+        """Say if it is a subsection, or what the schema calls so in other provisions."""
         holder = element.getparent()
-        is_heading = element.tag == "heading"
-        if is_heading or (holder.tag in _DIVISIONS and holder.find("heading") is None):
-            self.writer.block() if holder.tag in _DIVISIONS else self.writer.line()
-        elif text_of(element):
-            self.writer.run_in()
+        return (
+            holder is not None
+            and element.tag == _LAW_PARTS.get(str(holder.tag), "")
+            and bool(_kind(holder))
+        )
 
-    def _open(self, element: etree._Element) -> None:
-        if element.tag in _HEADED:
-            self._outline.open(_depth(element), _heading(element))
+    def _place(self, element: etree._Element) -> Place | None:
         if _is_schedule(element):
             found = _schedule_number(element)
-            self._schedules.append(f"sch {found}" if found else self._schedule or "sch")
-            self._outline.enter(self._schedule if self._schedule != "sch" else "")
-        elif kind := _kind(element):
-            found = number(text_of(element.find("num")))
-            if self._is_judgment and not _is_own(element, found):
-                found = ""
-            place = " ".join(filter(None, [self._schedule, kind, found]))
-            if found:
-                self._outline.enter(place, first=_first_level(element))
-            else:
-                self._outline.enter(self._outline.locator)
-        elif _is_part(element):
-            around = self._outline.locator
-            self._outline.enter(around and around + level(text_of(element.find("num"))))
-
-    def _close(self, element: etree._Element) -> None:
-        if _is_schedule(element):
-            self._schedules.pop()
-            self._leave()
-        elif _kind(element) or _is_part(element):
-            self._leave()
-        if element.tag in _HEADED:
-            self._outline.close(_depth(element))
-
-    def _leave(self) -> None:
-        """Its notes are still of the provision."""
-        self.writer.block()
-        self._outline.leave()
-
-    @property
-    def _schedule(self) -> str:
-        return self._schedules[-1] if self._schedules else ""
+            cited = f"sch {found}" if found else self.schedule or _UNNUMBERED
+            return Place("" if cited == _UNNUMBERED else cited, schedule=cited)
+        kind = _kind(element)
+        if not kind:
+            return None
+        found = number(self._label(element))
+        if not found or (self._is_judgment and not _is_own(element, found)):
+            return Place(self.outline.locator)
+        cited = " ".join(filter(None, [self.schedule, kind, found]))
+        return Place(cited, self._first_level(element))
 
 
 def _is_schedule(element: etree._Element) -> bool:
@@ -439,27 +384,3 @@ def _is_part(element: etree._Element) -> bool:
         and element.tag == _LAW_PARTS.get(str(holder.tag), "")
         and bool(_kind(holder))
     )
-
-
-def _depth(element: etree._Element) -> int:
-    return sum(1 for _ in element.iterancestors())
-
-
-def _heading(element: etree._Element) -> str:
-    """The line of its number and heading; the number of a provision alone is no heading."""
-    heading = element.find("heading")
-    if not text_of(heading) and element.tag in _KINDS:
-        return ""
-    return line_of(element.find("num"), heading)
-
-
-def _first_level(provision: etree._Element) -> str:
-    first = next((part for part in provision if part.tag not in ("num", "heading")), None)
-    if first is None or not _is_part(first):
-        return ""
-    return level(text_of(first.find("num")))
-
-
-def _spaced(element: etree._Element) -> str:
-    """The texts of a note with blanks between its paragraphs."""
-    return " ".join(" ".join(element.itertext()).split())

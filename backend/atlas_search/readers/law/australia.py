@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from lxml import etree
 
 from atlas_search.readers import Read
+from atlas_search.readers.law.debates import Debate
 from atlas_search.readers.law.persons import Persons, is_name
 from atlas_search.readers.xml.tree import (
     PAGES,
     Layout,
-    Writer,
     distinct,
     draft,
     names,
@@ -28,11 +28,6 @@ SPEECHES = names("speech question answer interjection interject continue")
 
 _SHARED = frozenset({"1000", "10000", "10001", "110000", "unknown"})
 """Ids of whoever is in the chair or at the table, in lower case."""
-
-
-def persons_of(root: etree._Element) -> Persons:
-    """The persons of a day by their ids in lower case."""
-    return Persons(_forms(root), nobody=_SHARED)
 
 
 def speaker_of(speech: etree._Element, persons: Persons) -> str:
@@ -51,7 +46,7 @@ def talker_of(talker: etree._Element, persons: Persons, filed: str = "", filed_i
     if own and len(shown) > 1 and not filed_id.strip("10"):
         return persons.name(_id_of(own[-1]).lower(), text_of(own[-1]).strip("() "))
     id_ = filed_id or text_of(talker.find("name.id")) or "".join(map(_id_of, shown[:1]))
-    forms = [filed, *map(text_of, sorted(shown, key=_is_shown))]
+    forms = [filed, *map(text_of, sorted(shown, key=lambda name: not _is_metadata(name)))]
     found = [persons.name(id_.lower(), form) for form in forms if form]
     # a bare `COOK` says less than `Senator Cook`, which is printed
     return next((name for name in found if " " in name), "".join(found[:1]))
@@ -115,10 +110,6 @@ def _is_metadata(name: etree._Element) -> bool:
     return str(name.get("role")) == "metadata"
 
 
-def _is_shown(name: etree._Element) -> bool:
-    return not _is_metadata(name)
-
-
 _TRANSCRIPTS = names("chamber.xscript fedchamb.xscript maincomm.xscript answers.to.questions")
 _SECTIONS = names(
     "debate subdebate.1 subdebate.2 subdebate.3 subdebate.4 debate.sub1 debate.sub2 qwn "
@@ -161,9 +152,9 @@ def is_australian(root: etree._Element) -> bool:
 def australian_drafts(root: etree._Element) -> Iterator[Read]:
     """One draft: a sitting day of one chamber. Pages are known only where a speech begins."""
     gaps = _space_out(root)
-    writer = Writer()
-    persons = persons_of(root)
-    walk(root, _Day(writer, persons))
+    persons = Persons(_forms(root), nobody=_SHARED)  # by their ids in lower case
+    day = _Day(persons)
+    walk(root, day)
     house, date = _fact(root, "chamber"), _iso(_fact(root, "date"))
     house = _HOUSES.get(house.lower(), house)
     metadata = {
@@ -175,7 +166,7 @@ def australian_drafts(root: etree._Element) -> Iterator[Read]:
         **members_of(root, persons),
     }
     yield draft(
-        writer.finish(),
+        day.writer.finish(),
         metadata,
         title=", ".join(filter(None, [house, date])),
         breaks=starts_of(PAGES),
@@ -183,45 +174,43 @@ def australian_drafts(root: etree._Element) -> Iterator[Read]:
     )
 
 
-class _Day:
+class _Day(Debate):
     """Writes a day. The printed name of a speaker stands at the head of the speech."""
 
     layout = _LAYOUT
+    sections = _SECTIONS
+    speeches = SPEECHES
 
-    def __init__(self, writer: Writer, persons: Persons) -> None:
-        self.writer = writer
+    def __init__(self, persons: Persons) -> None:
+        super().__init__()
         self._persons = persons
-        self._title = ""
-        self._voices: list[str] = []
+        self._section = ""
         self._labels: list[etree._Element | None] = []
 
-    def enter(self, element: etree._Element) -> bool:
+    def _title(self, section: etree._Element) -> str:
+        self._section = _title(section)[:_LONGEST_TITLE]
+        return self._section
+
+    def _speaker(self, speech: etree._Element) -> str:
+        self._labels.append(speech.find("talk.start/talker"))
+        return speaker_of(speech, self._persons)
+
+    def _begin(self, element: etree._Element) -> bool:
         tag = element.tag
         if page := element.get("page") or (text_of(element) if tag == "page.no" else ""):
             self.writer.page(page)
-        if tag in _SECTIONS:
-            self._title = _title(element)[:_LONGEST_TITLE]
-            self.writer.open_section(self._title)
-        elif tag in SPEECHES:
-            self._voices.append(self.writer.speaker)
-            self._labels.append(element.find("talk.start/talker"))
-            self.writer.speech(speaker_of(element, self._persons))
-        elif tag == "talker":
+        if tag == "talker":
             self._talker(element)
         elif tag == "name" and element.getparent().tag == "names":
             self.writer.line()
         elif tag == "p":
             return self._paragraph(element)
         elif tag in ("day.start", "time.stamp"):
-            return not _is_data(element)
+            return re.fullmatch(r"[0-9:-]*", text_of(element)) is None
         return tag not in ("page.no", "talker") and not _is_of_petition(element)
 
-    def leave(self, element: etree._Element) -> None:
-        if element.tag in _SECTIONS:
-            self.writer.close_section()
-        elif element.tag in SPEECHES:
-            self.writer.block()
-            self.writer.voice(self._voices.pop())
+    def _end(self, element: etree._Element) -> None:
+        if element.tag in SPEECHES:
             self._labels.pop()
 
     def _talker(self, talker: etree._Element) -> None:
@@ -245,7 +234,7 @@ class _Day:
         """Whether to read a paragraph of schema 2.2, which may name who speaks in it."""
         if paragraph.get("class") in _TITLE_CLASSES:
             # the title of a cognate debate joins those of its bills, which follow one by one
-            return text_of(paragraph).casefold() not in self._title.casefold()
+            return text_of(paragraph).casefold() not in self._section.casefold()
         for span in paragraph.iter("span"):
             kind = span.get("class", "")
             if _VOICE.fullmatch(kind):
@@ -285,10 +274,6 @@ def _iso(date: str) -> str:
 def _title(section: etree._Element) -> str:
     infos = (child.find("title") for child in section if child.tag.endswith("info"))
     return next(filter(None, map(text_of, infos)), "") or text_of(section.find("title"))
-
-
-def _is_data(element: etree._Element) -> bool:
-    return re.fullmatch(r"[0-9:-]*", text_of(element)) is not None
 
 
 def _is_of_petition(element: etree._Element) -> bool:

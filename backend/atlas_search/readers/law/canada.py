@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from lxml import etree
 
 from atlas_search.readers import Read
+from atlas_search.readers.law.debates import Debate
 from atlas_search.readers.law.persons import printed, without_title
-from atlas_search.readers.law.statutes import Outline, level, line_of, number, schedule_number
-from atlas_search.readers.xml.tree import Layout, Writer, distinct, draft, names, text_of, walk
+from atlas_search.readers.law.statutes import Law, Place, line_of, number, schedule_number
+from atlas_search.readers.xml.tree import Layout, distinct, draft, names, text_of, walk
 
 _TITLES = (
     "orderofbusinesstitle",
@@ -30,7 +31,7 @@ _DEBATE_LAYOUT = Layout(
         "intro content timestamp floorlanguage division divisiontype affiliationgroup poetry verse "
         "list table quote documenttitle petition appendix item"
     )
-    | names(" ".join(_TITLES))
+    | frozenset(_TITLES)
     | _SECTIONS
     | _INTERVENTIONS
     | _LABELS
@@ -49,8 +50,8 @@ def is_canadian(root: etree._Element) -> bool:
 
 def canadian_drafts(root: etree._Element) -> Iterator[Read]:
     """One draft: a sitting in one of the two languages."""
-    writer = Writer()
-    walk(root, _Sitting(writer))
+    sitting = _Sitting()
+    walk(root, sitting)
     facts = {item.get("name", ""): text_of(item) for item in root.iter("extracteditem")}
     institution, day = facts.get("Institution", ""), facts.get("Date", "")
     metadata: dict[str, object] = {
@@ -62,7 +63,8 @@ def canadian_drafts(root: etree._Element) -> Iterator[Read]:
         "number": facts.get("Number", ""),
         "language": root.get("lang", "").lower(),
     }
-    yield draft(writer.finish(), metadata, title=", ".join(filter(None, [institution, day])))
+    title = ", ".join(filter(None, [institution, day]))
+    yield draft(sitting.writer.finish(), metadata, title=title)
 
 
 def _date(facts: dict[str, str]) -> str:
@@ -72,34 +74,32 @@ def _date(facts: dict[str, str]) -> str:
     return facts.get("Date", "")
 
 
-class _Sitting:
+class _Sitting(Debate):
     """Writes a sitting. The label of a speaker stands at the head of the speech, as printed."""
 
     layout = _DEBATE_LAYOUT
+    sections = _SECTIONS
+    labels = _LABELS
 
-    def __init__(self, writer: Writer) -> None:
-        self.writer = writer
+    def __init__(self) -> None:
+        super().__init__()
         self._names: dict[str, str] = {}
         self._main = ""
 
-    def enter(self, element: etree._Element) -> bool:
-        tag = element.tag
-        if tag in _SECTIONS:
-            titles = (text_of(element.find(title)) for title in _TITLES)
-            self.writer.open_section(next(filter(None, titles), ""))
-        elif tag in _LABELS:
+    def _title(self, section: etree._Element) -> str:
+        titles = (text_of(section.find(title)) for title in _TITLES)
+        return next(filter(None, titles), "")
+
+    def _begin(self, element: etree._Element) -> bool:
+        if element.tag in _LABELS:
             self._main = self._name(element.find("affiliation"), element)
             self.writer.speech(self._main)
-        elif tag in _PARAGRAPHS:
+        elif element.tag in _PARAGRAPHS:
             self._interjection(element)
         return True
 
-    def leave(self, element: etree._Element) -> None:
-        if element.tag in _SECTIONS:
-            self.writer.close_section()
-        elif element.tag in _LABELS and text_of(element):
-            self.writer.run_in()
-        elif element.tag in _INTERVENTIONS:
+    def _end(self, element: etree._Element) -> None:
+        if element.tag in _INTERVENTIONS:
             self._main = ""
             self.writer.voice("")
 
@@ -132,33 +132,6 @@ _REVISED = {
 }
 _ANNUAL = {"en": "S.C. {year}, c. {chapter}", "fr": "L.C. {year}, ch. {chapter}"}
 _CONSOLIDATED = ("C.R.C.", "1978")
-
-
-def title_of(root: etree._Element) -> str:
-    """The short title, or else the long one."""
-    about = root.find("identification")
-    return text_of(about.find("shorttitle")) or text_of(about.find("longtitle"))
-
-
-def facts(root: etree._Element) -> dict[str, object]:
-    """Metadata. `date` is that of assent or registration, or else of the revision."""
-    about = root.find("identification")
-    language = root.get("lang", "").lower()
-    instrument = text_of(about.find("instrumentnumber"))
-    return {
-        "date": _law_date(about, instrument),
-        "in_force_from": _in_force_from(root),
-        "last_amended": root.get("lastamendeddate", ""),
-        "long_title": text_of(about.find("longtitle")),
-        "citation": instrument or _citation(about, language),
-        "chapter": text_of(about.find("chapter/consolidatednumber")),
-        "instrument_number": instrument,
-        "enabling_act": distinct(text_of(each) for each in about.iter("enablingauthority")),
-        "amended_by": distinct(text_of(each) for each in root.iter("amendmentcitation")),
-        "jurisdiction": "Canada",
-        "document_type": "act" if root.tag == "statute" else "regulation",
-        "language": language,
-    }
 
 
 def _in_force_from(root: etree._Element) -> str:
@@ -197,14 +170,15 @@ def _is_revised(about: etree._Element) -> bool:
     return about.find("chapter/consolidatednumber[@official='yes']") is not None
 
 
-_ROOTS = names("statute regulation")
-_SCHEDULE, _PREAMBLE, _GROUP, _SECTION, _SUBSECTION = 0, 0, 10, 100, 101
+_DEPTHS = {"preamble": 0, "schedule": 0, "section": 100, "subsection": 101}
+_GROUP_DEPTH = 10
 """How deep headings are; those of the body have levels from 1 to 5."""
 
 _HEADING_PARTS = names("label originatingref titletext")
 _GROUPS = names("group formgroup")
 _QUOTATIONS = names("amendedtext readastext amendedcontent quotedtext")
 _FOREIGN = "relatedornotinforce"
+_UNNUMBERED = "sch"
 _ARTICLE = re.compile(r"(?i)article\s+(\w+)\.?")
 _LAYOUT = Layout(
     blocks=names(
@@ -232,19 +206,6 @@ _LAYOUT = Layout(
 )
 
 
-def is_canadian_law(root: etree._Element) -> bool:
-    """Whether it is an act or a regulation of Canada."""
-    return root.tag in _ROOTS and root.find("identification") is not None
-
-
-def canadian_laws(root: etree._Element) -> Iterator[Read]:
-    """One draft: an act or a regulation in one of the two languages."""
-    _put_notes_last(root)
-    writer = Writer()
-    walk(root, _Law(writer))
-    yield draft(writer.finish(), facts(root), title=title_of(root))
-
-
 def _put_notes_last(root: etree._Element) -> None:
     """The history inside a marginal note, and a marginal note inside a heading, come after it."""
     for note in list(root.iter("marginalnote")):
@@ -255,114 +216,117 @@ def _put_notes_last(root: etree._Element) -> None:
             holder.extend(note.findall("historicalnote"))
 
 
-class _Law:
-    """Writes a law. Sections in amendments that it quotes are text of the section that quotes."""
+class CanadianLaw(Law):
+    """Writes an act or a regulation in one of the two languages."""
 
     layout = _LAYOUT
+    headed = _GROUPS | _DEPTHS.keys()
+    lasting = names("heading")
+    quotations = _QUOTATIONS
+    labels = names("marginalnote label")
 
-    def __init__(self, writer: Writer) -> None:
-        self.writer = writer
-        self._outline = Outline(writer)
-        self._quotations = 0
-        self._foreign = 0
-        self._groups = 0
-        self._schedule: str | None = None
+    def __init__(self, root: etree._Element) -> None:
+        _put_notes_last(root)
+        super().__init__(root)
 
-    def enter(self, element: etree._Element) -> bool:
-        tag = element.tag
-        if tag in _QUOTATIONS:
-            self._quotations += 1
-        elif tag == _FOREIGN:
-            self._foreign += 1
-        elif tag == "longtitle":
+    @staticmethod
+    def fits(root: etree._Element) -> bool:
+        """Both kinds of law identify themselves at their head."""
+        return root.tag in ("statute", "regulation") and root.find("identification") is not None
+
+    def _title(self) -> str:
+        """The short title, or else the long one."""
+        about = self.root.find("identification")
+        return text_of(about.find("shorttitle")) or text_of(about.find("longtitle"))
+
+    def _facts(self) -> dict[str, object]:
+        """`date` is that of assent or registration, or else of the revision."""
+        root, about = self.root, self.root.find("identification")
+        language = root.get("lang", "").lower()
+        instrument = text_of(about.find("instrumentnumber"))
+        return {
+            "date": _law_date(about, instrument),
+            "in_force_from": _in_force_from(root),
+            "last_amended": root.get("lastamendeddate", ""),
+            "long_title": text_of(about.find("longtitle")),
+            "citation": instrument or _citation(about, language),
+            "chapter": text_of(about.find("chapter/consolidatednumber")),
+            "instrument_number": instrument,
+            "enabling_act": distinct(map(text_of, about.iter("enablingauthority"))),
+            "amended_by": distinct(map(text_of, root.iter("amendmentcitation"))),
+            "jurisdiction": "Canada",
+            "document_type": "act" if root.tag == "statute" else "regulation",
+            "language": language,
+        }
+
+    def _begin(self, element: etree._Element) -> bool | None:
+        if element.tag == "longtitle":
             return element.getparent().find("shorttitle") is not None
-        elif tag in ("provision", "repealed"):
-            self._begin(element)
-        elif not self._quotations:
-            self._open(element)
+        return True if self._is_bounded(element) else None
+
+    def _end(self, element: etree._Element) -> bool:
+        if element.tag == "label" and text_of(element) and _runs_on(element):
+            self.writer.run_in()
+            return True
+        return self._is_bounded(element)
+
+    def _is_bounded(self, element: etree._Element) -> bool:
+        """Separate a provision or a repeal from the text on both sides; false for all others.
+
+        A provision inside another one is a line of it; a repeal among words is among words.
+        """
+        if element.tag not in ("provision", "repealed"):
+            return False
+        holder = element.getparent().tag
+        if element.tag == "provision" or holder not in ("text", "titletext", "entry"):
+            self.writer.line() if holder == "provision" else self.writer.block()
         return True
 
-    def leave(self, element: etree._Element) -> None:
-        tag = element.tag
-        if tag in _QUOTATIONS:
-            self._quotations -= 1
-        elif tag == _FOREIGN:
-            self._foreign -= 1
-        elif tag in ("provision", "repealed"):
-            self._begin(element)
-        elif tag == "label" and text_of(element) and _runs_on(element):
-            self.writer.run_in()
-        elif not self._quotations:
-            self._close(tag)
+    def _heading(self, element: etree._Element) -> str:
+        match element.tag:
+            case "heading":
+                return _heading(element)
+            case "preamble":
+                return line_of(element.find(".//marginalnote"))
+            case "schedule" | "formgroup":
+                return _heading(element.find("scheduleformheading"))
+            case "group":
+                return _heading(element.find("groupheading"))
+        return line_of(element.find("marginalnote"))
 
-    def _begin(self, element: etree._Element) -> None:
-        """A provision inside another one is a line of it; a repeal among words is among words."""
-        holder = element.getparent()
-        if element.tag == "repealed" and holder.tag in ("text", "titletext", "entry"):
-            return
-        if holder.tag == "provision":
-            self.writer.line()
-        else:
-            self.writer.block()
+    def _depth(self, element: etree._Element) -> int:
+        if element.tag == "heading":
+            stated = element.get("level", "1")
+            return int(stated) if stated.isdecimal() else 1
+        if element.tag in _GROUPS:
+            return _GROUP_DEPTH + sum(1 for _ in element.iterancestors(*_GROUPS))
+        return _DEPTHS[element.tag]
 
-    def _open(self, element: etree._Element) -> None:
-        tag = element.tag
-        if tag == "heading":
-            depth = element.get("level", "1")
-            self._outline.open(int(depth) if depth.isdecimal() else 1, _heading(element))
-        elif tag == "preamble":
-            self._outline.open(_PREAMBLE, line_of(element.find(".//marginalnote")))
-        elif tag == "schedule":
-            self._open_schedule(element)
-        elif tag in _GROUPS:
-            self._open_group(element)
-        elif tag == "section":
-            self._open_section(element)
-        elif tag == "subsection":
-            self._outline.open(_SUBSECTION, line_of(element.find("marginalnote")))
-            self._outline.enter(self._outline.locator and self._outline.locator + _level(element))
+    def _label(self, element: etree._Element) -> str:
+        return _label(element)
 
-    def _close(self, tag: str) -> None:
-        if tag in ("preamble", "schedule"):
-            self._outline.close(_SCHEDULE)
-        elif tag in _GROUPS:
-            self._groups -= 1
-            self._outline.close(_GROUP + self._groups)
-        elif tag in ("section", "subsection"):
-            self._outline.close(_SECTION if tag == "section" else _SUBSECTION)
-        if tag in _GROUPS or tag in ("schedule", "section", "subsection"):
-            self._outline.leave()
-        if tag == "schedule":
-            self._schedule = None
+    def _place(self, element: etree._Element) -> Place | None:
+        if element.tag == "schedule":
+            heading = element.find("scheduleformheading")
+            schedule = "" if heading is None else schedule_number(_label(heading))
+            cited = f"sch {schedule}" if schedule else ""
+            return Place(cited, schedule=cited or _UNNUMBERED)
+        if element.tag in _GROUPS:
+            article = _ARTICLE.match(self._heading(element))
+            is_cited = article and self.schedule not in ("", _UNNUMBERED)
+            return Place(
+                f"{self.schedule} art {article[1]}"
+                if article and is_cited
+                else self.outline.locator
+            )
+        return self._section(element) if element.tag == "section" else None
 
-    def _open_schedule(self, element: etree._Element) -> None:
-        heading = element.find("scheduleformheading")
-        self._outline.open(_SCHEDULE, _heading(heading))
-        label = "" if heading is None else _label(heading)
-        self._schedule = schedule_number(label)
-        self._outline.enter(self._schedule and f"sch {self._schedule}")
-
-    def _open_group(self, element: etree._Element) -> None:
-        heading = _heading(element.find("groupheading"))
-        if element.tag == "formgroup":
-            heading = _heading(element.find("scheduleformheading"))
-        self._outline.open(_GROUP + self._groups, heading)
-        self._groups += 1
-        article = _ARTICLE.match(heading)
-        self._outline.enter(
-            f"sch {self._schedule} art {article[1]}"
-            if article and self._schedule
-            else self._outline.locator
-        )
-
-    def _open_section(self, element: etree._Element) -> None:
-        self._outline.open(_SECTION, line_of(element.find("marginalnote")))
-        found = number(_label(element))
-        if not found or self._foreign or self._schedule == "":
-            self._outline.enter("")
-            return
-        place = f"sch {self._schedule} s {found}" if self._schedule else f"s {found}"
-        self._outline.enter(place, first=_first_level(element))
+    def _section(self, section: etree._Element) -> Place:
+        found = number(_label(section))
+        is_foreign = next(section.iterancestors(_FOREIGN), None) is not None
+        if not found or is_foreign or self.schedule == _UNNUMBERED:
+            return Place("")
+        return Place(f"{self.schedule} s {found}".strip(), self._first_level(section))
 
 
 def _heading(element: etree._Element | None) -> str:
@@ -381,16 +345,6 @@ def _runs_on(label: etree._Element) -> bool:
         and label.getparent().tag == "section"
         and after.find("marginalnote") is None
     )
-
-
-def _first_level(section: etree._Element) -> str:
-    """The level of the subsection with which the text of the section begins, or empty."""
-    first = next((part for part in section if part.tag not in ("marginalnote", "label")), None)
-    return _level(first) if first is not None and first.tag == "subsection" else ""
-
-
-def _level(element: etree._Element) -> str:
-    return level(_label(element))
 
 
 def _label(element: etree._Element) -> str:

@@ -7,14 +7,17 @@ from lxml import etree
 
 from atlas_search.readers import Read, Skipped
 from atlas_search.readers.law.statutes import (
-    Outline,
+    Law,
+    Place,
+    attribute,
+    first_address,
     item_label,
     level,
     line_of,
     number,
     schedule_number,
 )
-from atlas_search.readers.xml.tree import Layout, Writer, draft, names, text_of, walk
+from atlas_search.readers.xml.tree import Layout, names, text_of, walk
 
 _PLACES = {
     "UnitedKingdom": "United Kingdom",
@@ -28,32 +31,6 @@ _DATES = ("enactmentdate", "made", "comingintoforce/datetime")
 _PRELIMS = ("primary/primaryprelims", "secondary/secondaryprelims", "euretained/euprelims")
 
 
-def title_of(root: etree._Element) -> str:
-    """The title, or else that in the text."""
-    return text_of(root.find("metadata/title")) or text_of(_prelims(root, "title"))
-
-
-def facts(root: etree._Element) -> dict[str, object]:
-    """Metadata. `date` is that of enactment or making, else of coming into force, else the year."""
-    about = root.find("metadata")
-    kind = _value(about, "documentmaintype")
-    is_primary = _value(about, "documentcategory") == "primary"
-    year, serial = _value(about, "year"), _value(about, "number")
-    return {
-        "date": next(filter(None, (_day(about, tag) for tag in _DATES)), year),
-        "in_force_from": _day(about, "comingintoforce/datetime"),
-        "last_amended": _last_amended(about),
-        "long_title": text_of(_prelims(root, "longtitle")),
-        "citation": text_of(_prelims(root, "number")),
-        "chapter": serial if is_primary else "",
-        "instrument_number": f"{year}/{serial}" if year and serial and not is_primary else "",
-        "jurisdiction": next((_PLACES[name] for name in _PLACES if kind.startswith(name)), ""),
-        "document_type": "act" if is_primary else _type(about, kind),
-        "language": text_of(about.find("language")) or root.get("lang", ""),
-        "url": _url(root, about),
-    }
-
-
 def _last_amended(about: etree._Element) -> str:
     """The day from which a revised version holds."""
     return text_of(about.find("valid")) if _value(about, "documentstatus") == "revised" else ""
@@ -64,30 +41,21 @@ def _type(about: etree._Element, kind: str) -> str:
     return minor or kind.removeprefix("EuropeanUnion").lower()
 
 
-def _url(root: etree._Element, about: etree._Element) -> str:
-    stated = [root.get("documenturi", ""), *(text_of(each) for each in about.iter("identifier"))]
-    return next((url for url in stated if url.startswith(("http://", "https://"))), "")
-
-
 def _prelims(root: etree._Element, tag: str) -> etree._Element | None:
     found = (root.find(f"{prelims}/{tag}") for prelims in _PRELIMS)
     return next((each for each in found if each is not None), None)
 
 
-def _value(about: etree._Element, tag: str) -> str:
-    return _attribute(about, tag, "value")
+def _value(about: etree._Element, tag: str, name: str = "value") -> str:
+    """An attribute of the first such element of the law itself, not of one that changes it."""
+    stated = about.find(f"*/{tag}")
+    return attribute(
+        about.find(f"*/documentclassification/{tag}") if stated is None else stated, name
+    )
 
 
 def _day(about: etree._Element, tag: str) -> str:
-    return _attribute(about, tag, "date")
-
-
-def _attribute(about: etree._Element, tag: str, name: str) -> str:
-    """Of the first such element of the law itself, not of one that changes it."""
-    found = about.find(f"*/{tag}")
-    if found is None:
-        found = about.find(f"*/documentclassification/{tag}")
-    return "" if found is None else found.get(name, "")
+    return _value(about, tag, "date")
 
 
 _CONTAINERS = ("commentaries", "footnotes", "marginnotes")
@@ -130,56 +98,7 @@ _KINDS = {"section": "s", "regulation": "reg", "article": "art", "rule": "r", "p
 _MINOR = {"order": "art", "regulation": "reg", "rule": "r", "scheme": "para"}
 _ID = re.compile(r"(section|regulation|article|rule|paragraph)-[^-]+\Z")
 _ARTICLES = ("EuropeanUnion", "NorthernIrelandOrderInCouncil")
-_NOT_CITED = ("attachment", "appendix")
-
-
-class Places:
-    """Names the provisions of one law: `s 10(1)`, `reg 4`, `sch 1 para 3`."""
-
-    def __init__(self, root: etree._Element) -> None:
-        self._kind = _kind(root)
-
-    def of(self, element: etree._Element, around: str) -> str:
-        """The locator of a schedule, a provision, or a group of them, inside `around`."""
-        if element.tag == "schedule":
-            return _schedule(element)
-        if element.tag in _NOT_CITED:
-            return ""
-        if element.tag == "p1group":
-            first = element.find("p1")
-            return around if first is None else self._provision(first, around)
-        if element.tag == "p1":
-            return self._provision(element, around)
-        return _subsection(element, around)
-
-    def first_level(self, element: etree._Element, place: str) -> str:
-        """The level with which the text of a provision begins, or empty."""
-        if element.tag == "p1group":
-            element = element.find("p1")
-        if element is None or element.tag != "p1":
-            return ""
-        body = element.find("p1para")
-        if body is None or not len(body) or body[0].tag != "p2":
-            return ""
-        inner = _subsection(body[0], place)
-        return inner.removeprefix(place) if inner.startswith(place) else ""
-
-    def _provision(self, p1: etree._Element, around: str) -> str:
-        found = number(label_of(p1))
-        inside = next(p1.iterancestors("schedule", *_NOT_CITED), None)
-        if not found or (inside is not None and inside.tag in _NOT_CITED):
-            return "" if inside is None or inside.tag in _NOT_CITED else _schedule(inside)
-        stated = _ID.search(p1.get("id", ""))
-        if inside is None:
-            kind = _KINDS[stated[1]] if stated else self._kind
-            return f"{kind} {found}"
-        kind = _KINDS[stated[1]] if stated else "para"
-        return f"{_schedule(inside) or 'sch'} {kind} {found}"
-
-
-def label_of(provision: etree._Element) -> str:
-    """The number of a provision as it stands in the file."""
-    return text_of(provision.find("pnumber"))
+_NOT_CITED = "attachment"  # provisions in one, or in an appendix, have no citation
 
 
 def printed(pnumber: etree._Element) -> str:
@@ -191,22 +110,6 @@ def printed(pnumber: etree._Element) -> str:
     if pnumber.getparent().tag == "p1" or not text[:1].isalnum():
         return text
     return f"({text})"
-
-
-def _subsection(p2: etree._Element, around: str) -> str:
-    """Numbers such as 5.1 name the provision 5 already."""
-    if not around or next(p2.iterancestors("p1"), None) is None:
-        return around
-    label = label_of(p2)
-    head, _, last = around.rpartition(" ")
-    if number(label).startswith(f"{last}."):
-        return f"{head} {number(label)}"
-    return around + level(label)
-
-
-def _schedule(element: etree._Element) -> str:
-    found = schedule_number(text_of(element.find("number")))
-    return f"sch {found}" if found else ""
 
 
 def _kind(root: etree._Element) -> str:
@@ -226,8 +129,6 @@ _HEADED = _GROUPS | names(
     "part chapter pblock psubblock schedule division eupart eutitle euchapter eusection "
     "eusubsection appendix abstract attachment attachmentgroup explanatorynotes earlierorders"
 )
-_PROVISIONS = names("p1 p2")
-_PLACED = names("schedule attachment appendix p1group") | _PROVISIONS
 _QUOTATIONS = names("blockamendment blockextract")
 _LAYOUT = Layout(
     blocks=_HEADED
@@ -251,107 +152,169 @@ _LAYOUT = Layout(
 )
 
 
-def is_british_law(root: etree._Element) -> bool:
-    """Whether it is in the schema of legislation.gov.uk."""
-    return root.tag == "legislation" and root.find("metadata") is not None
-
-
-def british_laws(root: etree._Element) -> Iterator[Read]:
-    """One draft: an act, an instrument, or a part of one."""
-    if not any(root.find(tag) is not None for tag in _TEXTS):
-        yield Skipped(
-            "it holds what is said about a law but not its text; get the data.xml of the whole law"
-        )
-        return
-    writer = Writer()
-    law = _Law(writer, root)
-    walk(root, law)
-    law.finish()
-    yield draft(writer.finish(), facts(root), title=title_of(root))
-
-
-class _Law:
-    """Writes a law. Provisions that it inserts into another law are text of the section that does.
+class BritishLaw(Law):
+    """Writes an act, an instrument, or a part of one.
 
     Footnotes and the history of amendments come after the section they belong to.
     """
 
     layout = _LAYOUT
+    headed = _HEADED
+    quotations = _QUOTATIONS
+    provisions = names("p1 p2")
 
-    def __init__(self, writer: Writer, root: etree._Element) -> None:
-        self.writer = writer
-        self._outline = Outline(writer)
-        self._places = Places(root)
+    def __init__(self, root: etree._Element) -> None:
+        super().__init__(root)
+        self._kind = _kind(root)
         self._notes = Notes(root)
-        self._quotations = 0
+
+    @staticmethod
+    def fits(root: etree._Element) -> bool:
+        """It is in the schema of legislation.gov.uk."""
+        return root.tag == "legislation" and root.find("metadata") is not None
+
+    def _title(self) -> str:
+        """The title, or else that in the text."""
+        return text_of(self.root.find("metadata/title")) or text_of(_prelims(self.root, "title"))
+
+    def _facts(self) -> dict[str, object]:
+        """`date` is that of enactment or making, else of coming into force, else the year."""
+        root, about = self.root, self.root.find("metadata")
+        kind = _value(about, "documentmaintype")
+        is_primary = _value(about, "documentcategory") == "primary"
+        year, serial = _value(about, "year"), _value(about, "number")
+        addresses = [root.get("documenturi", ""), *map(text_of, about.iter("identifier"))]
+        return {
+            "date": next(filter(None, (_day(about, tag) for tag in _DATES)), year),
+            "in_force_from": _day(about, "comingintoforce/datetime"),
+            "last_amended": _last_amended(about),
+            "long_title": text_of(_prelims(root, "longtitle")),
+            "citation": text_of(_prelims(root, "number")),
+            "chapter": serial if is_primary else "",
+            "instrument_number": f"{year}/{serial}" if year and serial and not is_primary else "",
+            "jurisdiction": next((_PLACES[name] for name in _PLACES if kind.startswith(name)), ""),
+            "document_type": "act" if is_primary else _type(about, kind),
+            "language": text_of(about.find("language")) or root.get("lang", ""),
+            "url": first_address(addresses),
+        }
+
+    def read(self) -> Read:
+        """Return the draft, or skip a file without the text of its law."""
+        if not any(self.root.find(tag) is not None for tag in _TEXTS):
+            return Skipped(
+                "it holds what is said about a law but not its text; get the data.xml of the whole "
+                "law"
+            )
+        return super().read()
 
     def enter(self, element: etree._Element) -> bool:
-        tag = element.tag
+        """Begin an element; the notes to which it refers are due."""
         self._notes.refer(element)
-        if tag in _QUOTATIONS:
-            self._quotations += 1
-        elif tag == "pnumber":
-            self._put_label(printed(element))
-            self._notes.refer(*element.iter())
-            return False
-        elif tag == "title":
-            return self._begin_title(element)
-        elif tag == "listitem":
-            self._put_label(_item_label(element))
-        elif tag in ("appendtext", "datetext") and element.getprevious() is not None:
-            self._run_on(element)
+        return super().enter(element)
+
+    def _begin(self, element: etree._Element) -> bool | None:
+        match element.tag:
+            case "pnumber":
+                self._put_label(printed(element))
+                self._notes.refer(*element.iter())
+                return False
+            case "title":
+                return self._begin_title(element)
+            case "listitem":
+                self._put_label(_item_label(element))
+                return True
+            case "appendtext" | "datetext" if element.getprevious() is not None:
+                self._run_on(element)
+                return True
+        return None
+
+    def _end(self, element: etree._Element) -> bool:
+        tag, holder = element.tag, _holder(element)
+        if tag == "number" and holder == "division" and text_of(element):
+            self.writer.run_in()
+        elif tag == "title" and holder not in _GROUPS:
+            self.writer.block()
         else:
-            self._begin(element)
+            if holder == "mfrac" and element.getnext() is not None:
+                self.writer.add("/")
+            return False
         return True
 
-    def leave(self, element: etree._Element) -> None:
-        tag = element.tag
-        if tag in _QUOTATIONS:
-            self._quotations -= 1
-        elif tag == "number" and _holder(element) == "division" and text_of(element):
-            self.writer.run_in()
-        elif tag == "title" and _holder(element) not in _GROUPS:
-            self.writer.block()
-        elif _holder(element) == "mfrac" and element.getnext() is not None:
-            self.writer.add("/")
-        else:
-            self._end(element)
-
-    def finish(self) -> None:
-        """Writes the notes that nothing refers to."""
+    def _finish(self) -> None:
+        """Write the notes that nothing refers to."""
         self._write_notes(self._notes.rest())
 
-    def _begin(self, element: etree._Element) -> None:
-        if element.tag in _PROVISIONS:
-            before = element.getprevious()
-            if before is not None and before.tag == "title" and _holder(element) in _GROUPS:
-                self.writer.line()
-            else:
-                self.writer.block()
-        if not self._quotations:
-            self._open(element)
-
     def _open(self, element: etree._Element) -> None:
-        if element.tag in _HEADED:
+        if element.tag in self.headed:
             self._write_notes(self._notes.due())
-            self._outline.open(_depth(element), _heading(element))
-        if element.tag in _PLACED:
-            place = self._places.of(element, self._outline.locator)
-            self._outline.enter(place, first=self._places.first_level(element, place))
-
-    def _end(self, element: etree._Element) -> None:
-        if not self._quotations:
-            self._close(element)
-        if element.tag in _PROVISIONS:
-            self.writer.block()
+        super()._open(element)
 
     def _close(self, element: etree._Element) -> None:
-        if element.tag in _HEADED or element.tag == "p1":
+        if element.tag in self.headed or element.tag == "p1":
             self._write_notes(self._notes.due())
-        if element.tag in _PLACED:
-            self._outline.leave()
-        if element.tag in _HEADED:
-            self._outline.close(_depth(element))
+        super()._close(element)
+
+    def _is_below_heading(self, provision: etree._Element) -> bool:
+        before = provision.getprevious()
+        return before is not None and before.tag == "title" and _holder(provision) in _GROUPS
+
+    def _heading(self, element: etree._Element) -> str:
+        """The number and the title of what is headed; a number beside a text is no heading."""
+        title = element.find("title")
+        if title is None and element.tag == "division":
+            return ""
+        title = element.find("titleblock/title") if title is None else title
+        return line_of(element.find("number"), title)
+
+    def _label(self, element: etree._Element) -> str:
+        """The number of a provision as it stands in the file."""
+        return text_of(element.find("pnumber"))
+
+    def _is_part(self, element: etree._Element) -> bool:
+        """Provisions are cited by their own rules."""
+        return False
+
+    def _place(self, element: etree._Element) -> Place | None:
+        """The place of a schedule, a provision, or a group of them: `s 10(1)`, `sch 1 para 3`."""
+        match element.tag:
+            case "schedule":
+                schedule = schedule_number(text_of(element.find("number")))
+                cited = f"sch {schedule}" if schedule else ""
+                return Place(cited, schedule=cited or "sch")
+            case "attachment" | "appendix":
+                return Place("", schedule=_NOT_CITED)
+            case "p1group":
+                first = element.find("p1")
+                return Place(self.outline.locator) if first is None else self._provision(first)
+            case "p1":
+                return self._provision(element)
+            case "p2":
+                return Place(self._subsection(element, self.outline.locator))
+        return None
+
+    def _provision(self, p1: etree._Element) -> Place:
+        label, schedule = number(self._label(p1)), self.schedule
+        if not label or schedule == _NOT_CITED:
+            cited = schedule if " " in schedule else ""
+        else:
+            stated = _ID.search(p1.get("id", ""))
+            kind = _KINDS[stated[1]] if stated else "para" if schedule else self._kind
+            cited = f"{schedule} {kind} {label}".strip()
+        body = p1.find("p1para")
+        if body is None or not len(body) or body[0].tag != "p2":
+            return Place(cited)
+        inner = self._subsection(body[0], cited)
+        return Place(cited, inner.removeprefix(cited) if inner.startswith(cited) else "")
+
+    def _subsection(self, p2: etree._Element, around: str) -> str:
+        """Numbers such as 5.1 name the provision 5 already."""
+        if not around or next(p2.iterancestors("p1"), None) is None:
+            return around
+        label = self._label(p2)
+        head, _, last = around.rpartition(" ")
+        if number(label).startswith(f"{last}."):
+            return f"{head} {number(label)}"
+        return around + level(label)
 
     def _run_on(self, element: etree._Element) -> None:
         """On the line before it; a full stop there, without a blank."""
@@ -389,20 +352,6 @@ def _holder(element: etree._Element) -> str:
     """The name of the element around, empty for the root."""
     around = element.getparent()
     return "" if around is None else str(around.tag)
-
-
-def _depth(element: etree._Element) -> int:
-    return sum(1 for _ in element.iterancestors())
-
-
-def _heading(element: etree._Element) -> str:
-    """The number and the title of what is headed; a number beside a text is no heading."""
-    title = element.find("title")
-    if title is None and element.tag == "division":
-        return ""
-    return line_of(
-        element.find("number"), element.find("titleblock/title") if title is None else title
-    )
 
 
 def _item_label(item: etree._Element) -> str:

@@ -13,12 +13,12 @@ from itertools import islice
 from lxml import etree
 
 from atlas_search.readers import Draft, Read, Skipped
+from atlas_search.readers.law.debates import Debate
 from atlas_search.readers.law.persons import printed, without_title
 from atlas_search.readers.xml.tree import (
     COLUMNS,
     NO_TEXT,
     Layout,
-    Writer,
     draft,
     names,
     starts_of,
@@ -79,14 +79,14 @@ def historic_drafts(root: etree._Element) -> Iterator[Read]:
 
 
 def _draft(sitting: etree._Element, key: str, day: str) -> Read:
-    writer = Writer()
-    walk(sitting, _Sitting(writer, sitting))
+    written = _Sitting(sitting)
+    walk(sitting, written)
     house = next(sitting.iterancestors(*_SITTINGS), sitting)
     date = _date(sitting)
     year = re.search(r"\b1[0-9]{3}\b|\b20[0-9]{2}\b", day)
     doubt = f"its date is given as {date} and as {day}"
     return draft(
-        writer.finish(),
+        written.writer.finish(),
         {"date": date, "house": _HOUSES.get(house.tag, "")},
         title=", ".join(filter(None, [text_of(sitting.find("title")).rstrip(" .,"), day])),
         key=key,
@@ -95,38 +95,37 @@ def _draft(sitting: etree._Element, key: str, day: str) -> Read:
     )
 
 
-class _Sitting:
+class _Sitting(Debate):
     """Writes a sitting without the parts that are documents on their own."""
 
     layout = _HISTORIC_LAYOUT
+    sections = _SECTIONS
 
-    def __init__(self, writer: Writer, root: etree._Element) -> None:
-        self.writer = writer
+    def __init__(self, root: etree._Element) -> None:
+        super().__init__()
         self._root = root
         self._keeps_speaker = root.tag in ("writtenanswers", "writtenstatements")
 
-    def enter(self, element: etree._Element) -> bool:
-        tag = element.tag
-        if tag in _APART and element is not self._root:
+    def _title(self, section: etree._Element) -> str:
+        return text_of(section.find("title"))
+
+    def _begin(self, element: etree._Element) -> bool:
+        if element.tag in _APART and element is not self._root:
             return False
-        if tag == "col":
+        if element.tag == "col":
             self.writer.page(_column(text_of(element)))
             return False
-        if tag in _SECTIONS:
-            self.writer.open_section(text_of(element.find("title")))
-        elif tag == "p":
-            self._speaker(element)
-        elif tag == "quote" and element.getparent().tag not in ("p", "membercontribution"):
-            self.writer.block()
+        if element.tag == "p":
+            self._paragraph(element)
+        self._end(element)
         return True
 
-    def leave(self, element: etree._Element) -> None:
-        if element.tag in _SECTIONS:
-            self.writer.close_section()
-        elif element.tag == "quote" and element.getparent().tag not in ("p", "membercontribution"):
+    def _end(self, element: etree._Element) -> None:
+        """A quotation is a paragraph unless it is in one."""
+        if element.tag == "quote" and element.getparent().tag not in ("p", "membercontribution"):
             self.writer.block()
 
-    def _speaker(self, paragraph: etree._Element) -> None:
+    def _paragraph(self, paragraph: etree._Element) -> None:
         """A paragraph without a member is procedure, but in written answers goes on."""
         member = paragraph.find(".//member")
         if member is not None:
@@ -189,13 +188,13 @@ def is_twfy(root: etree._Element) -> bool:
 
 def twfy_drafts(root: etree._Element) -> Iterator[Read]:
     """One draft: a day of one chamber. Columns are known only where a speech begins."""
-    writer = Writer()
-    walk(root, _Day(writer, _names(root)))
+    day = _Day(_names(root))
+    walk(root, day)
     kind, date = _kind_and_date(root)
     url = next((element.get("url") for element in root if element.get("url")), "")
     title = f"{kind}, {date}" if kind else ""
     metadata = {"date": date, "series": kind, "url": url}
-    yield draft(writer.finish(), metadata, title=title, breaks=starts_of(COLUMNS))
+    yield draft(day.writer.finish(), metadata, title=title, breaks=starts_of(COLUMNS))
 
 
 def _kind_and_date(root: etree._Element) -> tuple[str, str]:
@@ -204,24 +203,26 @@ def _kind_and_date(root: etree._Element) -> tuple[str, str]:
     return (_KINDS.get((root.tag, match[1]), ""), match[2]) if match else ("", "")
 
 
-class _Day:
+class _Day(Debate):
     """Writes headings, speeches and divisions; the counts of a division stand in attributes."""
 
     layout = _TWFY_LAYOUT
+    speeches = _SPEECHES
 
-    def __init__(self, writer: Writer, names: Mapping[str, str]) -> None:
-        self.writer = writer
+    def __init__(self, names: Mapping[str, str]) -> None:
+        super().__init__()
         self._names = names
         self._major = ""
 
-    def enter(self, element: etree._Element) -> bool:
+    def _speaker(self, speech: etree._Element) -> str:
+        return self._names.get(_id(speech)) or _speaker(speech)
+
+    def _begin(self, element: etree._Element) -> bool:
         tag = element.tag
         if column := element.get("colnum", ""):
             self.writer.page(re.sub(r"[^0-9]", "", column) or column)
         if tag in _HEADINGS:
             self._heading(element)
-        elif tag in _SPEECHES:
-            self.writer.speech(self._names.get(_id(element)) or _speaker(element))
         elif tag == "division":
             self.writer.voice("")
             self.writer.add(f"[Division {element.get('divnumber', '')}]".replace(" ]", "]"))
@@ -232,10 +233,6 @@ class _Day:
         elif vote := element.get("vote", "") if tag in ("mplist", "memberlist", "lordlist") else "":
             self.writer.add(f"[{vote}]")
         return True
-
-    def leave(self, element: etree._Element) -> None:
-        if element.tag in _SPEECHES:
-            self.writer.voice("")
 
     def _heading(self, heading: etree._Element) -> None:
         title = text_of(heading)

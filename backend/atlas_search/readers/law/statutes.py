@@ -1,14 +1,21 @@
-"""The headings that are open while a law is written, and how the place is cited."""
+"""Writing a law: its headings and provisions, and how each is cited.
+
+`Law` does what the schemas of all publishers have in common. A publisher is a subclass: its class
+attributes name the elements, its methods hold its exceptions.
+"""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
 
 from lxml import etree
 
 from atlas_search.core.locator import is_locator
+from atlas_search.readers import Read
 from atlas_search.readers.markup import plain
 from atlas_search.readers.print import letters, roman
-from atlas_search.readers.xml.tree import Writer
+from atlas_search.readers.xml.tree import Layout, Writer, draft, names, text_of, walk
 
 _INSERTED = r"(?:\s(?:bis|ter|quater|quinquies|sexies|septies|octies)\b)?"
 _TOKEN = rf"[A-Za-z]{{0,3}}\d+[A-Za-z\d]*(?:[.:/-]\d*[A-Za-z\d]+)*{_INSERTED}"
@@ -124,6 +131,173 @@ class Outline:
 
     def _name(self) -> None:
         self._writer.section(*(title for _, title in self._open))
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The citation of a provision, and `first`, the level at which its text begins (`(1)`).
+
+    `schedule` is how provisions inside cite a schedule: `sch 2`, or `sch` for one without a number.
+    """
+
+    locator: str
+    first: str = ""
+    schedule: str = ""
+
+
+class Law:
+    """Writes a law. What it quotes to amend another law is text of the provision that quotes it."""
+
+    layout: Layout
+    headed: ClassVar[frozenset[str]] = frozenset()
+    """Elements under a heading, which ends with them."""
+
+    lasting: ClassVar[frozenset[str]] = frozenset()
+    """Headings on their own, which end at the next one of their depth."""
+
+    quotations: ClassVar[frozenset[str]] = frozenset()
+    provisions: ClassVar[frozenset[str]] = frozenset()
+    """Paragraphs of their own whose first stands on the line below the heading around it."""
+
+    labels: ClassVar[frozenset[str]] = names("num heading")
+    """Elements before the text of a provision."""
+
+    def __init__(self, root: etree._Element) -> None:
+        self.root = root
+        self.writer = Writer()
+        self.outline = Outline(self.writer)
+        self.quoted = 0
+        # elements with the depth of their heading, None without one, and their place, if any
+        self._places: list[tuple[etree._Element, int | None, Place | None]] = []
+
+    def _title(self) -> str:
+        """The title of the law; empty if the file has none."""
+        raise NotImplementedError
+
+    def _facts(self) -> Mapping[str, object]:
+        """Metadata; one that the file lacks may be empty."""
+        raise NotImplementedError
+
+    def _heading(self, element: etree._Element) -> str:
+        """The line of the heading of a `headed` or `lasting` element, or empty."""
+        raise NotImplementedError
+
+    def _depth(self, element: etree._Element) -> int:
+        """The depth of the heading of an element."""
+        return sum(1 for _ in element.iterancestors())
+
+    def _place(self, element: etree._Element) -> Place | None:
+        """The place of an element that is cited, or that cannot be, as its locator is empty.
+
+        None for an element inside the place around it.
+        """
+        raise NotImplementedError
+
+    def _is_part(self, element: etree._Element) -> bool:
+        """Say if it is a subsection, whose label follows the citation of its section."""
+        return bool(element.tag == "subsection")
+
+    def _label(self, element: etree._Element) -> str:
+        """The number of a provision."""
+        return text_of(element.find("num"))
+
+    def _begin(self, element: etree._Element) -> bool | None:
+        """Write an element of its own kind; say if to read what is in it. None for all others."""
+        return None
+
+    def _end(self, element: etree._Element) -> bool:
+        """End an element of its own kind; false for all others."""
+        return False
+
+    def _finish(self) -> None:
+        """Write what is left at the end of the law."""
+
+    def read(self) -> Read:
+        """Return the draft of the whole law."""
+        walk(self.root, self)
+        self._finish()
+        return draft(self.writer.finish(), self._facts(), title=self._title())
+
+    def enter(self, element: etree._Element) -> bool:
+        """Begin an element; say if to read what is in it."""
+        if element.tag in self.quotations:
+            self.quoted += 1
+            return True
+        inside = self._begin(element)
+        if inside is not None:
+            return inside
+        if element.tag in self.provisions:
+            self.writer.line() if self._is_below_heading(element) else self.writer.block()
+        if not self.quoted:
+            self._open(element)
+        return True
+
+    def leave(self, element: etree._Element) -> None:
+        """End an element."""
+        if element.tag in self.quotations:
+            self.quoted -= 1
+        elif not self._end(element):
+            if element.tag in self.provisions:
+                self.writer.block()
+            if not self.quoted:
+                self._close(element)
+
+    def _open(self, element: etree._Element) -> None:
+        """Open the heading and the place of an element that is not quoted."""
+        depth = None
+        if element.tag in self.headed or element.tag in self.lasting:
+            depth = self._depth(element)
+            self.outline.open(depth, self._heading(element))
+        place = self._place(element)
+        if place is None and self._is_part(element):
+            around = self.outline.locator
+            place = Place(around and around + level(self._label(element)))
+        if place is not None:
+            self.outline.enter(place.locator, first=place.first)
+        if element.tag in self.headed or place is not None:
+            self._places.append((element, depth, place))
+
+    def _close(self, element: etree._Element) -> None:
+        """End what `open` began. Notes that wait are still of the provision."""
+        if not self._places or self._places[-1][0] is not element:
+            return
+        _, depth, place = self._places.pop()
+        if place is not None:
+            self.writer.block()
+            self.outline.leave()
+        if depth is not None:
+            self.outline.close(depth)
+
+    def _is_below_heading(self, provision: etree._Element) -> bool:
+        """Say if a heading stands right before it."""
+        before = provision.getprevious()
+        return before is not None and before.tag == "heading"
+
+    def _first_level(self, provision: etree._Element) -> str:
+        """The level of the subsection with which the text of a provision begins, or empty."""
+        first = next((part for part in provision if part.tag not in self.labels), None)
+        return level(self._label(first)) if first is not None and self._is_part(first) else ""
+
+    @property
+    def schedule(self) -> str:
+        """The schedule that is open, as provisions cite it; empty outside of any."""
+        schedules = (place.schedule for _, _, place in reversed(self._places) if place)
+        return next(filter(None, schedules), "")
+
+
+def attribute(element: etree._Element | None, name: str) -> str:
+    """An attribute; empty without it or without the element."""
+    return "" if element is None else element.get(name, "")
+
+
+def first_address(stated: Iterable[str]) -> str:
+    """The first of these that is an address in the web, or empty."""
+    return next((url for url in stated if url.startswith(("http://", "https://"))), "")
+
+
+def note_text(element: etree._Element) -> str:
+    """The texts of a note with blanks between its number and its paragraphs."""
+    return " ".join(" ".join(element.itertext()).split())
 
 
 def line_of(*elements: etree._Element | None) -> str:

@@ -1,13 +1,19 @@
 """The United States Code, statutes and bills in USLM, https://github.com/usgpo/uslm."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from lxml import etree
 
-from atlas_search.readers import Read
-from atlas_search.readers.law.statutes import Outline, level, line_of, number
-from atlas_search.readers.xml.tree import Layout, Writer, draft, names, text_of, walk
+from atlas_search.readers.law.statutes import (
+    Law,
+    Place,
+    first_address,
+    line_of,
+    note_text,
+    number,
+)
+from atlas_search.readers.xml.tree import Layout, names, text_of
 
 _TYPES = {
     "uscdoc": "code",
@@ -21,35 +27,6 @@ _TYPES = {
 }
 _DAY = re.compile(r"[A-Z][a-z]{2,8}\.? \d{1,2}, \d{4}")
 _CODE = re.compile(r"Title (\w+)")
-
-
-def title_of(root: etree._Element) -> str:
-    """The first short title of the whole law, or the title of the Code, or else the stated one."""
-    about = _about(root)
-    if root.tag == "uscdoc":
-        heading = root.find("main/title/heading")
-        return " ".join(filter(None, ["U.S. Code", _stated(about, "title"), text_of(heading)]))
-    short = (text_of(each) for each in root.iter("shorttitle") if each.get("role") == "act")
-    stated = [_stated(about, "citableasshorttitle"), *short, _stated(about, "title")]
-    return next(filter(None, [*stated, text_of(root.find(".//officialtitle"))]), "")
-
-
-def facts(root: etree._Element) -> dict[str, object]:
-    """Metadata. `date` is that of approval, of the last action, of the edition, or the session."""
-    about = _about(root)
-    return {
-        "date": _date(root, about),
-        "last_amended": _stated(about, "currentthroughdate"),
-        "long_title": text_of(root.find(".//officialtitle")),
-        "citation": _citation(root, about),
-        "chapter": _stated(about, "docnumber"),
-        "congress": _stated(about, "congress"),
-        "current_through": _stated(about, "currentthroughpubliclaw"),
-        "jurisdiction": "United States",
-        "document_type": _TYPES.get(str(root.tag), str(root.tag)),
-        "language": (_stated(about, "language") or root.get("lang", "")).lower(),
-        "url": _url(about),
-    }
 
 
 def _about(root: etree._Element) -> etree._Element:
@@ -93,22 +70,13 @@ def _approval(sidenotes: Iterable[etree._Element]) -> str:
     return found[0] if found else ""
 
 
-def _url(about: etree._Element) -> str:
-    stated = (text_of(each) for each in about.iter("identifier", "source"))
-    return next((url for url in stated if url.startswith(("http://", "https://"))), "")
-
-
 _NAMESPACES = ("http://xml.house.gov/schemas/uslm/", "http://schemas.gpo.gov/xml/uslm")
+_QUOTATIONS = names("quotedcontent amendmentcontent")
 _DIVISIONS = names(
     "title subtitle chapter subchapter part subpart division subdivision article subarticle "
     "preliminary level appendix courtrules reorganizationplan"
 )
 _HEADING_PARTS = names("num editorialnote heading")
-_HEADED = _DIVISIONS | names("section appropriations note")
-_SMALL = names("paragraph subparagraph clause subclause item subitem subsubitem")
-_PROVISIONS = names("section subsection")
-_QUOTATIONS = names("quotedcontent amendmentcontent")
-_ASIDES = names("footnote sidenote")
 _LAYOUT = Layout(
     blocks=_DIVISIONS
     | names(
@@ -119,11 +87,11 @@ _LAYOUT = Layout(
         "relateddocument currentchamber coverttitle coverpage amendmentinstruction amendpreface "
         "amendmain engrossedamendment component collection figure formula property"
     ),
-    lines=_SMALL
-    | _QUOTATIONS
+    lines=_QUOTATIONS
     | names(
-        "p continuation tr tocitem referenceitem headingitem groupitem header listitem doctitle "
-        "signature role notation name subheading actioninstruction"
+        "paragraph subparagraph clause subclause item subitem subsubitem p continuation tr tocitem "
+        "referenceitem headingitem groupitem header listitem doctitle signature role notation name "
+        "subheading actioninstruction"
     ),
     cells=names("td th column"),
     breaks=names(
@@ -134,140 +102,109 @@ _LAYOUT = Layout(
 )
 
 
-def is_american_law(root: etree._Element) -> bool:
-    """Whether it is in USLM, whatever its root."""
-    return any(uri.startswith(_NAMESPACES) for uri in root.nsmap.values())
-
-
-def american_laws(root: etree._Element) -> Iterator[Read]:
-    """One draft: a title of the Code, a public law, a compilation, a bill or a resolution."""
-    for note in root.iterfind(".//note[@type='footnote']"):
-        note.tag = "footnote"  # as in the later versions of the schema
-    writer = Writer()
-    walk(root, _Law(writer))
-    yield draft(writer.finish(), facts(root), title=title_of(root))
-
-
-class _Law:
-    """Writes a law. What is quoted to amend another law is text of the section that quotes it.
+class AmericanLaw(Law):
+    """Writes a title of the Code, a public law, a compilation, a bill or a resolution.
 
     Notes of editors to a section are cited as such (`§ 1 note`): they are no law.
     """
 
     layout = _LAYOUT
+    headed = _DIVISIONS | names("section appropriations note")
+    quotations = _QUOTATIONS
+    provisions = names("subsection")
 
-    def __init__(self, writer: Writer) -> None:
-        self.writer = writer
-        self._outline = Outline(writer)
-        self._quotations = 0
+    def __init__(self, root: etree._Element) -> None:
+        for note in root.iterfind(".//note[@type='footnote']"):
+            note.tag = "footnote"  # as in the later versions of the schema
+        super().__init__(root)
 
-    def enter(self, element: etree._Element) -> bool:
-        tag = element.tag
-        if tag in _QUOTATIONS:
-            self._quotations += 1
-        elif tag in _ASIDES:
-            self.writer.note(_spaced(element))
-            return False
-        elif tag == "page":
-            self.writer.page(number(text_of(element).rpartition(" ")[2]))
-            return False
-        elif tag == "toc":
-            return bool(self._quotations) or _is_inside(element, "content")
-        elif tag == "subsection":
-            self._begin_subsection(element)
-        elif not self._quotations:
-            self._open(element)
-        return True
+    @staticmethod
+    def fits(root: etree._Element) -> bool:
+        """USLM has many roots, but its own namespaces."""
+        return any(uri.startswith(_NAMESPACES) for uri in root.nsmap.values())
 
-    def leave(self, element: etree._Element) -> None:
-        tag = element.tag
-        if tag in _QUOTATIONS:
-            self._quotations -= 1
-        elif tag in ("num", "heading"):
-            self._end_label(element)
-        else:
-            if tag in _PROVISIONS:
-                self.writer.block()
-            if not self._quotations:
-                self._close(element)
+    def _title(self) -> str:
+        """The first short title of the whole law, or the title of the Code, or the stated one."""
+        root, about = self.root, _about(self.root)
+        if root.tag == "uscdoc":
+            heading = text_of(root.find("main/title/heading"))
+            return " ".join(filter(None, ["U.S. Code", _stated(about, "title"), heading]))
+        short = (text_of(each) for each in root.iter("shorttitle") if each.get("role") == "act")
+        stated = [_stated(about, "citableasshorttitle"), *short, _stated(about, "title")]
+        return next(filter(None, [*stated, text_of(root.find(".//officialtitle"))]), "")
 
-    def _begin_subsection(self, element: etree._Element) -> None:
-        before = element.getprevious()
-        if before is not None and before.tag == "heading" and before.getparent().tag == "section":
-            self.writer.line()
-        else:
-            self.writer.block()
-        if not self._quotations:
-            around = self._outline.locator
-            self._outline.enter(around and around + level(_num(element)))
+    def _facts(self) -> dict[str, object]:
+        """`date` is that of approval, of the last action, of the edition, or the session."""
+        root, about = self.root, _about(self.root)
+        return {
+            "date": _date(root, about),
+            "last_amended": _stated(about, "currentthroughdate"),
+            "long_title": text_of(root.find(".//officialtitle")),
+            "citation": _citation(root, about),
+            "chapter": _stated(about, "docnumber"),
+            "congress": _stated(about, "congress"),
+            "current_through": _stated(about, "currentthroughpubliclaw"),
+            "jurisdiction": "United States",
+            "document_type": _TYPES.get(str(root.tag), str(root.tag)),
+            "language": (_stated(about, "language") or root.get("lang", "")).lower(),
+            "url": first_address(map(text_of, about.iter("identifier", "source"))),
+        }
 
-    def _end_label(self, element: etree._Element) -> None:
+    def _begin(self, element: etree._Element) -> bool | None:
+        match element.tag:
+            case "footnote" | "sidenote":
+                self.writer.note(note_text(element))
+                return False
+            case "page":
+                self.writer.page(number(text_of(element).rpartition(" ")[2]))
+                return False
+            case "toc":
+                return bool(self.quoted) or next(element.iterancestors("content"), None) is not None
+        return None
+
+    def _end(self, element: etree._Element) -> bool:
         """The heading of a division or a section is a line; others run on, as printed."""
         holder = element.getparent()
-        if holder is None:
-            return
-        if _ends_heading(element, holder):
+        if element.tag not in self.labels or holder is None:
+            return False
+        if self._ends_heading(element, holder):
             self.writer.line() if holder.tag == "section" else self.writer.block()
         elif text_of(element):
             self.writer.run_in()
+        return True
 
-    def _open(self, element: etree._Element) -> None:
-        tag = element.tag
-        if tag in _HEADED:
-            self._outline.open(_depth(element), _heading(element))
-        if tag == "section":
-            found = number(_num(element))
-            self._outline.enter(f"§ {found}" if found else "", first=_first_level(element))
-        elif tag in ("notes", "note"):
-            around = self._outline.locator
+    def _ends_heading(self, element: etree._Element, holder: etree._Element) -> bool:
+        """Say if a line of its own ends here: the text stands beside a number without heading."""
+        if element.tag == "heading":
+            return holder.tag in self.headed
+        return holder.tag in _DIVISIONS and holder.find("heading") is None
+
+    def _is_below_heading(self, provision: etree._Element) -> bool:
+        return super()._is_below_heading(provision) and provision.getparent().tag == "section"
+
+    def _heading(self, element: etree._Element) -> str:
+        """The line that its heading ends; a number alone is one of a division only."""
+        if element.find("heading") is None:
+            return line_of(element.find("num")) if element.tag in _DIVISIONS else ""
+        parts = (part for part in element if part.tag in _HEADING_PARTS and _is_headed(part))
+        return line_of(*parts)
+
+    def _label(self, element: etree._Element) -> str:
+        """The number as the file states it, or as it is printed."""
+        num = element.find("num")
+        return "" if num is None else num.get("value") or text_of(num)
+
+    def _place(self, element: etree._Element) -> Place | None:
+        if element.tag == "section":
+            section = number(self._label(element))
+            return Place(f"§ {section}" if section else "", self._first_level(element))
+        if element.tag in ("notes", "note"):
+            around = self.outline.locator
             is_new = around and not around.endswith(" note")
-            self._outline.enter(f"{around} note" if is_new else around)
-
-    def _close(self, element: etree._Element) -> None:
-        if element.tag in _PROVISIONS or element.tag in ("notes", "note"):
-            self._outline.leave()
-        if element.tag in _HEADED:
-            self._outline.close(_depth(element))
-
-
-def _is_inside(element: etree._Element, tag: str) -> bool:
-    return next(element.iterancestors(tag), None) is not None
-
-
-def _ends_heading(element: etree._Element, holder: etree._Element) -> bool:
-    """Whether a line of its own ends here: the text stands beside a number without heading."""
-    if element.tag == "heading":
-        return holder.tag in _HEADED
-    return holder.tag in _DIVISIONS and holder.find("heading") is None
-
-
-def _depth(element: etree._Element) -> int:
-    return sum(1 for _ in element.iterancestors())
-
-
-def _heading(element: etree._Element) -> str:
-    """The line that its heading ends; a number alone is one of a division only."""
-    if element.find("heading") is None:
-        return line_of(element.find("num")) if element.tag in _DIVISIONS else ""
-    return line_of(*(part for part in element if part.tag in _HEADING_PARTS and _is_headed(part)))
+            return Place(f"{around} note" if is_new else around)
+        return None
 
 
 def _is_headed(part: etree._Element) -> bool:
-    """Whether it is the heading or stands before it."""
+    """Say if it is the heading or stands before it."""
     return part.tag == "heading" or next(part.itersiblings("heading"), None) is not None
-
-
-def _num(element: etree._Element) -> str:
-    """The number as the file states it, or as it is printed."""
-    num = element.find("num")
-    return "" if num is None else num.get("value") or text_of(num)
-
-
-def _first_level(section: etree._Element) -> str:
-    first = next((part for part in section if part.tag not in ("num", "heading")), None)
-    return level(_num(first)) if first is not None and first.tag == "subsection" else ""
-
-
-def _spaced(element: etree._Element) -> str:
-    """The texts of a note with blanks between its number and its paragraphs."""
-    return " ".join(" ".join(element.itertext()).split())

@@ -9,13 +9,31 @@ import typer
 from lxml import etree
 
 from atlas_search.readers import Draft, Read, Skipped
-from atlas_search.readers.law.publishers import hansard_drafts, statute_drafts
+from atlas_search.readers.law.akoma import AkomaLaw, akoma_drafts, is_akoma_debate
+from atlas_search.readers.law.australia import australian_drafts, is_australian
+from atlas_search.readers.law.canada import CanadianLaw, canadian_drafts, is_canadian
+from atlas_search.readers.law.clml import BritishLaw
+from atlas_search.readers.law.hansard import historic_drafts, is_historic, is_twfy, twfy_drafts
+from atlas_search.readers.law.uslm import AmericanLaw
 from atlas_search.readers.xml.parse import INCLUDE, Parsed, parse
 from atlas_search.readers.xml.tei import LISTS, ROOTS, tei_drafts
 from atlas_search.readers.xml.tree import Layout, Writer, draft, names, unique_keys, walk
 
-KNOWN = "TEI, Hansard, Akoma Ntoso, CLML (UK), USLM (US) and Justice Laws (Canada)"
-"""The schemas whose structure is read."""
+_UNKNOWN = (
+    "no known structure: <{name}> is read as plain text, without sections and dates; known are "
+    "TEI, Hansard, Akoma Ntoso, CLML (UK), USLM (US) and Justice Laws (Canada); convert it to one "
+    "of them, or name the element of each document with --documents-at"
+)
+
+DEBATES = (
+    (is_twfy, twfy_drafts),
+    (is_australian, australian_drafts),
+    (is_canadian, canadian_drafts),
+    (is_historic, historic_drafts),
+    (is_akoma_debate, akoma_drafts),
+)
+LAWS = (CanadianLaw, BritishLaw, AmericanLaw, AkomaLaw)
+"""The first that fits is taken, debates before laws: three debates have a root `hansard`."""
 
 _LAYOUT = Layout(
     names(""), names("tr row"), names("td th cell entry"), names("br lb"), names(INCLUDE)
@@ -72,16 +90,8 @@ def _draft(part: etree._Element, name: str, key: str) -> Read:
         writer.finish(),
         {"language": language},
         key=key,
-        remarks=[_remark(name)],
+        remarks=[_UNKNOWN.format(name=name)],
         speeches_known=False,
-    )
-
-
-def _remark(name: str) -> str:
-    return (
-        f"no known structure: <{name}> is read as plain text, without sections and dates; known "
-        f"are {KNOWN}; convert it to one of them, or name the element of each document with "
-        "--documents-at"
     )
 
 
@@ -115,7 +125,10 @@ class XmlReader:
             yield parsed
             return
         for read in self._drafts(parsed):
-            yield _with_remark(read, parsed.remark)
+            if isinstance(read, Draft) and parsed.remark:
+                remarks = filter(None, [parsed.remark, read.remark])
+                read = replace(read, remark="; ".join(remarks))
+            yield read
 
     def _drafts(self, parsed: Parsed) -> Iterator[Read]:
         root = parsed.root
@@ -123,8 +136,11 @@ class XmlReader:
             return tei_drafts(root, normalised=self.normalised, documents_at=self.documents_at)
         if root.tag in LISTS and not self.documents_at:
             return iter([Skipped(f"a TEI <{parsed.name}>: a list for other files, not a text")])
-        drafts = hansard_drafts(root) or statute_drafts(root)
-        return drafts or plain_drafts(root, parsed.name, self.documents_at)
+        if publisher := next((each for each in DEBATES if each[0](root)), None):
+            return publisher[1](root)
+        if law := next((each for each in LAWS if each.fits(root)), None):
+            return iter([law(root).read()])
+        return plain_drafts(root, parsed.name, self.documents_at)
 
 
 def xml_reader(
@@ -144,9 +160,3 @@ def xml_reader(
 ) -> XmlReader:
     """Build a collection from XML files: TEI, the Hansards of several parliaments, and laws."""
     return XmlReader(normalised=normalised, documents_at=documents_at)
-
-
-def _with_remark(read: Read, remark: str) -> Read:
-    if isinstance(read, Draft) and remark:
-        return replace(read, remark="; ".join(filter(None, [remark, read.remark])))
-    return read
