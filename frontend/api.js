@@ -1,11 +1,20 @@
-/** Talking to the server. What goes wrong is a Problem whose message can be shown as it is. */
+/** Talking to the server: about which collection, with whose key. What goes wrong is a Problem whose
+ * message can be shown as it is. */
 
-import { askForKey, credentials } from "./key.js";
 import { say } from "./language.js";
-import { storeHeader } from "./store.js";
+import { credentials, forgetKey, keepKey } from "./storage.js";
 
 const UNKNOWN_CALLER = 401;
 const PAUSES = [300, 900]; // ms before each attempt to resume; the server waits about 2 s
+
+const at = (id) => document.getElementById(id);
+
+/** The one of several collections that the page is about: its address names it, so that it can be
+ * sent; null for the server's own. */
+export const chosenCollection = new URLSearchParams(location.search).get("collection");
+const collectionHeader = chosenCollection
+  ? { "Atlas-Collection": encodeURIComponent(chosenCollection) }
+  : {};
 
 /** `status` is that of the response, `character` where words to look for cannot be read, from 1. */
 export class Problem extends Error {
@@ -134,7 +143,7 @@ function posted(body) {
 }
 
 async function request(path, options = {}) {
-  const headers = { ...options.headers, ...storeHeader, ...credentials() };
+  const headers = { ...options.headers, ...collectionHeader, ...credentials() };
   const response = await reached(() => fetch(path, { ...options, headers }));
   if (response.ok) return response;
   const problem = await refusal(response);
@@ -192,3 +201,31 @@ function parsed(frame) {
   if (fields.data.length === 0) return null;
   return { id: fields.id[0], name: fields.event[0], data: JSON.parse(fields.data.join("\n")) };
 }
+
+/** Asks for the key. The page then begins anew: what it shows was another's, or nothing. */
+export function askForKey(reason) {
+  at("sign-in-reason").textContent = reason;
+  if (!at("sign-in").open) at("sign-in").showModal();
+}
+
+/** Says whose key is used and offers to let go of it; nothing where no keys are used. */
+export function showCaller(name) {
+  at("signed-in").hidden = name === "";
+  at("caller").textContent = name;
+}
+
+function signIn(event) {
+  event.preventDefault();
+  const isKept = keepKey(at("key").value);
+  at("key").value = "";
+  if (isKept) location.reload();
+  else askForKey(say("key.unkept"));
+}
+
+function signOut() {
+  forgetKey();
+  location.reload();
+}
+
+at("sign-in-form").addEventListener("submit", signIn);
+at("sign-out").addEventListener("click", signOut);

@@ -1,11 +1,28 @@
 /** Short texts that the browser keeps by name: in all its tabs, or in this one until it is closed.
  *
  * A browser may have no room left, or keep nothing and refuse even to be asked. What it does not
- * keep holds until the page is left.
+ * keep holds until the page is left. The key of the reader is one of them.
  */
 
 export const browser = storage("localStorage");
 export const tab = storage("sessionStorage");
+const KEY = "atlas-key"; // of the reader: asked for once, and kept until the tab is closed
+
+/** The headers that show who asks; none without a key. */
+export function credentials() {
+  const key = tab.find(KEY);
+  return key === null ? {} : { Authorization: `Bearer ${key}` };
+}
+
+/** Send this key with every request from now on; true if also after a reload. */
+export function keepKey(text) {
+  // what came along from where it was copied cannot stand in a header
+  return tab.keep(KEY, text.replace(/[^\x21-\x7e]/g, ""));
+}
+
+export function forgetKey() {
+  tab.forget(KEY);
+}
 
 function storage(area) {
   const held = new Map(); // by name what the browser did not take; null where it did not let go

@@ -1,4 +1,4 @@
-/** Spans of text as the server counts them, and how the page marks and words things. */
+/** Spans and places of texts as the server counts them, and how the page marks and words them. */
 
 import { element } from "./dom.js";
 
@@ -52,4 +52,73 @@ export function duration(milliseconds) {
 /** `1 document`, `2 documents`. */
 export function counted(number, noun, plural = `${noun}s`) {
   return `${number.toLocaleString("en")} ${number === 1 ? noun : plural}`;
+}
+
+/** `s 10(1)` of a source that has such, else `p. xii`, or `col. 345` of one cited by columns. */
+export function shortPlace({ locator, page, printed_page: printed, metadata }) {
+  return locator || `${unit(metadata)} ${printed || page}`;
+}
+
+/** The same, with the page of the file where another number is printed on it. */
+export function fullPlace(passage) {
+  const { locator, page, printed_page: printed } = passage;
+  const differs = !locator && printed && printed !== String(page);
+  return shortPlace(passage) + (differs ? ` (page ${page} of the file)` : "");
+}
+
+/** The section without the title of the document, which the first heading often repeats. */
+export function sectionBelow({ title, section }) {
+  if (!section || section === title) return null;
+  return section.startsWith(`${title} > `) ? section.slice(title.length + 3) : section;
+}
+
+/** A line for above a text: the headings it stands under, and who speaks; null without either. */
+export function contextLine({ section, speaker }) {
+  if (!section && !speaker) return null;
+  const headings = section ? section.split(" > ").join(" › ") : null;
+  return element(
+    "p",
+    { class: "context" },
+    headings && element("span", { class: "headings" }, headings),
+    speaker && element("span", { class: "speaker" }, speaker),
+  );
+}
+
+function unit(metadata) {
+  return String(metadata?.pages_are ?? "").startsWith("columns") ? "col." : "p.";
+}
+
+/** {toUnits, toPoints} for places in `text`; each is a search in the few characters of two units. */
+export function offsetsOf(text) {
+  const pairs = []; // where characters of two units begin
+  for (const { index } of text.matchAll(/[\ud800-\udbff][\udc00-\udfff]/g)) pairs.push(index);
+  const points = pairs.map((index, before) => index - before);
+  return {
+    toUnits: (point) => Math.min(text.length, point + below(points, point)),
+    toPoints: (unit) => unit - below(pairs, unit),
+  };
+}
+
+/** How many of these ascending numbers are below `limit`. */
+export function below(numbers, limit) {
+  let low = 0;
+  let high = numbers.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (numbers[middle] < limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The last of `items`, ascending by `start`, that begins at `at` or before; undefined if none. */
+export function lastBefore(items, at) {
+  let low = 0;
+  let high = items.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (items[middle].start <= at) low = middle + 1;
+    else high = middle;
+  }
+  return items[low - 1];
 }

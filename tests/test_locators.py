@@ -50,7 +50,7 @@ def test_every_token_is_one_wherever_it_stands(found: Passage) -> None:
 
 
 def test_the_page_reads_the_same_tokens() -> None:
-    script = (ROOT / "frontend" / "answer" / "markers.js").read_text(encoding="utf-8")
+    script = (ROOT / "frontend" / "answer" / "sentences.js").read_text(encoding="utf-8")
     assert f"const PLACE = String.raw`{TOKEN_PLACE}`;" in script
 
 

@@ -11,7 +11,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from atlas_search.server.page import PageFiles, addressed, compress_document, imported, read_version
+from atlas_search.server.page import PageFiles, compress_document, join_files, read_version
 
 SCRIPT = "const name = 'Derbyshire';\n" * 40
 PAGE = """<link rel="stylesheet" href="static/app.css" />
@@ -202,31 +202,132 @@ def test_equal_files_have_one_version_wherever_they_lie(
     assert read_version(copied).digest == read_version(folder).digest
 
 
-def test_the_page_names_what_its_module_imports_and_each_module_once(folder: Path) -> None:
-    modules = {
-        "app.js": (
-            'import { a } from "./part/a.js";\nimport {\n  b,\n  c,\n} from "./b.js";\n'
-            '// import { no } from "./no.js";\nconst no = await import("./late.js");\n'
-            'const said = say("import");\n'
-        ),
-        "part/a.js": 'import "../b.js";\nexport { d } from "./d.js";\nexport * from "./d.js";\n',
-        "part/d.js": 'import { app } from "../app.js";\n',
-        "b.js": "export function b() {}\n",
-        "late.js": 'import { e } from "./e.js";\n',
+MODULES = {
+    "app.js": (
+        'import { a } from "./part/a.js";\nimport {\n  b,\n  c as d,\n} from "./b.js";\n'
+        '// import { no } from "./no.js";\nconst no = await import("./part/late.js");\n'
+        'const words = await import(`./words/${b}.js`);\nconst said = say("import");\n'
+    ),
+    "part/a.js": 'import "../b.js";\nexport const a = import.meta.url;\n',
+    "b.js": "export function b() {}\nexport async function* c() {}\n",
+    "part/late.js": (
+        'import { b } from "../b.js";\nimport { e } from "./e.js";\nexport class Late {}\n'
+    ),
+    "part/e.js": "export const e = 1;\n",
+}
+
+
+def scripts(changes: dict[str, str]) -> dict[str, bytes]:
+    """The scripts of MODULES with changes, and a page that begins with `app.js`."""
+    files = MODULES | {"index.html": PAGE} | changes
+    return {name: text.encode() for name, text in files.items()}
+
+
+def test_a_script_holds_all_modules_that_it_imports_each_once_and_after_what_it_needs() -> None:
+    assert (
+        join_files(scripts({}))["app.js"].decode()
+        == """\
+const modules = (globalThis.modules ??= {});
+if (!modules["b.js"]) {
+function b() {}
+async function* c() {}
+modules["b.js"] = { b, c };
+}
+if (!modules["part/a.js"]) {
+const {} = modules["b.js"];
+const a = new URL("./part/a.js", import.meta.url);
+modules["part/a.js"] = { a };
+}
+if (!modules["app.js"]) {
+const { a } = modules["part/a.js"];
+const {
+  b,
+  c: d,
+} = modules["b.js"];
+// import { no } from "./no.js";
+const no = await import("./part/late.js");
+const words = await import(`./words/${b}.js`);
+const said = say("import");
+modules["app.js"] = {  };
+}
+"""
+    )
+
+
+def test_a_part_that_is_loaded_late_holds_what_the_page_has_not_loaded_before() -> None:
+    assert (
+        join_files(scripts({}))["part/late.js"].decode()
+        == """\
+const modules = (globalThis.modules ??= {});
+if (!modules["part/e.js"]) {
+const e = 1;
+modules["part/e.js"] = { e };
+}
+if (!modules["part/late.js"]) {
+const { b } = modules["b.js"];
+const { e } = modules["part/e.js"];
+class Late {}
+modules["part/late.js"] = { Late };
+}
+export const { Late } = modules["part/late.js"];
+"""
+    )
+
+
+def test_a_part_of_two_pages_holds_what_one_of_them_has_not_loaded() -> None:
+    other = {
+        "other.html": '<script type="module" src="static/other.js"></script>',
+        "other.js": 'import "./part/e.js";\nimport("./part/late.js");\n',
     }
-    for name, text in modules.items():
-        (folder / name).write_text(text)
-    assert imported(folder, ["app.js"]) == ["part/a.js", "b.js", "part/d.js"]
-    version = read_version(folder)
-    before, after = PAGE.split("</script>")
-    links = "".join(
-        f'\n<link rel="modulepreload" href="static/{version.folder}{name}" />'
-        for name in ("part/a.js", "b.js", "part/d.js")
+    late = join_files(scripts(other))["part/late.js"].decode()
+    assert re.findall(r'if \(!modules\["(.*)"\]\)', late) == ["b.js", "part/e.js", "part/late.js"]
+
+
+def test_an_address_in_a_joined_script_is_that_of_the_module() -> None:
+    changes = {
+        "index.html": PAGE.replace("app.js", "part/late.js"),
+        "part/e.js": 'import("../part/a.js");\n',
+        "b.js": "export const b = import.meta.url;\n",
+    }
+    script = join_files(scripts(changes))["part/late.js"].decode()
+    assert 'const b = new URL("./../b.js", import.meta.url);' in script
+    assert 'import("./a.js");' in script
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["export default {};", "export let b = 1;", "export { b };", 'import * as e from "./e.js";'],
+)
+def test_a_form_that_no_module_uses_is_refused(line: str) -> None:
+    with pytest.raises(ValueError, match=f"^b.js: .* {re.escape(line)}$"):
+        join_files(scripts({"b.js": f"{line}\n"}))
+
+
+def test_a_module_that_is_not_there_is_named() -> None:
+    with pytest.raises(ValueError, match=r"^part/none.js is imported, and is not there"):
+        join_files(scripts({"part/e.js": 'import "./none.js";\n'}))
+
+
+def test_modules_that_import_each_other_are_refused() -> None:
+    with pytest.raises(
+        ValueError, match=r"^part/a.js imports itself by way of app.js, part/a.js, b"
+    ):
+        join_files(scripts({"b.js": 'import { a } from "./part/a.js";\n'}))
+
+
+def test_the_sheets_of_a_page_are_one_in_their_order() -> None:
+    link = '<link rel="stylesheet" href="static/'
+    files = {
+        "index.html": f'  {link}a.css" />\n  {link}part/b.css" media="print" />\n<body>',
+        "a.css": 'p { mask: url("a.svg"); }\n',
+        "part/b.css": 'q { mask: url("b.svg"), url("data:x"), url("#y"); }\n',
+    }
+    served = join_files({name: text.encode() for name, text in files.items()})
+    assert served["index.html"].decode() == f'    {link}index.css" />\n<body>'
+    assert served["index.css"].decode() == (
+        'p { mask: url("a.svg"); }\n'
+        '@media print {\nq { mask: url("part/b.svg"), url("data:x"), url("#y"); }\n}\n'
     )
-    addresses = before.replace('href="static/', f'href="static/{version.folder}').replace(
-        'src="static/', f'src="static/{version.folder}'
-    )
-    assert addressed(PAGE, folder, version) == f"{addresses}</script>{links}{after}"
 
 
 def test_a_document_is_compressed_where_it_was_only_fetched(folder: Path) -> None:

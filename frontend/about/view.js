@@ -1,14 +1,23 @@
-/** What the collection holds, what is missing in it, how it was made, and what was refused. */
+/** The view of the collection: its corpora in figures and over time, its documents, how it was made,
+ * and what the builds refused of the files they were given. */
 
 import { getJson, Problem } from "../api.js";
-import { element, styled } from "../dom.js";
-import { say } from "../language.js";
-import { corporaTable, kindsTable, madeOf, sizes } from "./facts.js";
-import { documentList } from "./documents.js";
-import { refused } from "./refused.js";
-import { documentsOverTime } from "./time.js";
+import { chart } from "../charts/chart.js";
+import { definitions, element, styled } from "../dom.js";
+import { language, say } from "../language.js";
+import { heading } from "../text.js";
+import { actionButton } from "../words/parts.js";
+import { sortable } from "../words/table.js";
 
 const SHEETS = ["words/words.css", "charts/charts.css", "about/about.css"];
+const names = new Intl.DisplayNames(language, { type: "language" });
+const moments = new Intl.DateTimeFormat(language, { dateStyle: "long", timeStyle: "short" });
+const shares = new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 1 });
+const UNITS = { year: 1, decade: 10 };
+const MOST_BARS = 120; // years; more are drawn by decade at first
+const PAGE = 50;
+const PAUSE = 250; // ms after the last letter
+const ORDERS = ["id", "title", "date", "-date"];
 
 /** The view, {submit(question), shown()}; `page` is that of app.js. */
 export async function openAbout(page) {
@@ -69,4 +78,319 @@ function overview({ all, corpora }) {
     ...(undated > 0 ? [say("about.undated", { count: undated })] : []),
   ];
   return element("p", { class: "about-overview" }, sentences.join(" "));
+}
+
+/** A row for each corpus. */
+function corporaTable({ corpora }) {
+  const columns = [
+    { head: say("about.corpus"), cell: ({ label }) => label },
+    { head: say("about.documents"), number: ({ documents }) => documents },
+    { head: say("about.passages"), number: ({ passages }) => passages },
+    { head: say("about.wordsHead"), number: ({ words }) => words },
+    { head: say("about.from"), cell: ({ dates }) => dates.first ?? "–" },
+    { head: say("about.to"), cell: ({ dates }) => dates.last ?? "–" },
+    { head: say("about.undatedHead"), number: ({ dates }) => dates.undated },
+    { head: say("about.languageHead"), cell: (corpus) => languageName(corpus.language) },
+  ];
+  return sortable(columns, corpora);
+}
+
+/** Words by corpus and, of several, by language, as bars; their figures stand beside them. */
+function sizes({ corpora }) {
+  const languages = new Map();
+  for (const { language: code, words } of corpora) languages.set(code, (languages.get(code) ?? 0) + words);
+  const byCorpus = bars(say("about.bySize"), corpora.map(({ label, words }) => [label, words]));
+  const named = Array.from(languages, ([code, words]) => [languageName(code), words]);
+  return named.length > 1 ? [byCorpus, bars(say("about.byLanguage"), named)] : [byCorpus];
+}
+
+function bars(title, rows) {
+  const most = Math.max(1, ...rows.map(([, words]) => words));
+  const listed = rows.map(([name, words]) => {
+    const bar = element("span", { class: "bar", "aria-hidden": "true" });
+    bar.style.setProperty("--share", words / most);
+    return element("li", {}, element("span", {}, name), bar, element("span", {}, say("about.words", { count: words })));
+  });
+  return element("figure", { class: "bars" }, element("figcaption", {}, title), element("ul", {}, ...listed));
+}
+
+/** A row for each kind of source, under a heading, and what is not read whole. */
+function kindsTable({ kinds, truncated_share: truncated }) {
+  const columns = [
+    { head: say("about.kind"), cell: ({ name }) => heading(name) },
+    { head: say("about.documents"), number: ({ documents }) => documents },
+    { head: say("about.passages"), number: ({ passages }) => passages },
+    { head: say("about.cut"), cell: (kind) => say("about.cutValue", kind) },
+  ];
+  const rows = Object.entries(kinds).map(([name, kind]) => ({ name, ...kind }));
+  const share = say("about.truncated", { share: shares.format(truncated) });
+  return [
+    element("h4", {}, say("about.kinds")),
+    sortable(columns, rows),
+    ...(truncated > 0 ? [element("p", { class: "hint" }, share)] : []),
+  ];
+}
+
+/** Version, model and digests. */
+function madeOf({ version, created, embedding, content_digest: digest, corpora }) {
+  const digests = [
+    [say("about.digest"), digest],
+    ...corpora.map((corpus) => [say("about.corpusDigest", { label: corpus.label }), corpus.digest]),
+    [say("about.modelDigest"), embedding.digest],
+  ];
+  const written = digests.filter(([, text]) => text).map(([name, text]) => [name, element("code", {}, text)]);
+  return element(
+    "div",
+    { class: "about-made" },
+    definitions([
+      [say("about.version"), version],
+      [say("about.built"), moments.format(new Date(created))],
+      [say("about.model"), `${embedding.name} (${embedding.provider})`],
+      ...written,
+    ]),
+    element("p", { class: "hint" }, say("about.digestHint")),
+  );
+}
+
+/** A language by its name; a code that has none stays. */
+function languageName(code) {
+  try {
+    return names.of(code) ?? code;
+  } catch {
+    return code;
+  }
+}
+
+/** The nodes; `narrow({from, to, label})` is called with the time of a bar that is chosen. */
+function documentsOverTime({ years, corpora }, narrow) {
+  if (years.length === 0) return [element("p", { class: "hint" }, say("charts.none"))];
+  const span = Number(years.at(-1).year) - Number(years[0].year);
+  const unit = select("about-unit", Object.keys(UNITS).map((name) => [name, say(`words.${name}`)]));
+  unit.value = span > MOST_BARS ? "decade" : "year";
+  const every = [["", say("about.every")], ...corpora.map(({ id, label }) => [id, label])];
+  const corpus = select("about-time-corpus", every);
+  const drawing = element("div", {});
+
+  function draw() {
+    const own = years.filter((each) => corpus.value === "" || each.corpus === corpus.value);
+    const label = corpus.selectedOptions[0].textContent;
+    drawing.replaceChildren(...drawn(own, UNITS[unit.value], unit.value, label, narrow));
+  }
+
+  for (const control of [unit, corpus]) control.addEventListener("change", draw);
+  draw();
+  const chosen = element("div", { class: "words-bar" }, labelled("words.unit", unit), labelled("about.of", corpus));
+  return [chosen, drawing, element("p", { class: "hint" }, say("about.manyYears"))];
+}
+
+function drawn(years, size, unit, label, narrow) {
+  if (years.length === 0) return [element("p", { class: "hint" }, say("charts.none"))];
+  const counts = new Map();
+  for (const { year, documents } of years) {
+    const start = Math.floor(Number(year) / size) * size;
+    counts.set(start, (counts.get(start) ?? 0) + documents);
+  }
+  const [first, last] = [Math.min(...counts.keys()), Math.max(...counts.keys())];
+  const starts = Array.from({ length: (last - first) / size + 1 }, (_, at) => first + at * size);
+  const values = starts.map((start) => counts.get(start) ?? null);
+  const labels = starts.map((start) => `${String(start).padStart(4, "0")}${size > 1 ? "s" : ""}`);
+  const figure = chart({
+    title: say("about.chart", { unit: say(`words.${unit}`).toLowerCase() }),
+    gap: say("about.noDocument"),
+    labels,
+    series: [{ name: label, values }],
+    describe: (index) => described(label, labels[index], values[index]),
+    pick: (index) =>
+      narrow({ label: labels[index], from: yearOf(starts[index]), to: yearOf(starts[index] + size - 1) }),
+  });
+  return [figure, missing(years), tableOf(labels, values)];
+}
+
+function yearOf(number) {
+  return String(number).padStart(4, "0");
+}
+
+function described(label, value, count) {
+  if (count === null) return say("about.barNone", { label, value });
+  return say("about.bar", { label, value, documents: say("page.documents", { count }) });
+}
+
+function tableOf(labels, values) {
+  const rows = labels.map((label, index) => ({ label, documents: values[index] ?? 0 }));
+  const columns = [
+    { head: say("about.date"), cell: ({ label }) => label },
+    { head: say("about.documents"), number: ({ documents }) => documents },
+  ];
+  const summary = element("summary", {}, say("charts.table"));
+  return element("details", { class: "data" }, summary, sortable(columns, rows));
+}
+
+/** The years without a document between the first and the last, as runs. */
+function missing(years) {
+  const known = new Set(years.map(({ year }) => Number(year)));
+  const [first, last] = [Math.min(...known), Math.max(...known)];
+  const without = [];
+  for (let year = first; year <= last; year += 1) if (!known.has(year)) without.push(year);
+  const span = { first: yearOf(first), last: yearOf(last) };
+  if (without.length === 0) return element("p", {}, say("about.noGaps", span));
+  const runs = [];
+  for (const year of without) {
+    const run = runs.at(-1);
+    if (run && run[1] === year - 1) run[1] = year;
+    else runs.push([year, year]);
+  }
+  const written = runs.map(([from, to]) => (from === to ? yearOf(from) : `${yearOf(from)}–${yearOf(to)}`));
+  return element("p", {}, say("about.gaps", { count: without.length, ...span, years: written.join(", ") }));
+}
+
+/** {nodes, narrow}: `narrow({label, from, to})` lists the documents of a time alone. */
+function documentList({ corpora }, page) {
+  const title = element("input", { id: "about-find", type: "text", maxlength: "200" });
+  const corpus = select("about-corpus", [["", say("about.every")], ...corpora.map((c) => [c.id, c.label])]);
+  const order = select("about-order", ORDERS.map((name) => [name, say(`about.order_${name}`)]));
+  const time = element("p", { class: "notice", hidden: "" });
+  const found = element("p", { role: "status", class: "hint" });
+  const list = element("ol", { class: "about-documents" });
+  const previous = element("button", { type: "button" }, say("about.previous"));
+  const next = element("button", { type: "button" }, say("about.next"));
+  let offset = 0;
+  let last = 0; // offset of the last page, as far as it is known
+  let within = null;
+  let latest = 0;
+  let timer = 0;
+
+  async function load() {
+    latest += 1;
+    const mine = latest;
+    try {
+      const query = new URLSearchParams({ limit: PAGE, offset, sort: order.value });
+      if (title.value.trim()) query.set("title", title.value.trim());
+      if (corpus.value) query.set("corpus", corpus.value);
+      if (within) query.set("filters", JSON.stringify({ date: { from: within.from, to: within.to } }));
+      const listing = await getJson(`api/documents?${query}`);
+      if (mine === latest) show(listing);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      if (mine === latest) list.replaceChildren(element("li", { role: "alert" }, error.message));
+    }
+  }
+
+  function show({ total, documents, next_offset: following }) {
+    const range = { from: offset + 1, to: offset + documents.length, all: total };
+    last = Math.max(0, PAGE * Math.floor((total - 1) / PAGE));
+    found.textContent = documents.length > 0 ? say("about.range", range) : say("about.found", { count: total });
+    list.start = offset + 1;
+    list.replaceChildren(...documents.map((document) => documentItem(document, page)));
+    // not `disabled`, which drops the focus
+    mark(previous, offset > 0);
+    mark(next, following !== null);
+  }
+
+  function restart() {
+    offset = 0;
+    load();
+  }
+
+  function turn(button, step) {
+    if (button.hasAttribute("aria-disabled")) return;
+    // pressed twice before the next page was there, it may be the last one already
+    const wanted = Math.min(Math.max(offset + step, 0), last);
+    if (wanted === offset) return;
+    offset = wanted;
+    load();
+  }
+
+  function narrow(chosen) {
+    within = chosen;
+    time.hidden = within === null;
+    if (within !== null) {
+      const back = { type: "button", class: "link", onclick: () => narrow(null) };
+      const all = element("button", back, say("words.everywhere"));
+      time.replaceChildren(`${say("words.narrowed", { where: within.label })} `, all);
+      found.scrollIntoView({ block: "center" });
+    }
+    restart();
+  }
+
+  previous.addEventListener("click", () => turn(previous, -PAGE));
+  next.addEventListener("click", () => turn(next, PAGE));
+  title.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(restart, PAUSE);
+  });
+  for (const control of [corpus, order]) control.addEventListener("change", restart);
+  load();
+  const bar = element(
+    "div",
+    { class: "words-bar" },
+    labelled("about.find", title),
+    labelled("about.of", corpus),
+    labelled("about.order", order),
+  );
+  const pager = element("div", { class: "words-bar" }, previous, next);
+  return { nodes: [bar, time, found, list, pager], narrow };
+}
+
+function mark(button, enabled) {
+  if (enabled) button.removeAttribute("aria-disabled");
+  else button.setAttribute("aria-disabled", "true");
+}
+
+function documentItem({ document_id: documentId, title, metadata, corpus, passages }, page) {
+  const open = { type: "button", class: "link", onclick: () => page.open({ documentId }) };
+  const said = [metadata.date, page.label(corpus), say("page.passages", { count: passages })];
+  return element(
+    "li",
+    {},
+    element("button", open, title),
+    " ",
+    element("span", { class: "place" }, said.filter(Boolean).join(" · ")),
+  );
+}
+
+function select(id, choices) {
+  const options = choices.map(([value, text]) => element("option", { value }, text));
+  return element("select", { id }, ...options);
+}
+
+function labelled(key, control) {
+  const label = element("label", { for: control.id }, say(key));
+  return element("div", { class: "chooser" }, label, control);
+}
+
+/** The nodes of the report, of which `sources` is the first page. */
+function refused(sources) {
+  const files = say("about.files", { count: sources.files });
+  const said =
+    sources.refused > 0
+      ? say("about.reportSummary", { files, refused: sources.refused })
+      : say("about.nothingRefused", { files });
+  if (sources.total === 0) return [element("p", {}, `${said} ${say("about.nothingLeft")}`)];
+  const list = element("ul", { class: "about-refused" });
+  let next = 0;
+
+  function add({ sources: found, next_offset: following }) {
+    list.append(...found.map(refusedItem));
+    next = following;
+    more.hidden = next === null;
+  }
+
+  const more = actionButton(say("about.next"), async () =>
+    add(await getJson(`api/sources?offset=${next}`)),
+  );
+  add(sources);
+  return [element("p", {}, said), list, more];
+}
+
+function refusedItem({ source, refused: none, documents, remarks, more_remarks: rest }) {
+  const state = none ? say("about.refused") : `${say("about.partly")} (${say("page.documents", { count: documents })})`;
+  const reasons = remarks.map((remark) => element("li", {}, remark));
+  if (rest > 0) reasons.push(element("li", {}, say("about.moreReasons", { count: rest })));
+  return element(
+    "li",
+    {},
+    element("strong", {}, source),
+    ` ${state}`,
+    element("ul", { "aria-label": say("about.reasons") }, ...reasons),
+  );
 }

@@ -1,32 +1,37 @@
-/** One asked question as an article that fills as its answer comes about. */
+/** One asked question as an article that fills as its answer comes about.
+ *
+ * In place of a text it may hold a comparison of corpora, an exact count, or the closest quotes.
+ */
 
-import { candidateColumns } from "./candidates.js";
-import { comparisonBlocks } from "./comparison.js";
-import { choiceList } from "./choices.js";
-import { citationList } from "./citations.js";
-import { closestSection } from "./closest.js";
-import { confidenceNote } from "./confidence.js";
-import { conflictList, supersededList } from "./conflicts.js";
+import { formState, setScope } from "../ask/scope.js";
 import { element } from "../dom.js";
-import { newDraft } from "./draft.js";
-import { explain } from "./explained.js";
-import { formState } from "../ask/form_state.js";
+import { newFeedback, offerVotes, ratingSection } from "../feedback/feedback.js";
 import { answerExport } from "../keep/exports.js";
 import { offerKeeping } from "../keep/menu.js";
-import { newFeedback } from "../feedback/feedback.js";
-import { passageList } from "./passages.js";
-import { ratingSection } from "../feedback/rating.js";
-import { readAs } from "./read_as.js";
-import { retrievalSummary } from "./retrieval.js";
 import { say } from "../language.js";
-import { freshnessLine, scopeLine } from "./scope_line.js";
-import { legend, paragraphs } from "./sentences.js";
-import { judgeNote, struckList } from "./support.js";
-import { fallbackNotice, noAnswer, warningList, warningNotice } from "./verdict.js";
-import { offerVotes } from "../feedback/votes.js";
-import { explainPassages } from "./why.js";
-import { countNote } from "../words/count_instead.js";
-import { markWithout, wordingNotice } from "./wording.js";
+import { heading } from "../text.js";
+import { newDraft } from "./draft.js";
+import { citationList, passageList, quoteItem } from "./passages.js";
+import {
+  choiceList,
+  freshnessLine,
+  markWithout,
+  readAs,
+  scopeLine,
+  wordingNotice,
+} from "./question.js";
+import { candidateColumns, explain, explainPassages, retrievalSummary } from "./retrieval.js";
+import { chips, legend, paragraphs, placeOf, withoutMarkers } from "./sentences.js";
+import {
+  confidenceNote,
+  fallbackNotice,
+  judgeNote,
+  noAnswer,
+  reasonNodes,
+  struckList,
+  warningList,
+  warningNotice,
+} from "./verdict.js";
 
 /** The article, and what to call: `on` by event, and at an end without `complete`.
  *
@@ -116,4 +121,138 @@ function bodyOf(answer, asked, page) {
   if (answer.comparison !== null) return comparisonBlocks(answer, page);
   if (answer.decision !== "ANSWER") return [noAnswer(answer)];
   return paragraphs(answer, answer.citations, page);
+}
+
+/** A region of its own with these quotes, or null. */
+function closestSection({ qa_id: id, closest }, page) {
+  if (closest.length === 0) return null;
+  const heading = `closest-${id}`;
+  return element(
+    "section",
+    { class: "closest", "aria-labelledby": heading },
+    element("h3", { id: heading }, say("answer.closest")),
+    // without numbers, which are those of citations
+    element("ul", { class: "citations" }, ...closest.map((quote) => quoteItem(quote, page))),
+  );
+}
+
+/** The blocks of a comparison, in place of one text. */
+function comparisonBlocks({ comparison, citations, usage }, page) {
+  const { answers, agreements, differences } = comparison;
+  const blocks = answers.map((part) => corpusBlock(part, citations, page));
+  const columns = element("div", { class: "columns" }, ...blocks);
+  const answered = answers.filter((part) => part.decision === "ANSWER");
+  if (answered.length < 2) return [columns]; // nothing to compare
+  return [
+    pointsBlock("answer.agreements", agreements, citations, usage, page),
+    pointsBlock("answer.differences", differences, citations, usage, page),
+    columns,
+  ];
+}
+
+function corpusBlock(part, citations, page) {
+  const answered = part.decision === "ANSWER";
+  const nodes = [
+    element("h3", {}, page.label(part.corpus)),
+    confidenceNote(part),
+    ...(answered ? paragraphs(part, citations, page) : [whyNot(part)]),
+    answered ? legend(part) : null,
+  ];
+  return element("section", { class: "compared", "data-corpus": part.corpus }, ...nodes);
+}
+
+function whyNot(part) {
+  const lead = element("strong", {}, say("answer.noAnswer"));
+  return element("div", { class: "notice" }, lead, ...reasonNodes(part));
+}
+
+function pointsBlock(title, points, citations, { provider }, page) {
+  const items = points.map(({ text, citations: indices }) =>
+    element("li", {}, byLabels(text, citations, page), ...chips(indices, citations, page)),
+  );
+  const none = say(provider === "extractive" ? `${title}NotFound` : "answer.noneStated");
+  return element(
+    "section",
+    { class: "compared" },
+    element("h3", {}, say(title)),
+    items.length > 0 ? element("ul", {}, ...items) : element("p", { class: "hint" }, none),
+  );
+}
+
+/** A point without tokens, in which a corpus that is quoted goes by its label. */
+function byLabels(text, citations, page) {
+  const corpora = new Set(citations.map(({ corpus }) => corpus));
+  return [...corpora].reduce(
+    (written, corpus) => written.replaceAll(`${corpus}: “`, () => `${page.label(corpus)}: “`),
+    withoutMarkers(text),
+  );
+}
+
+/** The list of contradictions, or null; folded if they concern nothing that the answer cites. */
+function conflictList(answer, page) {
+  return listOf("answer.disagree", ({ kind }) => kind !== "repealed", answer, page);
+}
+
+/** The list of sources that another has taken the place of, or null. */
+function supersededList(answer, page) {
+  return listOf("answer.superseded", ({ kind }) => kind === "repealed", answer, page);
+}
+
+function listOf(title, listed, { conflicts: all, citations, decision }, page) {
+  const conflicts = all.filter(listed);
+  if (conflicts.length === 0) return null;
+  const cited = new Set(citations.map((citation) => citation.document_id));
+  const concerned = decision !== "ANSWER" || conflicts.some((conflict) => touches(conflict, cited));
+  return element(
+    "details",
+    { class: "conflicts", ...(concerned ? { open: "" } : {}) },
+    element("summary", {}, say(title)),
+    element("ul", {}, ...conflicts.map((conflict) => conflictItem(conflict, cited, page))),
+  );
+}
+
+function touches({ first, second }, cited) {
+  return [first, second].some((side) => cited.has(side.document_id));
+}
+
+function conflictItem(conflict, cited, page) {
+  return element(
+    "li",
+    {},
+    element("p", {}, element("strong", {}, heading(conflict.detail))),
+    element("div", { class: "sides" }, sideNode(conflict.first, page), sideNode(conflict.second, page)),
+    statement(conflict, cited),
+  );
+}
+
+/** Whether the answer cites both sides; null if it cites neither. */
+function statement(conflict, cited) {
+  if (!touches(conflict, cited)) return null;
+  const which = conflict.stated ? "answer.citesBoth" : "answer.citesOne";
+  return element("p", { class: "hint" }, say(which));
+}
+
+function sideNode(side, page) {
+  const open = { type: "button", class: "link", onclick: () => page.open(placeOf(side)) };
+  const place = [page.label(side.corpus), side.date, side.locator].filter(Boolean).join(" · ");
+  return element(
+    "div",
+    {},
+    element("blockquote", {}, side.quote),
+    element("button", open, side.title),
+    element("span", { class: "place" }, ` ${place}`),
+  );
+}
+
+/** What an answer has `counted`, with a way to the lines; `asked` is the request it was asked with. */
+function countNote({ words, query, documents: count }, asked, page) {
+  const said = { count, query: `“${words}”`, documents: say("page.documents", { count }) };
+  const text = count > 0 ? say("words.countInstead", said) : say("words.countNone", said);
+  const show = () => {
+    setScope(asked); // elsewhere there are other lines
+    page.showWords(query);
+  };
+  const button = { type: "button", class: "link", onclick: show };
+  const lines = count > 0 ? element("button", button, say("words.countShow")) : null;
+  return element("p", { class: "counted notice" }, `${text} `, lines);
 }

@@ -2,7 +2,7 @@
 
 import { element } from "../dom.js";
 import { say } from "../language.js";
-import { readable } from "./markers.js";
+import { readable } from "./sentences.js";
 
 const RESTARTS = ["repair", "struck", "fallback"];
 

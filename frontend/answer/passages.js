@@ -1,12 +1,10 @@
-/** The passages that were found: what they say, and why each one ranks where it does. */
+/** Passages and citations: the text of a source with its place, and a button that opens it. */
 
 import { element, placeLine } from "../dom.js";
 import { say } from "../language.js";
-import { contextLine, fullPlace } from "../places.js";
-import { duplicateList } from "./duplicates.js";
+import { contextLine, fullPlace, marked, sectionBelow, unitSpans, warningStatus } from "../text.js";
+import { whyHere } from "./retrieval.js";
 import { placeOf } from "./sentences.js";
-import { whyHere } from "./why.js";
-import { marked, unitSpans, warningStatus } from "../text.js";
 
 const SHOWN = 3;
 
@@ -56,7 +54,7 @@ function passageItem(passage, page) {
 }
 
 /** The badge of a source that is overruled, repealed and the like, or null. */
-export function statusBadge(metadata) {
+function statusBadge(metadata) {
   const status = warningStatus(metadata);
   return status ? element("strong", { class: "badge" }, status) : null;
 }
@@ -73,4 +71,61 @@ function openButton(passage, page) {
     },
     say("answer.open"),
   );
+}
+
+/** A folded list of them, each of which can be opened; null without any. */
+function duplicateList(ids, page) {
+  if (ids.length === 0) return null;
+  const items = ids.map((id) => {
+    const open = { type: "button", class: "link", onclick: () => page.open({ passageId: id }) };
+    return element("li", {}, element("button", open, id.slice(0, id.lastIndexOf(":"))));
+  });
+  return element(
+    "details",
+    { class: "duplicates" },
+    element("summary", {}, say("answer.duplicates", { count: ids.length })),
+    element("ul", {}, ...items),
+  );
+}
+
+/** What an answer cites, numbered. */
+export function citationList(answer, page) {
+  const said = answer.sentences.map(({ text }) => oneLine(text));
+  const items = answer.citations.map((citation) => {
+    // an extractive answer is its quotes; said once is enough
+    const quote = oneLine(citation.quote);
+    const quoted = said.some((text) => text.includes(quote));
+    return element("li", {}, ...sourceNodes(citation, page), quoted ? null : quoteNode(citation));
+  });
+  return element("ol", { class: "citations", "aria-label": say("answer.citations") }, ...items);
+}
+
+/** A quote as such, below its source. */
+export function quoteItem(citation, page) {
+  return element("li", {}, ...sourceNodes(citation, page), quoteNode(citation));
+}
+
+function sourceNodes(citation, page) {
+  const place = [
+    page.label(citation.corpus),
+    citation.date,
+    fullPlace(citation),
+    sectionBelow(citation),
+    citation.speaker,
+  ];
+  const open = { type: "button", class: "link", onclick: () => page.open(placeOf(citation)) };
+  return [
+    element("button", open, citation.title),
+    statusBadge(citation.metadata),
+    placeLine(place, citation.url, citation.title),
+  ];
+}
+
+function quoteNode({ quote }) {
+  return element("blockquote", {}, quote);
+}
+
+/** A text whose lines may have been broken by hand, on one line. */
+function oneLine(text) {
+  return text.replaceAll(/\s+/g, " ");
 }

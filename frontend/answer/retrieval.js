@@ -1,11 +1,17 @@
-/** How an answer came about: counts by corpus, confidence, dates, time, trace. */
+/** The way to an answer: counts by corpus, candidates, signals with their weights, dates, trace. */
 
-import { getJson, Problem } from "../api.js";
+import { getJson, Problem, sendJson } from "../api.js";
 import { definitions, element, externalLink } from "../dom.js";
 import { language, say } from "../language.js";
 import { duration } from "../text.js";
 
 const TALL = { scope: "col", rowspan: 2 };
+const FUSED = new Set(["fused", "cross-encoder", "cohere"]);
+
+let targets = null;
+
+/** The legs that every collection has, and one that a collection may have. */
+const legsOf = ({ legs }) => ["dense", "lexical", ...(legs.sparse ? ["sparse"] : [])];
 
 /** The section; `candidates` stands below the counts. */
 export function retrievalSummary(answer, page, candidates) {
@@ -143,3 +149,215 @@ function notes(warnings) {
     element("ul", {}, ...warnings.map((warning) => element("li", {}, warning))),
   );
 }
+
+/** A folded section, loaded when it is first opened. */
+export function candidateColumns(answer, explanation, page) {
+  const body = element("div", { class: "candidates" });
+  const details = element(
+    "details",
+    { class: "all-candidates" },
+    element("summary", {}, say("answer.allCandidates")),
+    body,
+  );
+  details.addEventListener("toggle", () => load(body, answer, explanation, page), { once: true });
+  return details;
+}
+
+async function load(body, answer, explanation, page) {
+  body.replaceChildren(element("p", { class: "hint", role: "status" }, say("answer.loading")));
+  try {
+    const found = await explanation.candidates();
+    const kept = new Set(found.passages.map(({ passage_id: id }) => id));
+    const cited = new Set(answer.citations.map(({ passage_id: id }) => id));
+    const columns = found.retrieval.corpora.map((corpus) => {
+      const own = found.candidates.filter((candidate) => candidate.corpus === corpus);
+      return column(corpus, own, { kept, cited, page });
+    });
+    body.replaceChildren(
+      element("p", { class: "hint" }, say("answer.candidatesHint", { count: found.retrieval.depth })),
+      element("div", { class: "columns" }, ...columns),
+    );
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    body.replaceChildren(element("p", { role: "alert" }, error.message));
+  }
+}
+
+function column(corpus, candidates, known) {
+  const id = `candidates-${corpus}-${crypto.getRandomValues(new Uint32Array(1))[0]}`;
+  const items = candidates.map((candidate) => row(candidate, known));
+  const kept = candidates.filter(({ passage_id: passage }) => known.kept.has(passage)).length;
+  const counts = say("answer.candidatesOf", { count: candidates.length, kept });
+  return element(
+    "section",
+    { "aria-labelledby": id },
+    element("h4", { id }, known.page.label(corpus)),
+    element("p", { class: "hint" }, counts),
+    element("ol", { tabindex: "0", "aria-labelledby": id }, ...items),
+  );
+}
+
+function row({ passage_id: passageId, rank, score, legs }, { kept, cited, page }) {
+  const name = passageId.slice(passageId.indexOf(".") + 1, passageId.lastIndexOf(":"));
+  const open = { type: "button", class: "link", onclick: () => page.open({ passageId }) };
+  const state = cited.has(passageId) ? "cited" : kept.has(passageId) ? "kept" : null;
+  const places = legsOf({ legs }).map((leg) =>
+    say(`answer.short_${leg}`, { rank: legs[leg]?.rank ?? "–" }),
+  );
+  return element(
+    "li",
+    { value: rank, ...(state && { class: state }) },
+    element("span", { class: "rank" }, String(rank)),
+    element("button", open, name),
+    state && element("strong", { class: "state" }, say(`answer.${state}`)),
+    element("span", { class: "place" }, [score.toFixed(3), ...places].join(" · ")),
+  );
+}
+
+/** What can be asked about one answer: `weights()` and `candidates()`, each loaded once. */
+export function explain(answer) {
+  let found = null;
+  return {
+    weights: () => weightsOf(answer.target, answer.retrieval.legs),
+    candidates() {
+      found ??= search(answer);
+      found.catch(() => (found = null)); // worth another try
+      return found;
+    },
+  };
+}
+
+/** {weights, total}: none where another rule than their mean orders. */
+async function weightsOf(name, legs) {
+  targets ??= getJson("api/targets");
+  targets.catch(() => (targets = null));
+  const target = (await targets).targets.find((each) => each.name === name);
+  const settings = target?.settings ?? {};
+  const weights = FUSED.has(settings.RERANKER) ? weightsIn(settings, legs) : {};
+  const total = Object.values(weights).reduce((sum, weight) => sum + weight, 0);
+  return { weights, total };
+}
+
+function weightsIn(settings, legs) {
+  const named = Object.entries(settings).filter(
+    ([key]) => key.startsWith("WEIGHT_") && (key !== "WEIGHT_SPARSE" || legs.includes("sparse")),
+  );
+  return Object.fromEntries(
+    named.map(([key, weight]) => [key.slice("WEIGHT_".length).toLowerCase(), weight]),
+  );
+}
+
+/** The same search again, with every candidate; it is not traced a second time. */
+function search({ question, standalone_question: searched, target, scope, retrieval }) {
+  const everything = scope.corpora.length === scope.all_corpora;
+  return sendJson("POST", "api/search", {
+    question: searched ?? question,
+    corpus_filter: everything ? "all" : scope.corpora.map(({ id }) => id),
+    filters: scope.filters,
+    require: retrieval.required,
+    exclude: retrieval.excluded,
+    target,
+    explain: true,
+    telemetry: false,
+  });
+}
+
+/** A folded note; what the server must be asked for is loaded when it is first opened. */
+export function whyHere(passage) {
+  const body = element("div", { class: "why" }, signalTable(passage, null));
+  const details = element("details", {}, element("summary", {}, say("answer.whyHere")), body);
+  details.explainBy = (explanation) => {
+    details.addEventListener("toggle", () => fill(body, passage, explanation), { once: true });
+  };
+  return details;
+}
+
+/** Tells the notes in `list` where to ask, once the answer is known. */
+export function explainPassages(list, explanation) {
+  for (const details of list.querySelectorAll("details")) details.explainBy?.(explanation);
+}
+
+async function fill(body, passage, explanation) {
+  try {
+    const [weights, found] = await Promise.all([explanation.weights(), explanation.candidates()]);
+    const candidate = found.candidates.find(({ passage_id: id }) => id === passage.passage_id);
+    body.replaceChildren(
+      signalTable(passage, weights),
+      definitions([...scores(passage), ...places(candidate)]),
+    );
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    body.append(element("p", { role: "alert" }, error.message));
+  }
+}
+
+function scores({ score, signals }) {
+  const { relevance: second } = signals; // of the passages that a model read again alone
+  if (second === undefined) return [[say("answer.scoreIs"), score.toFixed(3)]];
+  return [
+    [say("answer.firstScore"), score.toFixed(3)],
+    [say("answer.secondScore"), second.toFixed(3)],
+  ];
+}
+
+/** Where each leg had it among the candidates of its corpus. */
+function places(candidate) {
+  if (candidate === undefined) return [[say("answer.legs"), say("answer.noCandidate")]];
+  const legs = legsOf(candidate).map((leg) => [say(`answer.leg_${leg}`), legPlace(candidate.legs[leg])]);
+  return [...legs, [say("answer.rankOfAll"), String(candidate.rank)]];
+}
+
+/** `3rd of its corpus, 0.512` in words, or that the leg did not find it. */
+function legPlace(leg) {
+  if (leg === undefined) return say("answer.notByLeg");
+  return say("answer.legPlace", { rank: leg.rank, score: leg.score.toFixed(3) });
+}
+
+/** Signals, by what they add to the score where that is known, else by size. */
+function signalTable(passage, weights) {
+  const total = weights?.total ?? 0;
+  const weighted = total > 0;
+  const rows = Object.entries(passage.signals).map(([name, value]) => {
+    const weight = weights?.weights[name] ?? 0;
+    return { name, value, weight, share: weighted ? (value * weight) / total : value };
+  });
+  rows.sort((a, b) => b.share - a.share || b.value - a.value || (a.name < b.name ? -1 : 1));
+  const share = Math.round(passage.overlap * 100);
+  const heads = ["signal", "value", ...(weighted ? ["weight", "adds"] : [])];
+  return element(
+    "table",
+    { class: "signals" },
+    element("caption", {}, say("answer.signalsCaption", { share })),
+    element(
+      "thead",
+      {},
+      element(
+        "tr",
+        {},
+        ...heads.map((head) => element("th", { scope: "col" }, say(`answer.${head}`))),
+        element("td", {}),
+      ),
+    ),
+    element("tbody", {}, ...rows.map((row) => signalRow(row, weighted, rows[0].share || 1))),
+  );
+}
+
+function signalRow({ name, value, weight, share }, weighted, most) {
+  const bar = element("span", { class: "bar", "aria-hidden": "true" });
+  // set as a property: the page's policy forbids style attributes
+  bar.style.inlineSize = `${weighted ? (share / most) * 100 : value * 100}%`;
+  const counts = weight > 0 ? [weight.toFixed(2), share.toFixed(3)] : ["–", "–"];
+  const more = weighted ? counts.map((number) => element("td", {}, number)) : [];
+  return element(
+    "tr",
+    {},
+    element("th", { scope: "row" }, SIGNALS.has(name) ? say(`answer.signal_${name}`) : name),
+    element("td", {}, value.toFixed(3)),
+    ...more,
+    element("td", { class: "track" }, bar),
+  );
+}
+
+const SIGNALS = new Set(
+  "semantic bm25 phrase exact frequency proximity title metadata neighbours sparse".split(" "),
+);

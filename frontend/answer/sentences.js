@@ -1,7 +1,15 @@
-/** Verified sentences with their citations as numbered chips. */
+/** Verified sentences with their citations as numbered chips, and texts that still have tokens such
+ * as `[uk.case p2]`, `[nz.act s10(1)]`. */
 
 import { element } from "../dom.js";
 import { say } from "../language.js";
+import { shortPlace } from "../text.js";
+
+// the places of `backend/atlas_search/core/locator.py`; a test holds them against it
+const PLACE = String.raw`(?:p\d+|(?:s|r|reg|art|cl|para|sch|o|sch(?:s|r|reg|art|cl|para))[\dA-Z][^\[\]\s]*)`;
+const MARKER = String.raw`\[[^[\]\s]+ ${PLACE}\]`;
+const ROW = String.raw`${MARKER}(?:[\s,;]*${MARKER})*`;
+const GROUP = String.raw`\(${ROW}\)|${ROW}`;
 
 /** The paragraphs of a text whose sentences cite from `citations` by index. */
 export function paragraphs({ answer, sentences }, citations, page) {
@@ -89,4 +97,18 @@ function chip(citation, number, page) {
 function named({ title, date }) {
   const year = date?.slice(0, 4);
   return year && !title.includes(year) ? `${title}, ${year}` : title;
+}
+
+/** `text` with titles and places for its tokens. */
+export function readable(text, passages) {
+  return passages.reduce(
+    // by a function: a `$` in a title stands for itself
+    (written, passage) =>
+      written.replaceAll(passage.marker, () => `(${passage.title}, ${shortPlace(passage)})`),
+    text,
+  );
+}
+
+export function withoutMarkers(text) {
+  return text.replace(new RegExp(String.raw`\s*(?:${GROUP})`, "g"), "").trim();
 }

@@ -1,9 +1,11 @@
-/** What an answer does not say itself: why there is none, who wrote, what is doubtful. */
+/** The verdict on an answer: why there is none, how sure it is, who judged it, what is doubtful. */
 
 import { element } from "../dom.js";
 import { language, say } from "../language.js";
 
 const FEW = 3; // warnings that are shown unfolded
+const JUDGES = { model: "answer.byModel", nli: "answer.byEntailment" };
+const VERDICTS = new Set(["unsupported", "contradicted", "not_judged"]);
 
 /** Why there is no answer, under a heading. */
 export function noAnswer(refused) {
@@ -87,4 +89,41 @@ export function warningList(answer) {
 function hasQuotes({ confidence, comparison }) {
   const parts = comparison?.answers ?? [];
   return confidence !== null || parts.some((part) => part.confidence !== null);
+}
+
+/** The word, which unfolds its meaning; null for a model's text and where nothing answers. */
+export function confidenceNote({ confidence }) {
+  if (confidence === null) return null;
+  return element(
+    "details",
+    { class: "confidence" },
+    element("summary", {}, say(`answer.${confidence.word}`)),
+    element("p", { class: "hint" }, say(`answer.${confidence.word}Means`)),
+  );
+}
+
+/** Who judged what is left, or null if nothing but the citations was checked. */
+export function judgeNote({ decision, sentences, validation: { verified_by: by } }) {
+  if (decision !== "ANSWER" || !(by in JUDGES)) return null;
+  const all = sentences.every(({ support }) => support !== "not_judged");
+  const note = say(all ? "answer.allChecked" : "answer.someChecked", { by: say(JUDGES[by]) });
+  return element("p", { class: "hint judge" }, note);
+}
+
+/** The sentences that were taken out, or null. */
+export function struckList({ validation: { struck } }) {
+  if (struck.length === 0) return null;
+  const lead = say("answer.struck", { count: struck.length });
+  return element(
+    "details",
+    { class: "notes struck", open: "" },
+    element("summary", {}, lead),
+    element("ul", {}, ...struck.map(struckItem)),
+  );
+}
+
+function struckItem({ sentence, verdict, reason }) {
+  const word = VERDICTS.has(verdict) ? say(`answer.verdict_${verdict}`) : verdict;
+  const why = `${word}: ${reason}`;
+  return element("li", {}, element("del", {}, sentence), element("p", { class: "hint" }, why));
 }

@@ -1,19 +1,24 @@
-/** The conversation: questions on their way, and what has been answered. */
+/** The conversation: questions on their way, answers, and what a next question refers to. */
 
 import { newAnswer } from "../answer/answer.js";
 import { restarted } from "../answer/draft.js";
-import { ask, giveUp, Problem } from "../api.js";
+import { ask, giveUp, newId, Problem } from "../api.js";
+import { element } from "../dom.js";
 import { owner } from "../keep/database.js";
 import { conversationExport } from "../keep/exports.js";
 import { say } from "../language.js";
 import { duration } from "../text.js";
-import { offerConversations } from "./conversations.js";
-import { formState, restoreForm } from "./form_state.js";
-import { clearTab, isKeeping, keepDesk, keepTurn, keptConversation, keptDesk } from "./kept.js";
+import {
+  clearTab,
+  isKeeping,
+  keepDesk,
+  keepTurn,
+  keptConversation,
+  keptDesk,
+  offerConversations,
+} from "./conversations.js";
 import { telemetryChoice } from "./privacy.js";
-import { onScopeChange } from "./scope.js";
-import { offerAgain, turnActions, unanswered } from "./turn_actions.js";
-import { historyOf, latest, line, newSession, newTurn } from "./turns.js";
+import { formState, onScopeChange, restoreForm } from "./scope.js";
 
 const LONGEST_HISTORY = 200; // turns the server takes
 const PAUSE = 300; // ms without typing, after which the draft is kept
@@ -277,4 +282,87 @@ function outcome(answer) {
   // those of a comparison stand with each corpus
   if (comparison !== null) return say("ask.noCorpusAnswers");
   return say("ask.noAnswer", { reason: reason.message });
+}
+
+/** A conversation without a turn; `turns` are in the order they were asked. */
+function newSession() {
+  return { id: newId(), begun: Date.now(), turns: [], running: null };
+}
+
+/** A question as it is asked: after the turn with the id `parent`, or null. */
+function newTurn(request, parent) {
+  return {
+    id: newId(),
+    at: Date.now(),
+    parent,
+    request,
+    state: "asked",
+    references: null,
+    answer: null,
+    problem: null,
+  };
+}
+
+/** The id of the latest turn, which the next follows; null before the first. */
+function latest({ turns }) {
+  return turns.at(-1)?.id ?? null;
+}
+
+/** The turns up to the one with this id: each the one that the next was asked after. */
+function line({ turns }, id) {
+  const byId = new Map(turns.map((turn) => [turn.id, turn]));
+  const found = [];
+  for (let turn = byId.get(id); turn; turn = byId.get(turn.parent)) found.unshift(turn);
+  return found;
+}
+
+/** What was said in answered turns, as the server takes it. */
+function historyOf(turns) {
+  return turns.filter((turn) => turn.answer !== null).flatMap(said);
+}
+
+function said({ request, answer }) {
+  return [
+    // as it was read, so that the next follow-up can point to what it names
+    { role: "user", content: answer.standalone_question ?? request.question },
+    { role: "assistant", content: spoken(answer) },
+  ];
+}
+
+/** An answer as a later question may refer to it: without markers, which are good only once. */
+function spoken({ sentences, reason }) {
+  return sentences.map((sentence) => sentence.text).join(" ") || reason.message;
+}
+
+/** Buttons for below a question: to change it, and once it is left unanswered to ask it again. */
+function turnActions({ edit, again }) {
+  return element(
+    "p",
+    { class: "turn-actions" },
+    element("button", { type: "button", class: "link", onclick: edit }, say("ask.edit")),
+    element(
+      "button",
+      { type: "button", class: "link again", hidden: "", onclick: again },
+      say("ask.again"),
+    ),
+  );
+}
+
+/** Lets the question of an article be asked again. */
+function offerAgain(article) {
+  article.querySelector(".again").hidden = false;
+}
+
+/** Says below a kept question why it has no answer. */
+function unanswered(article, { state, problem }) {
+  const why = {
+    asked: () => say("ask.left"),
+    stopped: () => say("ask.stoppedBefore"),
+    failed: () => problem ?? say("page.failed"),
+    unreadable: () => say("ask.unreadable"),
+  };
+  article.dataset.state = "error";
+  article.removeAttribute("aria-busy");
+  offerAgain(article);
+  article.querySelector(".turn-actions").after(element("p", { class: "notice" }, why[state]()));
 }

@@ -1,19 +1,18 @@
-/** What can be chosen: fills the form, and knows labels, writers and the place of traces. */
+/** The choices of the form: collections, corpora, targets and questions to begin with. It knows
+ * labels, writers and the place of traces too. */
 
-import { getJson } from "../api.js";
+import { chosenCollection, getJson, Problem, showCaller } from "../api.js";
 import { element } from "../dom.js";
 import { keepFor } from "../keep/database.js";
-import { showCaller } from "../key.js";
 import { say } from "../language.js";
-import { offerStores } from "../store.js";
-import { offerCorpora } from "./corpora.js";
 import { offerFilters } from "./filters.js";
 import { offerPrivacy } from "./privacy.js";
-import { offerSuggestions } from "./suggestions.js";
+import { changeScope, chosenScope, onScopeChange } from "./scope.js";
 
 const QUOTING = "extractive"; // answers with sentences of the sources
 
 const at = (id) => document.getElementById(id);
+const SEVERAL = "several:"; // an id of a corpus holds no colon
 
 /** Look-ups that work at once and know more when `loaded` has resolved. */
 export function openCatalogue() {
@@ -23,7 +22,7 @@ export function openCatalogue() {
   let caller = "";
 
   async function load() {
-    const stores = getJson("api/collections").then(offerStores);
+    const stores = getJson("api/collections").then(offerCollections);
     const paths = ["api/corpora", "api/targets", "api/config"];
     const [catalogue, targets, config] = await Promise.all([...paths.map(getJson), stores]);
     for (const { id, label } of catalogue.corpora) labels.set(id, label);
@@ -47,6 +46,22 @@ export function openCatalogue() {
     traceUrl: (id) => traces && id && `${traces}/redirects/traces/${id}`,
     loaded: load(),
   };
+}
+
+/** Lets choose between collections where several are served; the page is loaded anew for another. */
+function offerCollections({ default: own, collections }) {
+  if (collections.length < 2) return;
+  const options = collections.map(({ name, documents }) =>
+    element("option", { value: name }, documents ? corpusOption(name, documents) : name),
+  );
+  const select = element("select", { id: "store" }, ...options);
+  select.value = chosenCollection ?? own;
+  select.addEventListener("change", () => {
+    const query = select.value === own ? "" : `?${new URLSearchParams({ collection: select.value })}`;
+    location.assign(location.pathname + query);
+  });
+  const corpora = document.querySelector("label[for=collection]");
+  corpora.before(element("label", { for: "store" }, say("ask.store")), select);
 }
 
 function showServed({ collection, corpora }) {
@@ -87,4 +102,121 @@ function modelOf({ LLM_PROVIDER: provider }, { model }) {
 function summary({ SEARCH_K: passages, RERANKER: reranker, BALANCE: balance }) {
   const found = say("page.passages", { count: passages });
   return say("ask.targetHint", { passages: found, reranker, balance });
+}
+
+/** Fills the dropdown, the boxes of "Several …" and the choice to compare. */
+function offerCorpora({ corpora, all }) {
+  const select = at("collection");
+  const box = at("several");
+  const boxes = new Map();
+
+  const options = corpora.map(({ id, label, documents }) =>
+    element("option", { value: id }, corpusOption(label, documents)),
+  );
+  if (all.length < corpora.length) {
+    select.options[0].textContent = say("ask.allOfSome", {
+      some: all.length,
+      corpora: say("page.corpora", { count: corpora.length }),
+    });
+  }
+  // of two corpora the only several are all
+  if (corpora.length > 2 || all.length < corpora.length) {
+    options.push(element("option", { value: SEVERAL }, say("ask.several")));
+  }
+  select.append(...options);
+  for (const { id, label, documents } of corpora) addBox(id, corpusOption(label, documents));
+
+  function addBox(id, label) {
+    const tick = element("input", { type: "checkbox", value: id });
+    boxes.set(id, tick);
+    box.append(element("label", { class: "choice" }, tick, element("span", {}, label)));
+  }
+
+  function choose() {
+    const { corpus_filter: before } = chosenScope();
+    if (select.value !== SEVERAL) {
+      box.hidden = true;
+      tell(true);
+      return changeScope({ corpus_filter: select.value });
+    }
+    for (const [id, tick] of boxes) {
+      tick.checked = before === "all" ? all.includes(id) : [before].flat().includes(id);
+    }
+    box.hidden = false;
+    take();
+  }
+
+  /** Takes over what is ticked; without any tick the form waits for one. */
+  function take() {
+    const ticked = [...boxes.values()].filter((tick) => tick.checked).map((tick) => tick.value);
+    tell(ticked.length > 0);
+    if (ticked.length > 0) changeScope({ corpus_filter: ticked });
+  }
+
+  function tell(some) {
+    select.setCustomValidity(some ? "" : say("ask.noneTicked"));
+    at("none-ticked").hidden = some;
+  }
+
+  function show({ corpus_filter: chosen }) {
+    const ids = chosen === "all" ? all : [chosen].flat();
+    // one that is ticked alone stays among the boxes, and one that is not offered is seen there
+    const ticked = !box.hidden || !boxes.has(ids[0]) || Array.isArray(chosen);
+    const several = chosen !== "all" && ticked;
+    if (several) for (const id of ids) if (!boxes.has(id)) addBox(id, id);
+    select.value = several ? SEVERAL : chosen;
+    if (several) for (const [id, tick] of boxes) tick.checked = ids.includes(id);
+    box.hidden = !several;
+    // comparing takes at least two
+    at("compare").disabled = ids.length < 2;
+  }
+
+  select.addEventListener("change", choose);
+  box.addEventListener("change", take);
+  onScopeChange(show);
+  show(chosenScope());
+}
+
+function corpusOption(label, count) {
+  return say("ask.corpusOption", { label, documents: say("page.documents", { count }) });
+}
+
+/** Offers them before the first question, and others when other corpora are chosen. */
+function offerSuggestions() {
+  let shown = null;
+
+  async function show({ corpus_filter: chosen }) {
+    const corpora = chosen === "all" ? [] : [chosen].flat();
+    const query = String(new URLSearchParams(corpora.map((id) => ["corpus", id])));
+    if (query === shown || at("empty").hidden) return;
+    shown = query;
+    const found = await suggested(query);
+    if (query === shown) fill(found);
+  }
+
+  onScopeChange(show);
+  show(chosenScope());
+}
+
+/** The page is whole without them: what goes wrong is said when something is asked. */
+async function suggested(query) {
+  try {
+    return (await getJson(`api/suggestions?${query}`)).suggestions;
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return [];
+  }
+}
+
+function fill(suggestions) {
+  const items = suggestions.map(({ question, language }) => {
+    const choose = () => {
+      at("question").value = question;
+      at("ask-form").requestSubmit();
+    };
+    const button = element("button", { type: "button", lang: language, onclick: choose }, question);
+    return element("li", {}, button);
+  });
+  at("examples").querySelector("ul").replaceChildren(...items);
+  at("examples").hidden = items.length === 0;
 }

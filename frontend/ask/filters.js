@@ -1,18 +1,22 @@
-/** What narrows the search beside its corpora: chosen values as chips, and a folded section to
- * choose others, with how many documents each would leave. */
+/** Filters beside the corpora: chosen values as chips, and a folded section to choose others, with
+ * how many documents each would leave, and a range of years over a histogram. */
 
 import { Problem, sendJson } from "../api.js";
 import { element } from "../dom.js";
-import { language, say } from "../language.js";
-import { chipList } from "./chips.js";
-import { fieldName, filterOf, valueName, valuesOf } from "./fields.js";
-import { newHistogram } from "./histogram.js";
-import { chosenScope, onScopeChange, setFilter } from "./scope.js";
+import { grouped, language, say } from "../language.js";
+import { fieldName, filterOf, isRange, rangeName, valueName, valuesOf } from "./fields.js";
+import { changeScope, chosenScope, onScopeChange, setFilter } from "./scope.js";
 
 const PAUSE = 250; // ms without a change, after which counts are asked for
 const UNFOLDED = 8; // values of a field that are shown at once
 const PLAIN = ["title", "url", "source", "identifier"]; // belong to one document alone
 const DATE = "date";
+const MOST_OF_A_FIELD = 12; // values with a chip each; more have one together
+const SVG = "http://www.w3.org/2000/svg";
+const WIDTHS = [1, 10, 100, 1000]; // years of a bar
+const MOST_BARS = 60;
+const HEIGHT = 40;
+const SETTLED = 400; // ms without a key, after which the range is taken
 
 /** Puts chips and the folded section into the page; `catalogue` is what GET /api/corpora says. */
 export function offerFilters({ filter_fields: fields }) {
@@ -145,4 +149,196 @@ function headingField() {
     element("label", { for: "heading-filter" }, say("ask.headingFilter")),
     input,
   );
+}
+
+/** The list, hidden while nothing narrows; `show` takes a scope. */
+function chipList() {
+  const list = element("ul", { class: "chips", "aria-label": say("ask.narrowedBy"), hidden: "" });
+
+  function show(scope) {
+    const chips = [...filterChips(scope.filters ?? {}), ...phraseChips(scope)];
+    if (chips.length > 1) chips.push(everything());
+    const at = [...list.children].findIndex((item) => item.contains(document.activeElement));
+    list.replaceChildren(...chips.map((chip) => element("li", {}, chip)));
+    list.hidden = chips.length === 0;
+    if (at >= 0) focusAt(Math.min(at, chips.length - 1));
+  }
+
+  function focusAt(index) {
+    const beside = list.children[index]?.firstChild;
+    (beside ?? list.parentElement.querySelector("summary")).focus();
+  }
+
+  return { node: list, show };
+}
+
+function filterChips(filters) {
+  return Object.entries(filters).flatMap(([field, filter]) => {
+    const named = (value) => say("ask.chip", { field: fieldName(field), value });
+    if (isRange(filter)) return [chip(named(rangeName(filter)), () => setFilter(field, null))];
+    const values = valuesOf(filter);
+    if (values.length > MOST_OF_A_FIELD) {
+      const count = say("ask.chipValues", { count: values.length });
+      return [chip(named(count), () => setFilter(field, null))];
+    }
+    return values.map((value) => {
+      const others = values.filter((other) => other !== value);
+      const without = () => setFilter(field, others.length > 0 ? others : null);
+      return chip(named(valueName(field, value)), without);
+    });
+  });
+}
+
+function phraseChips({ require = [], exclude = [] }) {
+  const of = (name, phrases, key) =>
+    phrases.map((phrase) => {
+      const others = phrases.filter((other) => other !== phrase);
+      return chip(say(key, { phrase }), () => changeScope({ [name]: others }));
+    });
+  return [...of("require", require, "ask.mustHold"), ...of("exclude", exclude, "ask.mayNotHold")];
+}
+
+function chip(label, onclick) {
+  return element(
+    "button",
+    { type: "button", "aria-label": say("ask.letGo", { label }), onclick },
+    element("span", {}, label),
+    element("span", { "aria-hidden": "true" }, "×"),
+  );
+}
+
+function everything() {
+  const clear = () => changeScope({ filters: {}, require: [], exclude: [] });
+  return element(
+    "button",
+    { type: "button", class: "link", onclick: clear },
+    say("ask.clearFilters"),
+  );
+}
+
+/** A histogram whose range `take` gets, {from, to} without an open end, or null for all years.
+ *
+ * It is taken when the handle is let go: while it moves, only the page itself is drawn.
+ */
+function newHistogram(take) {
+  const bars = document.createElementNS(SVG, "svg");
+  const span = element("span", {});
+  const without = element("p", { class: "hint" });
+  const [low, high] = [slider("ask.firstYear"), slider("ask.lastYear")];
+  const plot = element("div", { class: "plot" }, bars, low, high);
+  const node = element(
+    "div",
+    { class: "histogram", role: "group", "aria-label": say("ask.years"), hidden: "" },
+    element("div", { class: "span" }, element("strong", {}, say("ask.years")), span),
+    plot,
+    without,
+  );
+  let settling = null;
+  let ends = null;
+
+  function slider(key) {
+    const input = element("input", { type: "range", step: "1", "aria-label": say(key) });
+    input.addEventListener("input", () => moved(input));
+    input.addEventListener("change", settle);
+    return input;
+  }
+
+  function moved(input) {
+    // one handle stops at the other
+    if (input === low) low.value = Math.min(low.valueAsNumber, high.valueAsNumber);
+    else high.value = Math.max(low.valueAsNumber, high.valueAsNumber);
+    draw();
+  }
+
+  function draw() {
+    const [from, to] = [low.valueAsNumber, high.valueAsNumber];
+    const years = ends.last - ends.first + 1;
+    plot.style.setProperty("--from", (from - ends.first) / years);
+    plot.style.setProperty("--to", (to - ends.first + 1) / years);
+    span.textContent = from === to ? String(from) : say("ask.range", { from: `${from}`, to: `${to}` });
+    // both can lie at the end: the one that can still move is on top
+    low.style.zIndex = from > (ends.first + ends.last) / 2 ? 2 : 1;
+  }
+
+  function settle() {
+    clearTimeout(settling);
+    settling = setTimeout(() => {
+      const from = low.valueAsNumber > ends.first ? { from: year(low) } : {};
+      const to = high.valueAsNumber < ends.last ? { to: year(high) } : {};
+      const range = { ...from, ...to };
+      take(Object.keys(range).length > 0 ? range : null);
+    }, SETTLED);
+  }
+
+  /** Draws the counts of POST /api/facets, with the present filter of the date. */
+  function show({ years, several_years: several, undated }, filter) {
+    node.hidden = years.length === 0;
+    if (years.length === 0) return;
+    const width = widthOf(years);
+    const first = Math.floor(years[0].year / width) * width;
+    const last = Math.floor(years.at(-1).year / width) * width + width - 1;
+    ends = { first, last };
+    drawBars(bars, years, ends, width);
+    for (const input of [low, high]) Object.assign(input, { min: first, max: last });
+    low.value = within(filter?.from, first);
+    high.value = within(filter?.to, last);
+    without.textContent = said(several, undated);
+    without.hidden = several + undated === 0;
+    draw();
+  }
+
+  return { node, show };
+}
+
+function year(input) {
+  return String(input.valueAsNumber).padStart(4, "0");
+}
+
+function within(end, otherwise) {
+  const found = Number.parseInt(end ?? "", 10);
+  return Number.isNaN(found) ? otherwise : found;
+}
+
+function widthOf(years) {
+  const span = years.at(-1).year - years[0].year + 1;
+  return WIDTHS.find((width) => span / width <= MOST_BARS) ?? WIDTHS.at(-1);
+}
+
+function drawBars(svg, years, { first, last }, width) {
+  const counts = new Map();
+  for (const { year: at, documents } of years) {
+    const bar = Math.floor((at - first) / width);
+    counts.set(bar, (counts.get(bar) ?? 0) + documents);
+  }
+  const number = (last - first + 1) / width;
+  const most = Math.max(...counts.values());
+  const drawn = Array.from(counts, ([at, documents]) => {
+    const bar = document.createElementNS(SVG, "rect");
+    const height = Math.max((documents / most) * HEIGHT, 1.5);
+    const place = { x: at + 0.08, y: HEIGHT - height, width: 0.84, height };
+    for (const [name, value] of Object.entries(place)) bar.setAttribute(name, value);
+    return bar;
+  });
+  svg.setAttribute("viewBox", `0 0 ${number} ${HEIGHT}`);
+  svg.setAttribute("preserveAspectRatio", "none");
+  svg.setAttribute("role", "img");
+  const [top] = [...counts.entries()].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
+  const from = first + top[0] * width;
+  const when = width === 1 ? `${from}` : say("ask.range", { from: `${from}`, to: `${from + width - 1}` });
+  svg.setAttribute("aria-label", say("ask.plotted", {
+    first: String(first),
+    last: String(last),
+    when,
+    documents: say("page.documents", { count: top[1] }),
+  }));
+  svg.replaceChildren(...drawn);
+}
+
+/** Of documents that no bar shows. */
+function said(several, undated) {
+  const parts = [
+    several > 0 ? say("ask.severalYears", { documents: grouped(several) }) : null,
+    undated > 0 ? say("ask.undated", { documents: grouped(undated) }) : null,
+  ];
+  return parts.filter(Boolean).join(" ");
 }

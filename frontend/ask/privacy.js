@@ -1,4 +1,4 @@
-/** Whether questions are recorded: what the reader chose in this browser, or what it asks of all. */
+/** The choice not to be recorded: the reader's in this browser, or the browser's own for all. */
 
 import { say } from "../language.js";
 import { browser } from "../storage.js";

@@ -1,9 +1,12 @@
-/** What of the collection is looked through: the same for questions, words and counts. */
+/** The scope, which is the same for questions, words and counts, and the form around it. */
 
 const EVERYTHING = { corpus_filter: "all", filters: {}, require: [], exclude: [] };
 const listeners = new Set();
 
 let scope = EVERYTHING;
+
+const form = document.getElementById("ask-form");
+const DEFAULTS = { question: "", target: null, k: null, mode: "answer" };
 
 /** The fields of a request: `corpus_filter`, and what else narrows it, if anything does.
  *
@@ -43,4 +46,30 @@ export function setFilter(field, value) {
 export function onScopeChange(listener) {
   listeners.add(listener);
   return () => listeners.delete(listener);
+}
+
+/** {question, target, k, mode} as a request has them, and the scope; null is the target's or the
+ * server's own. */
+export function formState() {
+  const { question, target, k, mode } = form.elements;
+  return {
+    question: question.value.trim(),
+    target: target.value || null,
+    k: k.value === "" ? null : k.valueAsNumber,
+    mode: mode.checked && !mode.disabled ? "compare" : "answer",
+    ...chosenScope(),
+  };
+}
+
+/** Puts such a state into the form; what it leaves out is as at first. Wait for `page.loaded`. */
+export function restoreForm(state) {
+  const { question, target, k, mode, ...scope } = { ...DEFAULTS, ...state };
+  const { elements } = form;
+  elements.question.value = question;
+  const offered = [...elements.target.options].some((option) => option.value === target);
+  elements.target.value = offered ? target : elements.target.dataset.default;
+  elements.target.dispatchEvent(new Event("change"));
+  elements.k.value = k ?? "";
+  setScope(scope);
+  elements.mode.checked = mode === "compare";
 }

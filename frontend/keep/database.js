@@ -11,6 +11,7 @@ const STORES = ["conversations", "notes", "readings", "desk"];
 
 let opening = null;
 let belongs;
+
 /** Resolves to the name of what is kept for one collection and key. */
 export const owner = new Promise((resolve) => (belongs = resolve));
 

@@ -1,11 +1,13 @@
-/** What can be taken home of answers: copied with citations, printed, linked to, as files. */
+/** Answers to be taken home: copied with citations, printed, linked to, as files.
+ *
+ * A link that restores a question has it behind `#`, where no server sees it.
+ */
 
-import { exported, Problem, runBundle } from "../api.js";
-import { asText, citedAnswer, copy, styleChooser } from "./citing.js";
+import { exported, Problem, runBundle, sendJson } from "../api.js";
 import { element } from "../dom.js";
 import { say } from "../language.js";
+import { asText, citedAnswer, copy, styleChooser } from "./citing.js";
 import { download, linkButton, newOutcome } from "./parts.js";
-import { answerLink, questionLink } from "./links.js";
 
 const FORMATS = [
   ["markdown", "Markdown"],
@@ -14,6 +16,17 @@ const FORMATS = [
   ["bibtex", "BibTeX"],
   ["ris", "RIS"],
   ["csl-json", "CSL-JSON"],
+];
+export const NAME = "ask";
+export const KNOWN = [
+  "question",
+  "target",
+  "k",
+  "mode",
+  "corpus_filter",
+  "filters",
+  "require",
+  "exclude",
 ];
 
 /** Everything for one finished answer; `asked` is its question as the form had it. */
@@ -93,4 +106,25 @@ async function save(load, alert) {
     alert.hidden = false;
     alert.textContent = error.message;
   }
+}
+
+/** The address of a question as it was asked. */
+function questionLink(asked) {
+  return address(asked);
+}
+
+/** The address of an answer too, which the server keeps for a week. Raises Problem. */
+async function answerLink(answer, asked) {
+  const { url } = await sendJson("POST", `api/ask/${encodeURIComponent(answer.qa_id)}/link`, {});
+  return address({ ...asked, shared: url.slice(url.lastIndexOf("/") + 1) });
+}
+
+function address(state) {
+  const own = new URL(location.pathname, location.href);
+  const collection = new URLSearchParams(location.search).get("collection");
+  if (collection) own.searchParams.set("collection", collection);
+  const known = [...KNOWN, "shared"].filter((name) => state[name] != null);
+  const said = Object.fromEntries(known.map((name) => [name, state[name]]));
+  own.hash = new URLSearchParams({ [NAME]: JSON.stringify(said) });
+  return own.href;
 }

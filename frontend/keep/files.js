@@ -2,7 +2,7 @@
 
 import { Problem } from "../api.js";
 import { say } from "../language.js";
-import { fullPlace } from "../places.js";
+import { fullPlace } from "../text.js";
 import { textFile } from "./parts.js";
 
 const VERSION = 1;

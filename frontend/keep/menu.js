@@ -1,7 +1,6 @@
-/** What can be done with a quotation: copied, noted on, put onto the reading list. */
+/** The menu of a quotation: it is copied, noted on, put onto the reading list. */
 
-import { asCitation, citeSelection } from "./cited.js";
-import { citedQuotation, citedReferences, copy } from "./citing.js";
+import { asCitation, citeSelection, citedQuotation, citedReferences, copy } from "./citing.js";
 import { element } from "../dom.js";
 import { keepReading } from "./kept.js";
 import { say } from "../language.js";

@@ -1,11 +1,11 @@
-/** What a link to a question or an answer brings: it fills the form and shows the answer. */
+/** A link to a question or an answer: it fills the form and shows the answer. */
 
 import { getJson, Problem } from "../api.js";
 import { newAnswer } from "../answer/answer.js";
-import { restoreForm } from "../ask/form_state.js";
+import { restoreForm } from "../ask/scope.js";
 import { element } from "../dom.js";
 import { language, say } from "../language.js";
-import { KNOWN, NAME } from "./links.js";
+import { KNOWN, NAME } from "./exports.js";
 
 const LONGEST = 4000; // characters of a question
 

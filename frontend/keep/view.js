@@ -1,8 +1,7 @@
 /** The view of what is kept: notes that can be searched, and the reading list. */
 
 import { exportedCitations, getJson, Problem, sendJson } from "../api.js";
-import { placeIn } from "./cited.js";
-import { citedQuotation, citedReferences, copy, styleChooser } from "./citing.js";
+import { placeIn, citedQuotation, citedReferences, copy, styleChooser } from "./citing.js";
 import { element, placeLine } from "../dom.js";
 import { menu } from "./exports.js";
 import { asCsv, asJson, asMarkdown, placeOf, readJson } from "./files.js";

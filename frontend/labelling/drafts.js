@@ -1,4 +1,4 @@
-/** What is not saved yet, kept by the browser: one entry for each label, whatever tab it is in. */
+/** Drafts that the browser keeps until they are saved: one for each label, whatever tab it is in. */
 
 import { browser } from "../storage.js";
 

@@ -1,9 +1,8 @@
-/** The passages of a question: how relevant each one is, and the words in it that answer. */
+/** The passages of a question: how relevant each one is, and the words in it that answer, as places
+ * that the server counts: in code points. */
 
 import { element, placeLine } from "../dom.js";
-import { contextLine, fullPlace } from "../places.js";
-import { marked, unitSpans } from "../text.js";
-import { selectedIn, spanOf } from "./selection.js";
+import { contextLine, fullPlace, marked, unitSpans } from "../text.js";
 
 const GRADES = ["not relevant", "related", "answers in part", "answers"];
 const ANSWERS = 3;
@@ -156,4 +155,38 @@ function samePlace(a, b) {
 
 function button(text, kind, name, onclick) {
   return element("button", { type: "button", class: kind, "aria-label": name, onclick }, text);
+}
+
+/** {start, end, quote} of the selection inside `node`, whose text is `text`; null without one. */
+function selectedIn(node, text) {
+  const selection = document.getSelection();
+  if (selection.rangeCount === 0 || selection.isCollapsed) return null;
+  const range = selection.getRangeAt(0);
+  if (!range.intersectsNode(node)) return null;
+  const start = offset(node, range.startContainer, range.startOffset, 0);
+  const end = offset(node, range.endContainer, range.endOffset, text.length);
+  return spanOf(text, start, end);
+}
+
+/** The words from `start` to `end` (UTF-16 units) without the space around them, or null. */
+function spanOf(text, start, end) {
+  const quote = text.slice(start, end);
+  const words = quote.trim();
+  if (words === "") return null;
+  const from = start + (quote.length - quote.trimStart().length);
+  const before = codePoints(text.slice(0, from));
+  return { start: before, end: before + codePoints(words), quote: words };
+}
+
+/** Units of text before a place; `outside` for a place that is not in the node. */
+function offset(node, container, at, outside) {
+  if (!node.contains(container)) return outside;
+  const before = document.createRange();
+  before.setStart(node, 0);
+  before.setEnd(container, at);
+  return before.toString().length;
+}
+
+function codePoints(text) {
+  return Array.from(text).length;
 }

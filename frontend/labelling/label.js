@@ -1,4 +1,5 @@
-/** The page of `atlas eval label`: one label at a time, and those that were saved. */
+/** The page of `atlas eval label`: one label at a time, those that were saved, and drafts that are
+ * in this browser alone. */
 
 import "./own_key.js";
 import { getJson, newId, Problem, sendJson } from "../api.js";
@@ -6,10 +7,8 @@ import { element } from "../dom.js";
 import { tab } from "../storage.js";
 import { counted } from "../text.js";
 import { createDrafts } from "./drafts.js";
-import { createForm, offerCategories } from "./form.js";
 import { holds, judgedPassage, spanItem } from "./judging.js";
 import { listenToKeys, moveFocus } from "./keys.js";
-import { showSaved } from "./saved.js";
 
 const DEPTH = 20; // passages of one search
 const OPEN_AS = "atlas-label-open"; // of this tab: which label is in it
@@ -328,3 +327,129 @@ function listen() {
 }
 
 await start();
+
+/** Reads and shows the fields of a label; `changed` is called when somebody writes. */
+function createForm(changed) {
+  const references = at("references");
+
+  function add(text = "") {
+    const number = references.children.length + 1;
+    const id = `reference-${number}`;
+    const field = element("textarea", { id, rows: "2", class: "reference" });
+    field.value = text;
+    const label = element("label", { for: id }, number === 1 ? "Answer" : `Answer ${number}`);
+    references.append(element("div", {}, label, field));
+    return field;
+  }
+
+  function choose(value) {
+    const said = value === null ? "" : value ? "yes" : "no";
+    document.querySelector(`input[name=should-answer][value="${said}"]`).checked = true;
+  }
+
+  function chooseSplit(split) {
+    const select = at("split");
+    if (![...select.options].some((option) => option.value === split)) {
+      select.append(element("option", { value: split }, split));
+    }
+    select.value = split;
+  }
+
+  at("add-reference").addEventListener("click", () => add().focus());
+  for (const id of ["search-form", "label-form"]) at(id).addEventListener("input", changed);
+
+  return {
+    show({ question, answers, should_answer: answered, category, split }) {
+      at("question").value = question;
+      references.replaceChildren();
+      (answers.length > 0 ? answers : [""]).forEach(add);
+      choose(answered);
+      at("category").value = category;
+      chooseSplit(split);
+    },
+    read() {
+      const said = document.querySelector("input[name=should-answer]:checked").value;
+      return {
+        question: at("question").value,
+        answers: [...references.querySelectorAll("textarea")]
+          .map((field) => field.value)
+          .filter((text) => text.trim() !== ""),
+        should_answer: said === "" ? null : said === "yes",
+        category: at("category").value,
+        split: at("split").value,
+      };
+    },
+  };
+}
+
+/** Offers the categories that labels have already. */
+function offerCategories(labels) {
+  const known = [...new Set(labels.map((label) => label.category))].sort();
+  at("categories").replaceChildren(...known.map((value) => element("option", { value })));
+}
+
+/** `on` has: edit(id), remove(label), resume(draft), discard(draft). */
+function showSaved(labels, drafts, on) {
+  document.getElementById("labels").replaceChildren(...labels.map((label) => labelItem(label, on)));
+  const place = document.getElementById("drafts");
+  place.hidden = drafts.length === 0;
+  place.replaceChildren(
+    element("h3", {}, "Not saved yet"),
+    element("ul", { class: "labels" }, ...drafts.map((draft) => draftItem(draft, on))),
+  );
+}
+
+function labelItem(label, on) {
+  const { question, category, split, relevant, answerable } = label;
+  const answers = answerable ? "answerable" : "not answerable";
+  const known = relevant > 0 ? counted(relevant, "relevant passage") : answers;
+  return element(
+    "li",
+    { "data-label": label.id },
+    element("p", { class: "asked" }, question),
+    element("p", { class: "hint" }, [category, split, known].filter(Boolean).join(" · ")),
+    element(
+      "div",
+      { class: "buttons" },
+      button("Edit", question, () => on.edit(label.id)),
+      deleteButton(label, on),
+    ),
+  );
+}
+
+/** Two presses: a label may be an hour's work. */
+function deleteButton(label, on) {
+  const made = button("Delete", label.question, () => {
+    if (made.dataset.sure === "yes") {
+      made.dataset.sure = "pressed"; // once more would be of a label that is gone
+      return on.remove(label).finally(() => (made.dataset.sure = "yes"));
+    }
+    if (made.dataset.sure) return undefined;
+    made.dataset.sure = "yes";
+    made.textContent = "Delete for good";
+    made.setAttribute("aria-label", `Delete for good: ${label.question}`);
+    return undefined;
+  });
+  return made;
+}
+
+function draftItem(draft, on) {
+  const question = draft.question || "No question yet";
+  return element(
+    "li",
+    {},
+    element("p", { class: "asked" }, question),
+    element(
+      "div",
+      { class: "buttons" },
+      button("Go on", question, () => on.resume(draft)),
+      button("Discard", question, () => on.discard(draft)),
+    ),
+  );
+}
+
+function button(text, question, onclick) {
+  const name = `${text}: ${question}`;
+  const attributes = { type: "button", class: "quiet", "aria-label": name, onclick };
+  return element("button", attributes, text);
+}

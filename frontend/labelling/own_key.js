@@ -1,6 +1,6 @@
 /** The key that comes with the address of the page; it does not stay there. */
 
-import { keepKey } from "../key.js";
+import { keepKey } from "../storage.js";
 
 const PREFIX = "#key=";
 

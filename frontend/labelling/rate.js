@@ -1,4 +1,5 @@
-/** The page of `atlas eval rate`: one answer at a time, on the scales of the run. */
+/** The page of `atlas eval rate`: one answer at a time, without what tells who wrote it, on the
+ * scales of the run. */
 
 import "./own_key.js";
 import { getJson, Problem, sendJson } from "../api.js";
@@ -6,8 +7,6 @@ import { element } from "../dom.js";
 import { tab } from "../storage.js";
 import { createDrafts } from "./drafts.js";
 import { listenToKeys, moveFocus } from "./keys.js";
-import { answerNodes } from "./rated_answer.js";
-import { createScales } from "./scales.js";
 
 const RATER = "atlas-rater"; // of this tab: who rates
 
@@ -192,3 +191,82 @@ await attempt(async () => {
     throw error;
   }
 });
+
+/** The nodes of an answer, the `number`th of `total`. */
+function answerNodes(item, number, total) {
+  const declined = item.decision !== "ANSWER";
+  return [
+    element("p", { class: "hint" }, `Answer ${number} of ${total}`),
+    element("h2", {}, item.question),
+    declined
+      ? element("p", { class: "answer-text" }, `No answer was given. ${item.reason}`)
+      : element("div", { class: "answer-text rated-text" }, item.answer),
+    quotes(item.quotes),
+    references(item.references),
+  ].filter((node) => node !== null);
+}
+
+function quotes(found) {
+  if (found.length === 0) return null;
+  const items = found.map(({ number, title, place, quote }) =>
+    element("li", {}, `[${number}] ${title}, ${place}: `, element("q", {}, quote)),
+  );
+  return element("ul", { class: "quotes" }, ...items);
+}
+
+function references(answers) {
+  if (answers.length === 0) return null;
+  const items = answers.map((answer) => element("li", {}, answer));
+  const summary = element("summary", {}, "Reference answer");
+  return element("details", {}, summary, element("ul", {}, ...items));
+}
+
+/** `changed` is called when a number is chosen by a key. */
+function createScales(place, scales, changed) {
+  const groups = scales.map((scale, index) => ({ name: scale.name, node: group(scale, index) }));
+  place.replaceChildren(...groups.map(({ node }) => node));
+
+  function chosen(node) {
+    return node.querySelector("input:checked");
+  }
+
+  return {
+    nodes: groups.map(({ node }) => node),
+    show(scores) {
+      for (const { name, node } of groups) {
+        for (const input of node.querySelectorAll("input")) {
+          input.checked = input.value === String(scores[name]);
+        }
+      }
+    },
+    read() {
+      const given = groups.filter(({ node }) => chosen(node) !== null);
+      return Object.fromEntries(given.map(({ name, node }) => [name, Number(chosen(node).value)]));
+    },
+    /** Chooses on the scale that has the focus; 0 is 10 where there is no 0. */
+    choose(number) {
+      const found = groups.find(({ node }) => node.contains(document.activeElement));
+      const at = (value) => found?.node.querySelector(`input[value="${value}"]`);
+      const input = at(number) ?? (number === 0 ? at(10) : null);
+      if (!input) return;
+      input.checked = true;
+      changed();
+    },
+  };
+}
+
+function group({ name, low, high, description }, index) {
+  const numbers = Array.from({ length: high - low + 1 }, (_, step) => low + step);
+  const id = `scale-${index}`; // names may differ in signs alone
+  const choices = numbers.map(String).map((value) => {
+    const input = element("input", { type: "radio", name: id, value });
+    return element("label", {}, input, value);
+  });
+  return element(
+    "fieldset",
+    { class: "rated-scale", tabindex: "-1", "aria-describedby": id },
+    element("legend", {}, name),
+    element("p", { class: "hint", id, ...(description === "" && { hidden: "" }) }, description),
+    element("div", { class: "points" }, ...choices),
+  );
+}

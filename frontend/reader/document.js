@@ -1,20 +1,21 @@
-/** A document in the pane: its contents, its text with what is marked, and what goes with them. */
+/** A document in the pane: its contents, its text with the marks, and the place that is in view. */
 
 import { definitions, element, placeLine } from "../dom.js";
 import { say, sayNodes } from "../language.js";
-import { contextLine, fullPlace } from "../places.js";
-import { heading, warningStatus } from "../text.js";
+import { contextLine, fullPlace, heading, lastBefore, offsetsOf, warningStatus } from "../text.js";
 import { digestOf } from "./address.js";
 import { isMarkdown } from "./blocks.js";
-import { openContents } from "./contents.js";
 import { openFind } from "./find.js";
-import { watchView } from "./in_view.js";
-import { lastBefore, offsetsOf } from "./offsets.js";
 import { openPictures } from "./pictures.js";
 import { openSelection } from "./selection.js";
 import { openText, scrollTo } from "./text_view.js";
 
 const SHOWN_ELSEWHERE = new Set(["title", "date", "url"]);
+const BELOW = 76; // pixels; a little more than are left above what one goes to
+const BAND = `-${BELOW}px 0px -70% 0px`; // of the pane, in which a block counts as being read
+const LONG = 1500; // characters of a block in which the line is looked for
+const MOST_ENTRIES = 3000; // of the contents
+const DEEPEST = 6;
 
 /** Shows a document at a place in the parts of the pane; {close()}.
  *
@@ -274,4 +275,166 @@ function successorNode(corpus, successor, open) {
     onclick: () => open({ documentId: `${corpus}.${successor}` }),
   };
   return element("button", attributes, successor);
+}
+
+/** Calls `tell(place)` whenever another block comes to the top of `pane`; {follow(), close()}. */
+function watchView(pane, text, tell) {
+  const inBand = new Set();
+  let known = new Map();
+  const observer = new IntersectionObserver(seen, { root: pane, rootMargin: BAND });
+  let frame = 0;
+
+  function seen(entries) {
+    for (const { target, isIntersecting } of entries) {
+      if (isIntersecting) inBand.add(known.get(target));
+      else inBand.delete(known.get(target));
+    }
+    look();
+  }
+
+  function look() {
+    let first = null;
+    for (const block of inBand) {
+      if (block && (first === null || block.start < first.start)) first = block;
+    }
+    first ??= lastAbove();
+    if (first) tell(first.end - first.start > LONG ? lineIn(first) : first.start);
+  }
+
+  /** The last block that begins above the band, as at the end of a text. */
+  function lastAbove() {
+    const blocks = text.blocks();
+    const line = pane.getBoundingClientRect().top + BELOW;
+    let low = 0;
+    let high = blocks.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (blocks[middle].node.getBoundingClientRect().top <= line) low = middle + 1;
+      else high = middle;
+    }
+    return blocks[Math.max(0, low - 1)];
+  }
+
+  /** The place of the uppermost line in a long block. */
+  function lineIn(block) {
+    const { top } = pane.getBoundingClientRect();
+    const { left } = block.node.getBoundingClientRect();
+    const [container, offset] = pointAt(left + 4, top + BELOW + 8);
+    const place = container && text.placeAt(container, offset);
+    return place !== null && place >= block.start && place < block.end ? place : block.start;
+  }
+
+  function scrolled() {
+    cancelAnimationFrame(frame);
+    frame = requestAnimationFrame(look);
+  }
+
+  /** Observes the blocks that the text has now. */
+  function follow() {
+    observer.disconnect();
+    inBand.clear();
+    known = new Map(text.blocks().map((block) => [block.node, block]));
+    for (const node of known.keys()) observer.observe(node);
+  }
+
+  pane.addEventListener("scroll", scrolled, { passive: true });
+  return {
+    follow,
+    close() {
+      observer.disconnect();
+      pane.removeEventListener("scroll", scrolled);
+      cancelAnimationFrame(frame);
+    },
+  };
+}
+
+function pointAt(x, y) {
+  if (document.caretPositionFromPoint) {
+    const found = document.caretPositionFromPoint(x, y);
+    return found ? [found.offsetNode, found.offset] : [null, 0];
+  }
+  const range = document.caretRangeFromPoint?.(x, y);
+  return range ? [range.startContainer, range.startOffset] : [null, 0];
+}
+
+/** {node, show(place)} that jumps by `goTo(place)`; null of a document without parts.
+ *
+ * `segments` and `pages` are in order of `start`, in UTF-16 units.
+ */
+function openContents(segments, pages, label, goTo) {
+  const root = segments.length > 0 ? sections(segments) : pageEntries(pages);
+  const entries = [];
+  if (root.length === 0) return null;
+  const node = element("nav", { class: "contents", "aria-label": label, hidden: "" }, listNode(root));
+  let current = null;
+
+  function listNode(children) {
+    return element("ul", {}, ...children.map(itemNode));
+  }
+
+  function itemNode({ label: text, start, kind, children }) {
+    const button = element(
+      "button",
+      { type: "button", class: `link ${kind}`, onclick: () => goTo(start) },
+      text,
+    );
+    entries.push({ start, button });
+    return element("li", {}, button, children.length > 0 ? listNode(children) : null);
+  }
+
+  /** Marks the entry that this place of the text stands under. */
+  function show(place) {
+    const found = lastBefore(entries, place)?.button ?? null;
+    if (found === current) return;
+    current?.removeAttribute("aria-current");
+    found?.setAttribute("aria-current", "location");
+    current = found;
+    bringIntoView();
+  }
+
+  function bringIntoView() {
+    if (current === null || node.hidden) return;
+    const own = current.getBoundingClientRect();
+    const frame = node.getBoundingClientRect();
+    if (own.top < frame.top || own.bottom > frame.bottom) {
+      node.scrollTop += own.top - frame.top - frame.height / 3;
+    }
+  }
+
+  return { node, show, bringIntoView };
+}
+
+/** Entries of nested sections; below them speeches, or the parts that the source cites. */
+function sections(segments) {
+  const root = [];
+  let path = []; // of the entries that are open
+  let before = {};
+  let count = 0;
+  for (const segment of segments) {
+    const { start, section, speaker, locator } = segment;
+    const names = section ? section.split(" > ").slice(0, DEEPEST) : [];
+    const same = path.findIndex(({ label }, at) => label !== names[at]);
+    path = path.slice(0, same < 0 ? names.length : same);
+    const isNew = path.length < names.length;
+    for (const label of names.slice(path.length)) {
+      const entry = { label, start, kind: "section", children: [] };
+      (path.at(-1)?.children ?? root).push(entry);
+      path.push(entry);
+      count += 1;
+    }
+    const spoken = speaker && (isNew || speaker !== before.speaker || section !== before.section);
+    const leaf = spoken ? speaker : !speaker && locator && locator !== before.locator ? locator : null;
+    if (leaf) {
+      const kind = spoken ? "speech" : "part";
+      (path.at(-1)?.children ?? root).push({ label: leaf, start, kind, children: [] });
+      count += 1;
+    }
+    before = segment;
+    if (count >= MOST_ENTRIES) break;
+  }
+  return root;
+}
+
+function pageEntries(pages) {
+  return pages.slice(0, MOST_ENTRIES).map(({ start, label }) => ({ label, start, kind: "part", children: [] }));
 }

@@ -3,7 +3,7 @@
 import { getJson, getPicture, Problem } from "../api.js";
 import { element } from "../dom.js";
 import { grouped, say } from "../language.js";
-import { lastBefore } from "./offsets.js";
+import { lastBefore } from "../text.js";
 
 const WIDTHS = [600, 1000, 1400]; // pixels; few, so that the server can keep what it drew
 const KEPT = 8; // pictures

@@ -1,14 +1,17 @@
 /** The pane that shows a document with the cited characters marked. What it shows is loaded when
  * it is first opened. */
 
-import { getJson, Problem } from "../api.js";
+import { chosenCollection, getJson, Problem } from "../api.js";
 import { element } from "../dom.js";
 import { say } from "../language.js";
-import { passageQuery } from "../store.js";
+import { browser } from "../storage.js";
 import { addressOf, depth, forget, placeInHistory, remember } from "./address.js";
-import { openEdge } from "./edge.js";
 
 const SHEET = matchMedia("(max-width: 60rem)"); // then the pane covers the page
+const KEPT_AS = "atlas-reader-width";
+const LEAST = 25; // per cent of the desk
+const MOST = 70;
+const STEP = 2;
 
 /** A function that opens the pane at {documentId, passageId, start, end, quote, locator}.
  *
@@ -124,10 +127,68 @@ export function createReader(pane, page) {
   return open;
 }
 
+/** The query of the page for a passage, in the collection that the page is about. */
+function passageQuery(passageId) {
+  const query = { ...(chosenCollection && { collection: chosenCollection }), passage: passageId };
+  return `?${new URLSearchParams(query)}`;
+}
+
 /** The place with its document, looked up if only the passage is known. */
 async function located(place) {
   if (place.documentId !== undefined) return place;
   const passage = await getJson(`api/passages/${encodeURIComponent(place.passageId)}`);
   const { document_id: documentId, start, end } = passage;
   return { ...place, documentId, start, end };
+}
+
+/** Lets `edge`, a separator, set the width of the reader in `desk`. */
+function openEdge(edge, desk) {
+  let share = Number(browser.find(KEPT_AS)) || null;
+
+  function set(wanted) {
+    share = Math.min(MOST, Math.max(LEAST, wanted));
+    browser.keep(KEPT_AS, String(Math.round(share)));
+    show();
+  }
+
+  function show() {
+    if (share !== null) desk.style.setProperty("--reader-width", `${share}%`);
+    edge.setAttribute("aria-valuemin", LEAST);
+    edge.setAttribute("aria-valuemax", MOST);
+    edge.setAttribute("aria-valuenow", Math.round(share ?? present()));
+  }
+
+  /** The share that the style sheet gives it. */
+  function present() {
+    const own = edge.parentElement.getBoundingClientRect().width;
+    return own === 0 ? 40 : (100 * own) / desk.getBoundingClientRect().width;
+  }
+
+  function drag({ clientX, buttons }) {
+    if (buttons === 0) return;
+    const { right, width } = desk.getBoundingClientRect();
+    set((100 * (right - clientX)) / width);
+  }
+
+  edge.addEventListener("pointerdown", (event) => {
+    event.preventDefault();
+    edge.focus();
+    edge.setPointerCapture(event.pointerId);
+    edge.addEventListener("pointermove", drag);
+  });
+  edge.addEventListener("lostpointercapture", () => edge.removeEventListener("pointermove", drag));
+  edge.addEventListener("keydown", (event) => {
+    const now = share ?? present();
+    const wanted = {
+      ArrowLeft: now + STEP,
+      ArrowRight: now - STEP,
+      Home: MOST,
+      End: LEAST,
+    }[event.key];
+    if (wanted === undefined) return;
+    event.preventDefault();
+    set(wanted);
+  });
+  edge.addEventListener("focus", show);
+  show();
 }

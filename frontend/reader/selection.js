@@ -1,4 +1,4 @@
-/** What can be done with the words that are selected in a document. */
+/** Actions on the words that are selected in a document. */
 
 import { element } from "../dom.js";
 import { say } from "../language.js";

@@ -1,12 +1,15 @@
-/** A question about the passages in view: the scope is narrowed to them, and the reader can undo. */
+/** A question about the passages in view: the scope is narrowed to them, and the reader can undo.
+ *
+ * A point of a trend names them, and finds their documents.
+ */
 
 import { Problem } from "../api.js";
+import { fieldName, valueName as fieldValue } from "../ask/fields.js";
 import { chosenScope, onScopeChange, setScope } from "../ask/scope.js";
 import { element } from "../dom.js";
 import { say } from "../language.js";
 import { concordance } from "./counting.js";
 import { actionButton } from "./parts.js";
-import { pointName } from "./points.js";
 
 const LINES_AT_ONCE = 1000; // that the server gives
 const MOST_LINES = 10_000; // that are looked through for their documents
@@ -68,7 +71,7 @@ function narrowed(scope, state, documents) {
 }
 
 /** The words of a query that is nothing but a word or a phrase; else empty. */
-export function plainPhrase(query) {
+function plainPhrase(query) {
   const [, quoted] = /^"([^"]*)"$/.exec(query) ?? [];
   const words = quoted ?? query;
   const hasOperator = /["“”„()*?]|\bOR\b|\bNEAR\b/.test(words);
@@ -99,4 +102,23 @@ function tell(key, { query, point }, count, before, { label }) {
   listening = onScopeChange((scope) => {
     if (JSON.stringify(scope) !== mine) close();
   });
+}
+
+/** A cell of what was counted `by`, as something that lines can be asked of. */
+export function pointOf(by, { value, corpus, filters }) {
+  return { by, value, corpus: by === "corpus" ? null : corpus, filters };
+}
+
+/** `1990s, Legal UK` */
+export function pointName({ by, value, corpus }, label) {
+  const parts = [valueName(by, value, label), ...(corpus ? [label(corpus)] : [])];
+  return parts.join(", ");
+}
+
+/** The value of a cell in words. */
+export function valueName(by, value, label) {
+  const isTime = by === "year" || by === "decade";
+  if (value === null) return isTime ? say("words.undated") : say("words.unstated");
+  if (by === "corpus") return label(value);
+  return isTime ? value : `${fieldName(by)}: ${fieldValue(by, value)}`;
 }

@@ -1,17 +1,17 @@
-/** The view of words: what the search box asks is counted, and looked at in one of several ways. */
+/** The view of words: the words of the search box are counted, and looked at in one of several ways.
+ *
+ * The address of the page has the state, so that a copied link shows the same.
+ */
 
 import { getJson, Problem } from "../api.js";
+import { fieldName } from "../ask/fields.js";
 import { chosenScope, onScopeChange, setScope } from "../ask/scope.js";
 import { element, styled } from "../dom.js";
 import { say } from "../language.js";
-import { addressOf, OWN, stateOf } from "./address.js";
-import { byField } from "./by_field.js";
+import { unitSpans } from "../text.js";
 import { newCounting } from "./counting.js";
+import { byField, overTime } from "./counts.js";
 import { lines } from "./lines.js";
-import { newOptions } from "./options.js";
-import { overTime } from "./over_time.js";
-import { clearProblem, showProblem } from "./problem.js";
-import { newTabs } from "./tabs.js";
 import { near, settingApart } from "./word_lists.js";
 
 const TABS = { lines, time: overTime, fields: byField, near, apart: settingApart };
@@ -22,6 +22,43 @@ const at = (id) => document.getElementById(id);
 const form = at("ask-form");
 const question = at("question");
 const rowsOfOthers = question.rows;
+const DEFAULTS = {
+  tab: "lines",
+  form: "surface",
+  case: false,
+  sort: "document",
+  context: 8,
+  sample: 0,
+  seed: 0,
+  unit: "year",
+  byCorpus: false,
+  per: "hits",
+  field: "corpus",
+  left: 5,
+  right: 5,
+  least: 2,
+  function: false,
+  against: "all",
+  direction: "more",
+  frequent: 5,
+  documents: 1,
+};
+const EVERYTHING = JSON.stringify({ corpus_filter: "all" });
+
+/** The names in an address that are of this view alone. */
+const OWN = ["q", "point", "scope", ...Object.keys(DEFAULTS)];
+const problemPlace = at("words-problem");
+const EXAMPLES = [
+  ["strike", "helpWord"],
+  ['"general strike"', "helpPhrase"],
+  ["strike*  *ship  wom?n", "helpLetters"],
+  ['"the * of"', "helpAny"],
+  ["strike* NEAR/5 wage*", "helpNear"],
+  ["strike* NEAR/0,5 wage*", "helpAfter"],
+  ['strike OR "lock out"', "helpEither"],
+  ["(strike* OR lockout*) NEAR/5 pay", "helpBrackets"],
+];
+const EVERY = ["lines", "time", "fields", "near", "apart"];
 
 function ignoreProblem(error) {
   if (!(error instanceof Problem)) throw error;
@@ -158,4 +195,207 @@ export async function openWords(page) {
   });
   onScopeChange(scopeChanged);
   return { submit, shown, left, look: go, own: OWN };
+}
+
+/** {list, panel, show(name)}; `choose` is called with the name of a tab that is picked. */
+function newTabs(names, choose) {
+  const buttons = names.map((name) =>
+    element(
+      "button",
+      { type: "button", role: "tab", id: `words-tab-${name}`, "aria-controls": "words-panel" },
+      say(`words.${name}`),
+    ),
+  );
+  const label = { class: "tabs", role: "tablist", "aria-label": say("words.tabs") };
+  const list = element("div", label, ...buttons);
+  const panel = element("div", { id: "words-panel", role: "tabpanel", tabindex: "-1" });
+
+  function show(chosen) {
+    for (const [index, button] of buttons.entries()) {
+      const is = names[index] === chosen;
+      button.setAttribute("aria-selected", String(is));
+      button.tabIndex = is ? 0 : -1;
+      if (is) panel.setAttribute("aria-labelledby", button.id);
+    }
+  }
+
+  list.addEventListener("click", ({ target }) => {
+    const index = buttons.indexOf(target.closest("[role=tab]"));
+    if (index >= 0) choose(names[index]);
+  });
+  list.addEventListener("keydown", (event) => {
+    const present = buttons.indexOf(document.activeElement);
+    const to = { ArrowLeft: present - 1, ArrowRight: present + 1, Home: 0, End: names.length - 1 };
+    if (present < 0 || !Object.hasOwn(to, event.key)) return;
+    event.preventDefault();
+    const index = (to[event.key] + names.length) % names.length;
+    buttons[index].focus();
+    choose(names[index]);
+  });
+  return { list, panel, show };
+}
+
+/** The state that an address names, with its `scope`; what it leaves out is as at first. */
+function stateOf(query) {
+  const found = Object.entries(DEFAULTS).map(([name, usual]) => [name, read(query, name, usual)]);
+  const state = { ...Object.fromEntries(found), query: query.get("q") ?? "" };
+  if (!Object.hasOwn(TABS, state.tab)) state.tab = DEFAULTS.tab;
+  const scope = parsed(query.get("scope")) ?? JSON.parse(EVERYTHING);
+  return { ...state, point: parsed(query.get("point")), scope };
+}
+
+/** The address of a state, of the page as it stands and of what is looked through. */
+function addressOf({ query: words, point, ...options }) {
+  const query = new URLSearchParams(location.search);
+  for (const name of OWN) query.delete(name);
+  query.set("view", "words");
+  if (words !== "") query.set("q", words);
+  query.set("tab", options.tab);
+  for (const [name, usual] of Object.entries(DEFAULTS)) {
+    if (name !== "tab" && options[name] !== usual) query.set(name, options[name]);
+  }
+  if (point !== null) query.set("point", JSON.stringify(point));
+  const scope = JSON.stringify(chosenScope());
+  if (scope !== EVERYTHING) query.set("scope", scope);
+  return `${location.pathname}?${query}`;
+}
+
+function read(query, name, usual) {
+  const given = query.get(name);
+  if (given === null) return usual;
+  if (typeof usual === "boolean") return given === "true";
+  if (typeof usual === "string") return given;
+  return /^\d{1,9}$/.test(given) ? Number(given) : usual;
+}
+
+/** An object that was written as JSON, or null; an address can hold anything. */
+function parsed(text) {
+  try {
+    const found = JSON.parse(text);
+    return typeof found === "object" ? found : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Says why the words were not counted; of a query that cannot be read also where. */
+function showProblem({ message, character }, query) {
+  const text = element("p", {}, say("words.stale", { problem: message }));
+  problemPlace.replaceChildren(element("div", { role: "alert", class: "notice" }, text));
+  if (character === undefined || question.value.trim() !== query) return;
+  const [{ start, end }] = unitSpans(query, [{ start: character - 1, end: character }]);
+  problemPlace.firstChild.append(
+    element(
+      "p",
+      { class: "query-place" },
+      query.slice(0, start),
+      element("mark", {}, query.slice(start, end) || "‸"),
+      query.slice(end),
+    ),
+  );
+  question.setAttribute("aria-invalid", "true");
+  const lead = question.value.indexOf(query);
+  question.focus();
+  question.setSelectionRange(lead + start, lead + end);
+}
+
+function clearProblem() {
+  problemPlace.replaceChildren();
+  question.removeAttribute("aria-invalid");
+}
+
+/** Fills `place` with the controls; `changed` is called with {name: value} of one that changed. */
+function newOptions(place, catalogue, changed) {
+  const against = [
+    ["all", say("words.everythingElse")],
+    ...catalogue.corpora.map(({ id, label }) => [id, label]),
+  ];
+  const fields = Object.keys(catalogue.filter_fields).map((name) => [name, fieldName(name)]);
+  const controls = [
+    select("form", EVERY, said("surface", "stem")),
+    check("case", EVERY),
+    number("context", ["lines"], 1, 50),
+    number("sample", ["lines"], 0, 10_000, say("words.sampleHint")),
+    select("unit", ["time"], said("year", "decade")),
+    select("per", ["time"], [["hits", say("words.perHits")], ["million", say("words.perMillion")]]),
+    check("byCorpus", ["time"]),
+    select("field", ["fields"], [["corpus", say("words.corpus")], ...fields]),
+    number("left", ["near"], 0, 10),
+    number("right", ["near"], 0, 10),
+    number("least", ["near"], 1, 1_000_000),
+    select("against", ["apart"], against),
+    select("direction", ["apart"], said("more", "less", "both")),
+    number("frequent", ["apart"], 1, 1_000_000),
+    number("documents", ["apart"], 1, 1_000_000),
+    check("function", ["near", "apart"]),
+  ];
+  const box = element("details", { class: "words-options" });
+  box.open = matchMedia("(min-width: 60rem)").matches;
+  const nodes = controls.map(({ node }) => node);
+  box.append(element("summary", {}, say("words.options")), element("div", {}, ...nodes));
+  place.replaceChildren(box, help());
+
+  for (const { name, control, value } of controls) {
+    control.addEventListener("change", () => {
+      if (control.reportValidity()) changed({ [name]: value() });
+    });
+  }
+
+  function show(state) {
+    for (const { name, node, tabs, set } of controls) {
+      node.hidden = !tabs.includes(state.tab);
+      set(state[name]);
+    }
+    const exactly = controls.find(({ name }) => name === "case").control;
+    exactly.disabled = state.form === "stem";
+  }
+
+  return { show };
+}
+
+/** The query language by examples; `EXAMPLES` are in it as they are typed. */
+function help() {
+  const rows = EXAMPLES.map(([typed, name]) => {
+    const code = element("code", {}, typed);
+    return element("div", {}, element("dt", {}, code), element("dd", {}, say(`words.${name}`)));
+  });
+  const summary = element("summary", {}, say("words.help"));
+  return element("details", { class: "words-help" }, summary, element("dl", {}, ...rows));
+}
+
+function said(...names) {
+  return names.map((name) => [name, say(`words.${name}`)]);
+}
+
+function select(name, tabs, choices) {
+  const options = choices.map(([value, text]) => element("option", { value }, text));
+  const control = element("select", { id: `words-${name}` }, ...options);
+  const label = element("label", { for: control.id }, say(optionKey(name)));
+  const node = element("div", {}, label, control);
+  return { name, tabs, control, node, value: () => control.value, set: (to) => (control.value = to) };
+}
+
+function check(name, tabs) {
+  const control = element("input", { id: `words-${name}`, type: "checkbox" });
+  const node = element("label", { class: "choice" }, control, element("span", {}, say(optionKey(name))));
+  const set = (to) => (control.checked = to);
+  return { name, tabs, control, node, value: () => control.checked, set };
+}
+
+/** A number; one of at least 0 may be left empty, which is 0. */
+function number(name, tabs, min, max, hint = "") {
+  const given = { id: `words-${name}`, type: "number", min, max, inputmode: "numeric" };
+  const control = element("input", given);
+  control.required = min > 0;
+  const label = element("label", { for: control.id }, say(optionKey(name)));
+  const below = hint ? element("p", { class: "hint", id: `${control.id}-hint` }, hint) : null;
+  if (below) control.setAttribute("aria-describedby", below.id);
+  const node = element("div", { class: "number" }, label, control, below);
+  const empty = name === "sample" ? "" : 0;
+  const set = (to) => (control.value = to || empty);
+  return { name, tabs, control, node, value: () => control.valueAsNumber || 0, set };
+}
+
+function optionKey(name) {
+  return `words.${name}`;
 }

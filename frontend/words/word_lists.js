@@ -4,9 +4,8 @@ import { element } from "../dom.js";
 import { say } from "../language.js";
 import { askButton } from "./ask_about.js";
 import { formOf, wordsOf } from "./counting.js";
-import { csvButton } from "./csv.js";
+import { csvButton, sortable } from "./table.js";
 import { explained, figure, rateOf } from "./parts.js";
-import { sortable } from "./table.js";
 
 const MOST = 500; // words of a list
 const NEAR = ["word", "near", "frequency", "log_likelihood", "log_dice", "query"];

@@ -87,7 +87,7 @@ def alert(page: Page) -> None:
 
 
 def sign_in(page: Page) -> None:
-    page.evaluate("() => part('key.js').then(({askForKey}) => askForKey('Who asks?'))")
+    page.evaluate("() => part('api.js').then(({askForKey}) => askForKey('Who asks?'))")
     expect(page.get_by_role("dialog", name="Your key")).to_be_visible()
 
 

@@ -58,8 +58,7 @@ def test_the_number_of_passages_is_the_targets_unless_given(page: Page) -> None:
 
 
 STATE = """async () => {
-  const { formState, restoreForm } = await part('ask/form_state.js');
-  const { onScopeChange } = await part('ask/scope.js');
+  const { formState, onScopeChange, restoreForm } = await part('ask/scope.js');
   const seen = [];
   onScopeChange((scope) => seen.push(scope));
   const state = {question: 'Who?', target: 'model', k: 7, mode: 'compare',

@@ -15,7 +15,7 @@ from tests.servers import served
 
 pytestmark = pytest.mark.browser
 
-READABLE = "([text, all]) => part('answer/markers.js').then(m => m.readable(text, all))"
+READABLE = "([text, all]) => part('answer/sentences.js').then(m => m.readable(text, all))"
 
 
 @pytest.fixture(scope="module")
@@ -74,5 +74,5 @@ def test_tokens_are_readable_in_a_draft(page: Page, server: str) -> None:
 
 def test_a_group_of_tokens_is_left_out_whole(page: Page) -> None:
     group = "([acts.dues s10(1)], [acts.dues sch1para3(a)])"
-    without = "text => part('answer/markers.js').then(m => m.withoutMarkers(text))"
+    without = "text => part('answer/sentences.js').then(m => m.withoutMarkers(text))"
     assert page.evaluate(without, f"Dues are due {group}.") == "Dues are due."

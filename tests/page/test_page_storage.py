@@ -88,7 +88,7 @@ def test_a_language_that_is_not_kept_is_not_shown_as_chosen(page: Page) -> None:
 
 
 def test_a_key_that_is_not_kept_is_refused_with_a_reason(page: Page) -> None:
-    page.evaluate("() => part('key.js').then(({askForKey}) => askForKey('Who?'))")
+    page.evaluate("() => part('api.js').then(({askForKey}) => askForKey('Who?'))")
     page.get_by_label("Key", exact=True).fill("a-key")
     page.get_by_role("button", name="Sign in").click()
     expect(page.locator("#sign-in-reason")).to_contain_text("Allow this site to store data.")

@@ -74,8 +74,9 @@ def test_lines_are_sorted_drawn_by_lot_and_taken_home(page: Page, server: str) -
 
 
 def test_a_file_holds_no_formula_and_is_quoted_as_the_standard_has_it(page: Page) -> None:
+    open_words(page)
     made = page.evaluate(
-        """rows => part('words/csv.js').then(m => m.csvText(['a', 'b'], rows))""",
+        """rows => part('words/table.js').then(m => m.csvText(['a', 'b'], rows))""",
         [
             {"a": '=HYPERLINK("x")', "b": 1},
             {"a": "two\nlines", "b": None},

@@ -26,7 +26,8 @@ VIOLATIONS = """addEventListener('securitypolicyviolation', (event) => {
   console.error(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`);
 });"""
 
-PART = """globalThis.part = (name) => {
+PART = """globalThis.part = async (name) => {
+  if (globalThis.modules?.[name]) return globalThis.modules[name];
   const { src } = document.querySelector('script[type=module]');
   return import(/^.*?\\/static\\/(v-\\w+\\/)?/.exec(src)[0] + name);
 };"""

@@ -1,6 +1,4 @@
-"""The files of a page, and what it asks for first, compressed for whoever takes them so.
-
-The version of the page's files, which stands in their addresses, and what its HTML names first.
+"""The files of a page, joined so that it asks for few, and compressed for whoever takes them so.
 
 A file at an address with its version never changes there, so that browsers keep it and do not ask
 again. The HTML alone is asked for at each visit, and names the version to load.
@@ -15,6 +13,7 @@ and nothing that a request says is ever part of a path.
 import gzip
 import hashlib
 import json
+import mimetypes
 import os
 import posixpath
 import re
@@ -24,13 +23,14 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from http import HTTPStatus
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from cachetools import LRUCache, cached
-from flask import Response, request, send_from_directory
+from flask import Response, abort, request
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
 from pydantic import BaseModel, ConfigDict, Field
@@ -51,8 +51,18 @@ _MARK = "v-"
 _DIGITS = 16  # of SHA-256, in hex
 
 _ADDRESS = re.compile(rf'((?:href|src)="{STATIC})')
-_ENTRY = re.compile(rf'^( *)<script type="module" src="{STATIC}([^"]+)"></script>$', re.MULTILINE)
-_IMPORT = re.compile(r'^(?:import|export)\s(?:[^"\';()]*\sfrom\s)?"(\.[^"]+)"', re.MULTILINE)
+_SHEETS = re.compile(
+    rf'(?:^ *<link rel="stylesheet" href="{STATIC}[^"]+"(?: media="[^"]+")? />\n){{2,}}',
+    re.MULTILINE,
+)
+_SHEET = re.compile(rf'href="{STATIC}([^"]+)"(?: media="([^"]+)")?')
+_PICTURE_ADDRESS = re.compile(r'(?<=url\(")(?!\w+:|[/#])[^"]+')
+_ENTRY = re.compile(rf'<script type="module" src="{STATIC}([^"]+)">')
+
+_IMPORT = re.compile(r'^import (?:\{([^}]*)\} from )?"(\.[^"]+)";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|class|const) (\w+))", re.MULTILINE)
+_OTHER_FORM = re.compile(r"^(?:import|export)\b(?!\().*", re.MULTILINE)
+_LATE_IMPORT = re.compile(r'\bimport\((["`])(\.[^"`]+)')
 
 Stamp = tuple[int, int]
 """When a file was written, in nanoseconds, and its bytes."""
@@ -60,74 +70,147 @@ Stamp = tuple[int, int]
 
 @dataclass(frozen=True)
 class Version:
-    """The files of a folder as they were read: a digest of all, and by name what tells a change."""
+    """The files of a folder as they are served, their digest, and by name what tells a change."""
 
     digest: str
     stamps: Mapping[str, Stamp]
+    files: Mapping[str, bytes]
 
     @property
     def folder(self) -> str:
-        """What stands before the names of its files: `v-0123456789abcdef/`."""
+        """The beginning of addresses of its files: `v-0123456789abcdef/`."""
         return f"{_MARK}{self.digest}/"
+
+    @property
+    def last_write(self) -> datetime:
+        """The time of the last change to any of them."""
+        nanoseconds = max(time for time, _ in self.stamps.values())
+        return datetime.fromtimestamp(nanoseconds // 10**9, UTC)
 
 
 def read_version(folder: Path) -> Version:
-    """The present version; equal files have the same on every server."""
+    """Return the present version; equal files have the same on every server."""
     stamps = read_stamps(folder)  # first: what is written while it is read is seen as a change
+    files = join_files({name: (folder / name).read_bytes() for name in stamps})
     digest = hashlib.sha256()
-    for name in sorted(stamps):
-        content = (folder / name).read_bytes()
+    for name, content in sorted(files.items()):
         digest.update(f"{len(name)} {len(content)} {name}".encode() + content)
-    return Version(digest.hexdigest()[:_DIGITS], stamps)
+    return Version(digest.hexdigest()[:_DIGITS], stamps, files)
 
 
 def read_stamps(folder: Path) -> dict[str, Stamp]:
-    """The stamp of each file below a folder, by its name with slashes."""
+    """Return the stamp of each file below a folder, by its name with slashes."""
+    files = ((path, path.stat()) for path in folder.rglob("*") if path.is_file())
     return {
-        path.relative_to(folder).as_posix(): stamp(path)
-        for path in folder.rglob("*")
-        if path.is_file()
+        path.relative_to(folder).as_posix(): (status.st_mtime_ns, status.st_size)
+        for path, status in files
     }
 
 
-def stamp(path: Path) -> Stamp:
-    """What is another once a file is written anew. Raises OSError."""
-    found = os.stat(path)
-    return found.st_mtime_ns, found.st_size
-
-
 def split_version(name: str) -> tuple[str, str]:
-    """The version that a name begins with, as `Version.folder` writes it or empty, and the rest."""
+    """Split off the version that a name begins with, as `Version.folder` writes it, or nothing."""
     first, slash, rest = name.partition("/")
     return (first + slash, rest) if slash and first.startswith(_MARK) else ("", name)
 
 
-def addressed(html: str, folder: Path, version: Version) -> str:
-    """The HTML with the addresses of a version, and all modules that it needs to begin.
+def join_files(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the files as they are served: a page asks for one style sheet and one script at first.
 
-    A browser that learns of modules from imports asks for one generation after another.
+    Modules and sheets stay small files on disk, which a browser would ask for one by one. The
+    script that a page names holds all modules that it imports, and a part that is imported late
+    holds what the page does not have yet. Raises ValueError for what cannot be joined.
     """
-    entries = list(_ENTRY.finditer(html))
-    if entries:
-        indent, end = entries[-1][1], entries[-1].end()
-        links = (
-            f'\n{indent}<link rel="modulepreload" href="{STATIC}{module}" />'
-            for module in imported(folder, [entry[2] for entry in entries])
-        )
-        html = html[:end] + "".join(links) + html[end:]
-    return _ADDRESS.sub(rf"\1{version.folder}", html)
+    output = dict(files)
+    entries = []
+    for page in (name for name in files if name.endswith(".html")):
+        html = files[page].decode()
+        entries += _ENTRY.findall(html)
+        if links := _SHEETS.search(html):
+            sheets = _SHEET.findall(links[0])
+            rules = "".join(_rules(files[name].decode(), name, media) for name, media in sheets)
+            sheet = page.replace(".html", ".css")
+            link = f'    <link rel="stylesheet" href="{STATIC}{sheet}" />\n'
+            output |= {sheet: rules.encode(), page: html.replace(links[0], link).encode()}
+    scripts = {name: text.decode() for name, text in files.items() if name.endswith(".js")}
+    return output | {name: text.encode() for name, text in _join_scripts(scripts, entries)}
 
 
-def imported(folder: Path, entries: Sequence[str]) -> list[str]:
-    """The names of all modules that these need before they run, nearest first, without these."""
-    names = list(entries)
-    for name in names:  # grows meanwhile
-        text = (folder / name).read_text(encoding="utf-8")
-        for address in _IMPORT.findall(text):
-            module = posixpath.normpath(posixpath.join(posixpath.dirname(name), address))
-            if module not in names:
-                names.append(module)
-    return names[len(entries) :]
+def _rules(text: str, name: str, media: str) -> str:
+    """Return the rules of a sheet, as they stand in one at the root of the folder."""
+    rules = _PICTURE_ADDRESS.sub(lambda match: _resolve(name, match[0]), text)
+    return f"@media {media} {{\n{rules}}}\n" if media else rules
+
+
+def _join_scripts(scripts: Mapping[str, str], entries: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield by name the scripts of these entries, and of the parts that are imported late."""
+    parts: dict[str, set[str]] = {}  # by name: the modules that every page has before it
+    for entry in entries:
+        first = _load_order(scripts, entry)
+        if len(first) > 1:
+            yield entry, _join(scripts, first, entry)
+        queue = list(first)
+        for name in queue:  # grows meanwhile
+            for _, address in _LATE_IMPORT.findall(scripts[name]):
+                part = _resolve(name, address)
+                if "$" in part:
+                    continue  # a file of strings, which imports nothing
+                parts[part] = parts.get(part, set(first)) & set(first)
+                queue += [each for each in _load_order(scripts, part) if each not in queue]
+    for part, before in parts.items():
+        own = [name for name in _load_order(scripts, part) if name not in before]
+        names = ", ".join(_EXPORT.findall(scripts[part]))
+        yield part, f'{_join(scripts, own, part)}export const {{ {names} }} = modules["{part}"];\n'
+
+
+def _load_order(scripts: Mapping[str, str], entry: str) -> list[str]:
+    """List a module and all that it needs, in the order in which a browser runs them."""
+    order: list[str] = []
+
+    def load(name: str, importers: tuple[str, ...]) -> None:
+        if name not in scripts:
+            raise ValueError(f"{name} is imported, and is not there.")
+        if name in importers:
+            raise ValueError(f"{name} imports itself by way of {', '.join(importers)}.")
+        if name not in order:
+            for _, address in _IMPORT.findall(scripts[name]):
+                load(_resolve(name, address), (*importers, name))
+            order.append(name)
+
+    load(entry, ())
+    return order
+
+
+def _join(scripts: Mapping[str, str], names: Sequence[str], address: str) -> str:
+    """Make one script of modules, each a block with names of its own that runs once in a page."""
+    blocks = (_block(name, scripts[name], posixpath.dirname(address)) for name in names)
+    return "const modules = (globalThis.modules ??= {});\n" + "".join(blocks)
+
+
+def _block(name: str, text: str, folder: str) -> str:
+    """Make a block of a module for a script in this folder: `modules` holds what it exports."""
+
+    def relative(target: str) -> str:
+        return f"./{posixpath.relpath(target, folder or '.')}"
+
+    def binding(match: re.Match[str]) -> str:
+        names = (match[1] or "").replace(" as ", ": ")
+        return f'const {{{names}}} = modules["{_resolve(name, match[2])}"];\n'
+
+    def late_import(match: re.Match[str]) -> str:
+        return f"import({match[1]}{relative(_resolve(name, match[2]))}"
+
+    exports = ", ".join(_EXPORT.findall(text))
+    text = _EXPORT.sub("", _IMPORT.sub(binding, text))
+    if other := _OTHER_FORM.search(text):
+        raise ValueError(f"{name}: no module of the page imports or exports so: {other[0]}")
+    text = _LATE_IMPORT.sub(late_import, text)
+    text = text.replace("import.meta.url", f'new URL("{relative(name)}", import.meta.url)')
+    return f'if (!modules["{name}"]) {{\n{text}modules["{name}"] = {{ {exports} }};\n}}\n'
+
+
+def _resolve(name: str, address: str) -> str:
+    """Return the name of the file that a file of this name means by an address."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(name), address))
 
 
 _TEXTS = frozenset({"application/javascript", "application/json", "image/svg+xml"})
@@ -136,7 +219,7 @@ _KEPT = 365 * 24 * 3600  # seconds
 
 
 def compress_document(response: Response) -> Response:
-    """A JSON document that was only fetched, compressed for whoever takes it so.
+    """Compress a JSON document that was only fetched, for whoever takes it so.
 
     Answers to what somebody sends are not: their length would tell of what else they hold (BREACH).
     """
@@ -151,81 +234,69 @@ def compress_document(response: Response) -> Response:
 
 
 class PageFiles:
-    """The files of a folder. Each is compressed once, and again when it has changed."""
+    """The files of a folder, joined. Each is compressed once, and again when it has changed."""
 
     def __init__(self, folder: Path):
         self._folder = folder
         self._version = read_version(folder)
-        self._pages: dict[str, tuple[str, str]] = {}  # by name: of which version, and the HTML
-        self._packed: dict[str, tuple[str, bytes]] = {}  # by name: what it is packed of, and how
+        self._packed: dict[str, bytes] = {}  # by the tag of what is packed
 
     def page(self, name: str) -> Response:
-        """The HTML of this name, whose parts have the addresses of the present version.
+        """Return the HTML of this name, whose parts have the addresses of the present version.
 
         It is asked for again at each visit.
         """
-        version = self._version
-        if version.stamps != read_stamps(self._folder):
-            version = self._version = read_version(self._folder)
-        if self._pages.get(name, ("", ""))[0] != version.digest:
-            written = (self._folder / name).read_text(encoding="utf-8")
-            self._pages[name] = version.digest, addressed(written, self._folder, version)
-        response = Response(self._pages[name][1], mimetype="text/html")
-        response.vary.add("Accept-Encoding")
-        if request.accept_encodings.quality("gzip"):
-            response.set_data(gzip.compress(response.get_data(), mtime=0))
-            response.content_encoding = "gzip"
-        response.cache_control.no_cache = True
-        response.add_etag()
-        response.make_conditional(request)
-        return response
+        version = self._present()
+        html = _ADDRESS.sub(rf"\1{version.folder}", version.files[name].decode())
+        return self._response(name, html.encode())
 
     def send(self, name: str) -> Response:
-        """The file of this name, which may begin with a version. Raises NotFound.
+        """Return the file of this name, which may begin with a version. Raises NotFound.
 
         A page that was open before an upgrade asks for parts of the old version. It gets the
         present ones, which most likely still fit, and so does a page that one of several servers
         sent while another was upgraded. Only what is of the version that was asked for is kept.
         """
-        version, name = split_version(name)
-        response = self._file(name)
-        if version == self._version.folder and self._is_unchanged(name):
+        folder, name = split_version(name)
+        version, name = self._present(), posixpath.normpath(name)
+        if name not in version.files:
+            abort(404)
+        response = self._response(name, version.files[name], version.last_write)
+        if folder == version.folder:
             response.cache_control.no_cache = None
             response.cache_control.public = True
             response.cache_control.max_age = _KEPT
             response.cache_control.immutable = True
         return response
 
-    def _is_unchanged(self, name: str) -> bool:
-        known = posixpath.normpath(name)
-        return self._version.stamps.get(known) == stamp(self._folder / known)
+    def _present(self) -> Version:
+        with suppress(OSError):  # in the midst of an upgrade the files are as they were
+            if self._version.stamps != read_stamps(self._folder):
+                self._version = read_version(self._folder)
+                self._packed = {}
+        return self._version
 
-    def _file(self, name: str) -> Response:
-        plain = send_from_directory(self._folder, name)
-        if not _is_text(plain.mimetype):
-            return plain
-        plain.vary.add("Accept-Encoding")
-        if not request.accept_encodings.quality("gzip"):
-            return plain
-        plain.close()
-        return self._compressed(name)
-
-    def _compressed(self, name: str) -> Response:
-        whole = send_from_directory(self._folder, name, conditional=False)
-        tag, _ = whole.get_etag()
-        known = posixpath.normpath(name)
-        if known not in self._packed or self._packed[known][0] != tag:
-            whole.direct_passthrough = False
-            self._packed[known] = str(tag), gzip.compress(whole.get_data(), mtime=0)
-        whole.close()
-        response = Response(self._packed[known][1], mimetype=whole.mimetype)
+    def _response(self, name: str, content: bytes, last_write: datetime | None = None) -> Response:
+        media_type = mimetypes.guess_type(name)[0] or "application/octet-stream"
+        response = Response(content, mimetype=media_type)
         response.cache_control.no_cache = True
-        response.last_modified = whole.last_modified
-        response.content_encoding = "gzip"
-        response.vary.add("Accept-Encoding")
-        response.set_etag(f"{tag}-gzip")
-        response.make_conditional(request)
+        response.last_modified = last_write
+        response.add_etag()
+        if _is_text(media_type):
+            response.vary.add("Accept-Encoding")
+            if request.accept_encodings.quality("gzip"):
+                self._compress(response)
+        whole = not response.content_encoding  # parts of what is compressed are of use to nobody
+        response.make_conditional(request, accept_ranges=whole, complete_length=len(content))
         return response
+
+    def _compress(self, response: Response) -> None:
+        tag = str(response.get_etag()[0])
+        content = self._packed.get(tag) or gzip.compress(response.get_data(), mtime=0)
+        self._packed[tag] = content
+        response.set_data(content)
+        response.content_encoding = "gzip"
+        response.set_etag(f"{tag}-gzip")
 
 
 def _is_text(media_type: str | None) -> bool:

@@ -1,14 +1,17 @@
-/** Hits by year or decade, drawn and as a table; a point opens the lines behind it. */
+/** Hits by year or decade, by corpus or by a metadata field: drawn, and as a table. */
 
 import { chart, MOST_SERIES } from "../charts/chart.js";
 import { element } from "../dom.js";
 import { say } from "../language.js";
-import { askButton } from "./ask_about.js";
-import { cellTable } from "./cell_table.js";
+import { askButton, pointName, pointOf, valueName } from "./ask_about.js";
 import { wordsOf } from "./counting.js";
 import { rateOf } from "./parts.js";
-import { pointOf, valueName } from "./points.js";
-import { countSummary } from "./summary.js";
+import { csvButton, sortable } from "./table.js";
+
+const COLUMNS = [
+  ...["value", "corpus", "hits", "per_million", "words", "documents", "of_documents"],
+  ...["passages", "of_passages"],
+];
 
 /** {summary, nodes} of the trend. */
 export async function overTime(state, tools) {
@@ -98,4 +101,56 @@ function undatedNote(cell, { open, label }) {
 
 function hint(...nodes) {
   return element("p", { class: "hint" }, ...nodes);
+}
+
+/** {summary, nodes} of the counts. */
+export async function byField(state, tools) {
+  const { field } = state;
+  const found = await tools.count("counts", { ...wordsOf(state), by: field });
+  const open = (cell) => tools.go({ tab: "lines", point: pointOf(field, cell) });
+  return {
+    summary: countSummary(found),
+    nodes: [cellTable(found, { ...tools, open, name: "counts", asking: askButton(state, tools) })],
+  };
+}
+
+/** The table with its file; the value of a row opens its lines. */
+function cellTable({ by, cells, cells_left_out: leftOut }, { open, label, name, asking }) {
+  const split = by !== "corpus" && cells.some(({ corpus }) => corpus !== null);
+  const columns = [
+    { head: say("words.value"), cell: (cell) => opener(cell), sort: ({ value }) => value ?? "" },
+    ...(split ? [{ head: say("words.corpus"), cell: ({ corpus }) => label(corpus) }] : []),
+    { head: say("words.hitsHead"), number: ({ hits }) => hits },
+    { head: say("words.rateHead"), number: (cell) => cell.per_million, written: rateOf },
+    { head: say("words.documentsHead"), number: ({ documents }) => documents },
+    { head: say("words.ofHead"), number: (cell) => cell.of_documents },
+    { head: say("words.passagesHead"), number: ({ passages }) => passages },
+    { head: say("words.wordsHead"), number: ({ words }) => words },
+  ];
+
+  function opener(cell) {
+    const text = valueName(by, cell.value, label);
+    if (!cell.hits) return text;
+    const named = say("words.openLines", { label: pointName(pointOf(by, cell), label) });
+    const button = { type: "button", class: "link", "aria-label": named };
+    return element("button", { ...button, onclick: () => open(cell) }, text);
+  }
+
+  const text = say("words.leftOut", { count: leftOut });
+  const more = leftOut > 0 ? element("p", { class: "hint" }, text) : null;
+  const file = csvButton(say("words.csv"), name, COLUMNS, async () => cells);
+  const bar = element("div", { class: "words-bar" }, file, asking);
+  return element("div", { class: "cells" }, sortable(columns, cells), more, bar);
+}
+
+/** The total of a trend, or of counts by a field, as nodes. */
+function countSummary({ total }) {
+  const said = say("words.summary", {
+    hits: say("words.hits", { count: total.hits ?? 0 }),
+    documents: say("page.documents", { count: total.documents }),
+    passages: say("page.passages", { count: total.passages }),
+    words: say("words.wordCount", { count: total.words }),
+  });
+  const rate = total.hits ? ` ${say("words.rate", { rate: rateOf(total.per_million) })}.` : "";
+  return [`${said}.${rate}`];
 }
