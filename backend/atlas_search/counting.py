@@ -8,10 +8,7 @@ from atlas_search.core.errors import RequestError, UnknownFilterField, shown
 from atlas_search.core.stop import Stop
 from atlas_search.search.request import Filter, conditions
 from atlas_search.services import Services, known_corpora
-from atlas_search.words.concordance import Concordance
-from atlas_search.words.counts import Counts
 from atlas_search.words.flow import count_hits, list_collocates, list_keywords, list_lines
-from atlas_search.words.lists import Collocates, Keywords
 from atlas_search.words.query import Form, parse
 from atlas_search.words.request import (
     ALL,
@@ -30,6 +27,7 @@ from atlas_search.words.request import (
     Where,
     WordsRequest,
 )
+from atlas_search.words.results import Collocates, Concordance, Keywords, WordCounts
 from atlas_search.words.run import ReachRun, WordsRun
 
 _T = TypeVar("_T")
@@ -108,7 +106,7 @@ class Counting:
         by_corpus: bool = False,
         stop: Stop | None = None,
         **where: Unpack[WordsWhere],
-    ) -> Counts:
+    ) -> WordCounts:
         """How often a query is hit by "year", "decade", "corpus" or a metadata field.
 
         With `by_corpus` also by corpus. Raises as `concordance` does.
@@ -124,7 +122,7 @@ class Counting:
         by_corpus: bool = False,
         stop: Stop | None = None,
         **where: Unpack[WordsWhere],
-    ) -> Counts:
+    ) -> WordCounts:
         """How many documents and passages a query is hit in: of "all", or by what trends take."""
         return self.trends(query, by=by, by_corpus=by_corpus, stop=stop, **where)
 

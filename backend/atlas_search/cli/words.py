@@ -29,9 +29,9 @@ from atlas_search.cli.options import (
 from atlas_search.core.errors import RequestError
 from atlas_search.counting import COLLOCATES_FROM, KEYWORDS_FROM
 from atlas_search.documents.export import csv_text
-from atlas_search.documents.words import CellOut, CollocateOut, KeywordOut, LineOut
 from atlas_search.words.query import Form
 from atlas_search.words.request import ALL, CORPUS, YEAR, Direction, Keyness, Sort, Strength
+from atlas_search.words.results import Cell, Collocate, Keyword, Line
 
 Query = Annotated[
     str, typer.Argument(help='strike*, "a phrase", strike* NEAR/5 wage*, a OR b, wom?n')
@@ -78,7 +78,7 @@ def kwic_command(
         "/api/concordance",
         of_collection(collection, body),
         "lines",
-        list(LineOut.model_fields),
+        list(Line.model_fields),
         _print_lines,
         as_csv=as_csv,
         as_json=as_json,
@@ -173,7 +173,7 @@ def ask_and_print(
 
 
 def _count(path: str, asked: Mapping[str, object], *, as_csv: bool, as_json: bool) -> None:
-    columns = [name for name in CellOut.model_fields if name != "filters"]
+    columns = [name for name in Cell.model_fields if name != "filters"]
     ask_and_print(path, asked, "cells", columns, _print_cells, as_csv=as_csv, as_json=as_json)
 
 
@@ -254,7 +254,7 @@ def collocates_command(
         "limit": limit,
         "function_words": function_words,
     }
-    columns = list(CollocateOut.model_fields)
+    columns = list(Collocate.model_fields)
     _list("collocates", columns, of_collection(collection, body), as_csv=as_csv, as_json=as_json)
 
 
@@ -292,7 +292,7 @@ def keywords_command(
         "function_words": function_words,
     }
     del body["query"]
-    columns = list(KeywordOut.model_fields)
+    columns = list(Keyword.model_fields)
     _list("keywords", columns, of_collection(collection, body), as_csv=as_csv, as_json=as_json)
 
 

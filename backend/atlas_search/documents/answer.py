@@ -9,13 +9,11 @@ from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 
 from atlas_search.core.errors import RequestError
 from atlas_search.core.locator import page_unit, place_in_words
+from atlas_search.core.sent import Facts, Link, Sent
 from atlas_search.documents.search import (
-    Facts,
-    Link,
     RankedPassageOut,
     RetrievalOut,
     ScopeOut,
-    Sent,
 )
 
 

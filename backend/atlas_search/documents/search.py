@@ -1,34 +1,10 @@
 """The form of passages, documents and search results, as the API sends and describes them."""
 
-from typing import Annotated, Any, Literal
+from typing import Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
-from atlas_search.core.addresses import is_link, linked_fields
-from atlas_search.core.domain import MetadataValue
-
-
-def _all_required(schema: dict[str, Any]) -> None:
-    schema["required"] = list(schema["properties"])
-    for field in schema["properties"].values():
-        field.pop("default", None)
-
-
-class Sent(BaseModel):
-    """Every field is sent. What has a default may be missing from a document that is read."""
-
-    model_config = ConfigDict(json_schema_extra=_all_required)
-
-
-def _link(address: str | None) -> str | None:
-    return address if is_link(address) else None
-
-
-Link = Annotated[str | None, AfterValidator(_link)]
-"""An address of the web; what is none is read as null."""
-
-Facts = Annotated[dict[str, MetadataValue], AfterValidator(linked_fields)]
-"""Metadata of a document, without an address that is no link."""
+from atlas_search.core.sent import Facts, Link, Sent
 
 
 class PassageOut(Sent):

@@ -12,6 +12,7 @@ from flask_openapi3.types import ResponseDict
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from atlas_search.core.errors import NotAllowed, NotFound, RequestError
+from atlas_search.core.sent import Facts
 from atlas_search.core.settings import Settings
 from atlas_search.documents.answer import CitationOut
 from atlas_search.documents.bundle import bundle_of
@@ -25,7 +26,6 @@ from atlas_search.documents.export import (
     known_format,
 )
 from atlas_search.documents.references import Base, references_of, zotero_items
-from atlas_search.documents.search import Facts
 from atlas_search.documents.styles import StyleName, cite
 from atlas_search.providers.zotero import LOCAL, is_running, save_items
 from atlas_search.server.access.caller import is_loopback, present_caller

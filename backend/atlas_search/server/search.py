@@ -9,7 +9,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from atlas_search.atlas import MOST_SUGGESTIONS
 from atlas_search.core.telemetry.names import Ids, identify
 from atlas_search.documents.search import SearchOut, ValueOut
-from atlas_search.documents.words import CollocatesOut, ConcordanceOut, KeywordsOut, WordCountsOut
 from atlas_search.server.access.caller import Caller, present_caller
 from atlas_search.server.capacity import waiting
 from atlas_search.server.requests import (
@@ -26,9 +25,13 @@ from atlas_search.server.requests import (
     words_where,
 )
 from atlas_search.server.serving import Serve
-from atlas_search.words.concordance import Concordance
-from atlas_search.words.counts import Counts
-from atlas_search.words.lists import Collocates, Keywords
+from atlas_search.words.results import (
+    Collocates,
+    Concordance,
+    Keywords,
+    WordCounts,
+    WordsResult,
+)
 
 
 class FieldCountsOut(BaseModel):
@@ -149,7 +152,7 @@ def words_blueprint(serve: Serve) -> APIBlueprint:
     blueprint = APIBlueprint("words", __name__, url_prefix="/api", abp_tags=[Tag(name="words")])
 
     @blueprint.post(
-        "/concordance", summary="Show words in their context", responses={200: ConcordanceOut}
+        "/concordance", summary="Show words in their context", responses={200: Concordance}
     )
     def post_concordance(body: ConcordanceBody) -> Document:
         caller = present_caller()
@@ -169,13 +172,13 @@ def words_blueprint(serve: Serve) -> APIBlueprint:
         return _sent(found, caller)
 
     @blueprint.post(
-        "/trends", summary="Count words over time or by a field", responses={200: WordCountsOut}
+        "/trends", summary="Count words over time or by a field", responses={200: WordCounts}
     )
     def post_trends(body: TrendsBody) -> Document:
         return _sent(_count(body), present_caller())
 
     @blueprint.post(
-        "/counts", summary="Count the documents that say something", responses={200: WordCountsOut}
+        "/counts", summary="Count the documents that say something", responses={200: WordCounts}
     )
     def post_counts(body: CountsBody) -> Document:
         return _sent(_count(body), present_caller())
@@ -183,7 +186,7 @@ def words_blueprint(serve: Serve) -> APIBlueprint:
     @blueprint.post(
         "/collocates",
         summary="List words that stand near some words",
-        responses={200: CollocatesOut},
+        responses={200: Collocates},
     )
     def post_collocates(body: CollocatesBody) -> Document:
         caller = present_caller()
@@ -204,7 +207,7 @@ def words_blueprint(serve: Serve) -> APIBlueprint:
     @blueprint.post(
         "/keywords",
         summary="List words that set some texts apart from others",
-        responses={200: KeywordsOut},
+        responses={200: Keywords},
     )
     def post_keywords(body: KeywordsBody) -> Document:
         caller = present_caller()
@@ -222,7 +225,7 @@ def words_blueprint(serve: Serve) -> APIBlueprint:
             )
         return _sent(found, caller)
 
-    def _count(body: TrendsBody) -> Counts:
+    def _count(body: TrendsBody) -> WordCounts:
         with identify(Ids(user_id=present_caller().name)):
             return serve().trends(
                 body.query,
@@ -235,5 +238,7 @@ def words_blueprint(serve: Serve) -> APIBlueprint:
     return blueprint
 
 
-def _sent(found: Concordance | Counts | Collocates | Keywords, caller: Caller) -> Document:
-    return (found if caller.sees_traces else replace(found, trace_id="")).to_dict()
+def _sent(found: WordsResult, caller: Caller) -> Document:
+    if not caller.sees_traces:
+        found = found.model_copy(update={"trace_id": ""})
+    return found.to_dict()

@@ -1,105 +1,18 @@
 """Keyword in context: which lines, in which order, and what stands in them."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
 from zlib import crc32
 
 import numpy as np
 
 from atlas_search.core.domain import Passage
-from atlas_search.core.notebook import frame
 from atlas_search.stores.arrays import IntArray
 from atlas_search.stores.words import WordTable
 from atlas_search.words.counts import of_point
 from atlas_search.words.hits import Hits, Key, lots, page
 from atlas_search.words.request import LinesRequest, Sort
+from atlas_search.words.results import Concordance, Line
 from atlas_search.words.run import Reach, WordsRun
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
-
-@dataclass(frozen=True)
-class Line:
-    """A hit in its context: `hit` is what stands at the characters `start` to `end` of a document.
-
-    `left` and `right` follow directly; what is longer than `concordance.LONGEST` is cut short.
-    `passage_id` is that of a passage which shows it. `locator`, `page` and what follows are the
-    place of that passage, empty where the source does not say.
-    """
-
-    corpus: str
-    document_id: str
-    passage_id: str
-    title: str
-    date: str
-    start: int
-    end: int
-    left: str
-    hit: str
-    right: str
-    page: int
-    locator: str
-    section: str
-    speaker: str
-    url: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values; None where the source does not say."""
-        empty = ("date", "locator", "section", "speaker", "url")
-        return asdict(self) | {name: getattr(self, name) or None for name in empty}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Concordance:
-    """Some lines of all hits, and counts of all of them.
-
-    `hits` is how many there are, in `documents` and `passages`; `words` are those looked through.
-    `listed` of them are listed: all, or those drawn by lot; `lines` are some of these, from
-    `offset` on.
-    """
-
-    text: str
-    hits: int
-    words: int
-    documents: int
-    passages: int
-    per_corpus: Mapping[str, int]
-    listed: int
-    offset: int
-    lines: tuple[Line, ...]
-    trace_id: str = ""
-
-    @property
-    def per_million(self) -> float | None:
-        """Hits in a million words; None without a word."""
-        return self.hits * 1_000_000 / self.words if self.words else None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, as POST /api/concordance sends them."""
-        return {
-            "query": self.text,
-            "trace_id": self.trace_id,
-            "hits": self.hits,
-            "per_million": self.per_million,
-            "words": self.words,
-            "documents": self.documents,
-            "passages": self.passages,
-            "per_corpus": dict(self.per_corpus),
-            "listed": self.listed,
-            "offset": self.offset,
-            "lines": [line.to_dict() for line in self.lines],
-        }
-
-    def rows(self) -> list[dict[str, Any]]:
-        """A flat row for each line."""
-        return [line.to_dict() for line in self.lines]
-
-    def to_frame(self) -> "DataFrame":
-        """A pandas table: a row for each line. Raises ConfigurationError without pandas."""
-        return frame(self.rows())
-
 
 SORTED_BY = 5
 """Words of the context by which lines are sorted."""
@@ -118,20 +31,22 @@ def concordance(run: WordsRun, asked: LinesRequest) -> Concordance:
     chosen = page(len(listed.starts), _keys(run, listed, asked.sort), asked.offset, asked.limit)
     run.stop.check()
     documents = np.diff(np.searchsorted(hits.starts, run.table.ends))
+    words = int(reach.words_of.sum())
     return Concordance(
-        text=run.request.text,
+        query=run.request.text,
         hits=len(hits.starts),
-        words=int(reach.words_of.sum()),
+        per_million=len(hits.starts) * 1_000_000 / words if words else None,
+        words=words,
         documents=int(np.count_nonzero(documents)),
         passages=len(reach.passages_with(hits)),
         per_corpus=_per_corpus(run, documents),
         listed=len(listed.starts),
         offset=asked.offset,
-        lines=tuple(_lines(run, reach, listed, chosen, asked.context)),
+        lines=list(_lines(run, reach, listed, chosen, asked.context)),
     )
 
 
-def _per_corpus(run: WordsRun, hits_of: IntArray) -> Mapping[str, int]:
+def _per_corpus(run: WordsRun, hits_of: IntArray) -> dict[str, int]:
     holding = np.flatnonzero(hits_of)
     owners = run.store.corpus_of_documents(holding)
     count = len(run.store.corpora)
@@ -249,17 +164,17 @@ def _line(
         document_id=passage.document_id,
         passage_id=passage.id,
         title=passage.title,
-        date=passage.date,
+        date=passage.date or None,
         start=start,
         end=end,
         left=before,
         hit=hit,
         right=after,
         page=passage.page,
-        locator=passage.locator_at(start),
-        section=passage.section_at(start),
-        speaker=passage.speaker,
-        url=passage.url,
+        locator=passage.locator_at(start) or None,
+        section=passage.section_at(start) or None,
+        speaker=passage.speaker or None,
+        url=passage.url or None,
     )
 
 

@@ -1,91 +1,16 @@
 """Counts of hits, and how they are handed out."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
-from atlas_search.core.notebook import frame
 from atlas_search.stores.arrays import IntArray, sorted_unique
 from atlas_search.stores.filters import DATE, DocumentDays
 from atlas_search.stores.store import Store
 from atlas_search.words.request import ALL, CORPUS, DECADE, YEAR, CountsRequest, Point
+from atlas_search.words.results import Cell, WordCounts
 from atlas_search.words.run import WordsRun
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
-
-@dataclass(frozen=True)
-class Cell:
-    """Hits in the documents with one value, and what they were counted in.
-
-    `hits` and `per_million` words are None where there is no word to count in. `documents` and
-    `passages` hold a hit, `of_documents` and `of_passages` are all that were looked through.
-    A value of None is that of documents without one, or with a date of several years; an empty
-    corpus is every one. `filters` finds the same documents in a search; None if no filter does.
-    """
-
-    value: str | None
-    corpus: str
-    hits: int | None
-    per_million: float | None
-    words: int
-    documents: int
-    of_documents: int
-    passages: int
-    of_passages: int
-    filters: Mapping[str, Sequence[str]] | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return asdict(self) | {"corpus": self.corpus or None}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Counts:
-    """What was counted `by` a value, in its cells and in `total`.
-
-    Documents with several values of a field are in several cells, but once in the total.
-    """
-
-    text: str
-    by: str
-    cells: tuple[Cell, ...]
-    cells_left_out: int
-    total: Cell
-    trace_id: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, as POST /api/trends and /api/counts send them."""
-        return {
-            "query": self.text,
-            "by": self.by,
-            "trace_id": self.trace_id,
-            "total": self.total.to_dict(),
-            "cells": [cell.to_dict() for cell in self.cells],
-            "cells_left_out": self.cells_left_out,
-        }
-
-    def rows(self) -> list[dict[str, Any]]:
-        """A flat row for each cell."""
-        found = []
-        for cell in self.cells:
-            row = cell.to_dict()
-            del row["filters"]
-            value = row.pop("value")
-            # a metadata field may be called as a figure is
-            found.append(row if self.by == CORPUS else {self._column(row): value} | row)
-        return found
-
-    def _column(self, row: Mapping[str, object]) -> str:
-        return "value" if self.by in row else self.by
-
-    def to_frame(self) -> "DataFrame":
-        """A pandas table: a row for each cell. Raises ConfigurationError without pandas."""
-        return frame(self.rows())
-
 
 UNKNOWN = 0
 """The group of documents without a value, or with a date of several years."""
@@ -171,7 +96,7 @@ MOST_CELLS = 10_000
 years and corpora the last ones."""
 
 
-def tabulate(run: WordsRun, asked: CountsRequest) -> Counts:
+def tabulate(run: WordsRun, asked: CountsRequest) -> WordCounts:
     """Count hits, documents and passages by what is asked."""
     run.stop.check()
     grouped = groups(run.store, asked.by)
@@ -187,14 +112,14 @@ def tabulate(run: WordsRun, asked: CountsRequest) -> Counts:
                 -(c.hits or 0),
                 -c.words,
                 c.value or "",
-                order.get(c.corpus, 0),
+                order.get(c.corpus or "", 0),
             )
         )
     whole = table.sums(run.reach.documents, np.zeros(len(run.reach.documents), dtype=np.int64), 1)
-    return Counts(
-        text=run.request.text,
+    return WordCounts(
+        query=run.request.text,
         by=asked.by,
-        cells=tuple(cells[:MOST_CELLS]),
+        cells=cells[:MOST_CELLS],
         cells_left_out=max(len(cells) - MOST_CELLS, 0),
         total=_cell(None, "", {}, whole[:, 0]),
     )
@@ -281,7 +206,7 @@ def _cell(
     hits, words, documents, of_documents, passages, of_passages = column.tolist()
     return Cell(
         value=value,
-        corpus=corpus,
+        corpus=corpus or None,
         hits=hits if words else None,
         per_million=hits * 1_000_000 / words if words else None,
         words=words,

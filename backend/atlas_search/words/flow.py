@@ -2,20 +2,20 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 
 from atlas_search.core.telemetry.span import Span
 from atlas_search.core.telemetry.tracer import Listener, Stage
-from atlas_search.words.concordance import Concordance, concordance
-from atlas_search.words.counts import Counts, tabulate
+from atlas_search.words.concordance import concordance
+from atlas_search.words.counts import tabulate
 from atlas_search.words.hits import Hits
-from atlas_search.words.lists import Collocates, Keywords, collocates, keywords
+from atlas_search.words.lists import collocates, keywords
 from atlas_search.words.request import (
     CollocatesRequest,
     CountsRequest,
     KeywordsRequest,
     LinesRequest,
 )
+from atlas_search.words.results import Collocates, Concordance, Keywords, WordCounts
 from atlas_search.words.run import ReachRun, WordsRun
 
 
@@ -24,15 +24,15 @@ def list_lines(run: WordsRun, request: LinesRequest) -> Concordance:
     with _stage(run, "concordance", run.request.text) as stage:
         _find(run)
         lines = stage.done(concordance(run, request), request)
-        return replace(lines, trace_id=stage.trace_id)
+        return lines.model_copy(update={"trace_id": stage.trace_id})
 
 
-def count_hits(run: WordsRun, request: CountsRequest) -> Counts:
+def count_hits(run: WordsRun, request: CountsRequest) -> WordCounts:
     """Count the hits of a query by time, corpus or field. Raises Cancelled if stopped."""
     with _stage(run, "count words", run.request.text) as stage:
         _find(run)
         counts = stage.done(tabulate(run, request), request)
-        return replace(counts, trace_id=stage.trace_id)
+        return counts.model_copy(update={"trace_id": stage.trace_id})
 
 
 def list_collocates(run: WordsRun, request: CollocatesRequest) -> Collocates:
@@ -40,14 +40,14 @@ def list_collocates(run: WordsRun, request: CollocatesRequest) -> Collocates:
     with _stage(run, "collocates", run.request.text) as stage:
         _find(run)
         words = stage.done(collocates(run, request), request)
-        return replace(words, trace_id=stage.trace_id)
+        return words.model_copy(update={"trace_id": stage.trace_id})
 
 
 def list_keywords(run: ReachRun, request: KeywordsRequest) -> Keywords:
     """List the words that set some texts apart. Raises Cancelled if stopped, and RequestError."""
     with _stage(run, "keywords") as stage:
         words = stage.done(keywords(run, request), request)
-        return replace(words, trace_id=stage.trace_id)
+        return words.model_copy(update={"trace_id": stage.trace_id})
 
 
 def _find(run: WordsRun) -> None:
@@ -72,7 +72,7 @@ def _describe_lines(run: WordsRun, span: Span, lines: Concordance, request: Line
     span.output([{"id": line.passage_id, "start": line.start} for line in lines.lines])
 
 
-def _describe_counts(run: WordsRun, span: Span, counts: Counts, request: CountsRequest) -> None:
+def _describe_counts(run: WordsRun, span: Span, counts: WordCounts, request: CountsRequest) -> None:
     _describe_reach(span, run)
     span.set(hits=counts.total.hits or 0, documents=counts.total.documents)
     span.set(by=request.by, cells=len(counts.cells))

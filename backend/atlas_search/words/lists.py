@@ -1,14 +1,13 @@
 """Words that set some texts apart from others."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.core.errors import InvalidQuery, RequestError
-from atlas_search.core.notebook import frame
 from atlas_search.core.stop import Stop
 from atlas_search.language.text import is_function_word
 from atlas_search.stores.arrays import IntArray
@@ -16,10 +15,11 @@ from atlas_search.stores.words import WordTable
 from atlas_search.words.hits import BoolArray, near_places
 from atlas_search.words.query import parse
 from atlas_search.words.request import CollocatesRequest, KeywordsRequest, Where
+from atlas_search.words.results import Collocate, Collocates, Keyword, Keywords
 from atlas_search.words.run import ReachRun, WordsRun, reach_of_corpora
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    pass
 
 
 FloatArray = NDArray[np.floating[Any]]
@@ -153,115 +153,6 @@ def informative(written: Iterable[str], languages: Iterable[str]) -> BoolArray:
     )
 
 
-@dataclass(frozen=True)
-class Collocate:
-    """A word that stands near hits more often than elsewhere.
-
-    `near` of its `frequency` places are near a hit. `query` finds these places, with everything
-    else as it was asked; None where it would be too long.
-    """
-
-    word: str
-    near: int
-    frequency: int
-    log_likelihood: float
-    log_dice: float
-    query: str | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Collocates:
-    """The collocates of a query, the strongest first.
-
-    `hits` is how many there are, `words` how many were looked through, and `words_near` how many
-    of them are near a hit. `left_out` are collocates beyond the limit.
-    """
-
-    text: str
-    hits: int
-    words: int
-    words_near: int
-    collocates: tuple[Collocate, ...]
-    left_out: int
-    trace_id: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, as POST /api/collocates sends them."""
-        return {
-            "query": self.text,
-            "trace_id": self.trace_id,
-            "hits": self.hits,
-            "words": self.words,
-            "words_near": self.words_near,
-            "collocates": self.rows(),
-            "left_out": self.left_out,
-        }
-
-    def rows(self) -> list[dict[str, Any]]:
-        """A flat row for each."""
-        return [asdict(collocate) for collocate in self.collocates]
-
-    def to_frame(self) -> "DataFrame":
-        """A pandas table: a row for each. Raises ConfigurationError without pandas."""
-        return frame(self.rows())
-
-
-@dataclass(frozen=True)
-class Keyword:
-    """A word in what is looked through, and in the reference it is set against.
-
-    `documents` hold it. `log_ratio` is above 0 where it is more frequent than in the reference.
-    `query` finds its places in what is looked through.
-    """
-
-    word: str
-    frequency: int
-    per_million: float
-    documents: int
-    reference_frequency: int
-    reference_per_million: float
-    reference_documents: int
-    log_likelihood: float
-    log_ratio: float
-    query: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Keywords:
-    """Words that set what is looked through apart, those that differ most first.
-
-    `left_out` are keywords beyond the limit.
-    """
-
-    words: int
-    documents: int
-    reference_words: int
-    reference_documents: int
-    keywords: tuple[Keyword, ...]
-    left_out: int
-    trace_id: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, as POST /api/keywords sends them."""
-        return {
-            "trace_id": self.trace_id,
-            "words": self.words,
-            "documents": self.documents,
-            "reference_words": self.reference_words,
-            "reference_documents": self.reference_documents,
-            "keywords": self.rows(),
-            "left_out": self.left_out,
-        }
-
-    def rows(self) -> list[dict[str, Any]]:
-        """A flat row for each."""
-        return [asdict(keyword) for keyword in self.keywords]
-
-    def to_frame(self) -> "DataFrame":
-        """A pandas table: a row for each. Raises ConfigurationError without pandas."""
-        return frame(self.rows())
-
-
 def collocates(run: WordsRun, asked: CollocatesRequest) -> Collocates:
     """Count the words near the hits, each place once, and compare with all of their places."""
     hits, near = len(run.hits.starts), _near(run, asked)
@@ -282,11 +173,11 @@ def collocates(run: WordsRun, asked: CollocatesRequest) -> Collocates:
     dice = log_dice(joint, hits, frequency)
     order = _order(dice if asked.sort == "log_dice" else likelihood, joint)[: asked.limit]
     return Collocates(
-        text=run.request.text,
+        query=run.request.text,
         hits=hits,
         words=words,
         words_near=words_near,
-        collocates=tuple(
+        collocates=[
             Collocate(
                 word=known.labels[found[at]],
                 near=int(joint[at]),
@@ -296,7 +187,7 @@ def collocates(run: WordsRun, asked: CollocatesRequest) -> Collocates:
                 query=_opening(run.request.text, written[at], asked),
             )
             for at in order.tolist()
-        ),
+        ],
         left_out=len(found) - len(order),
     )
 
@@ -417,12 +308,12 @@ def _listed(
     words: IntArray,
     likelihood: np.ndarray,
     ratio: np.ndarray,
-) -> tuple[Keyword, ...]:
+) -> list[Keyword]:
     written = known.written(words, own.forms + other.forms)
     documents, reference_documents = (
         known.documents_with(words, side.counted, run.stop).tolist() for side in (own, other)
     )
-    return tuple(
+    return [
         Keyword(
             word=known.labels[word],
             frequency=int(own.counts[word]),
@@ -436,4 +327,4 @@ def _listed(
             query=f'"{written[at]}"',
         )
         for at, word in enumerate(words.tolist())
-    )
+    ]

@@ -1,11 +1,36 @@
-"""The form of what is counted of words, as the API sends and describes it."""
+"""Results of words: the one form for Python, the API, its description, and the commands."""
 
-from pydantic import Field
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-from atlas_search.documents.search import Link, Sent
+from pydantic import BaseModel, Field
+
+from atlas_search.core.notebook import frame
+from atlas_search.core.sent import Link, Sent
+from atlas_search.words.request import CORPUS
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
-class LineOut(Sent):
+class WordsResult(Sent, frozen=True):
+    """What a query of words gives: its rows, and what is said of all of them."""
+
+    trace_id: str = Field("", description="Empty for who may not see traces")
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a flat row for each line, cell or word."""
+        return [row.model_dump(mode="json") for row in self._rows()]
+
+    def to_frame(self) -> "DataFrame":
+        """Return a pandas table of the rows. Raises ConfigurationError without pandas."""
+        return frame(self.rows())
+
+    def _rows(self) -> Sequence[BaseModel]:
+        raise NotImplementedError
+
+
+class Line(Sent, frozen=True):
     """A hit in its context; `left`, `hit` and `right` follow each other without a gap."""
 
     corpus: str
@@ -25,11 +50,10 @@ class LineOut(Sent):
     url: Link
 
 
-class ConcordanceOut(Sent):
+class Concordance(WordsResult):
     """A page of lines, and counts of all hits."""
 
     query: str
-    trace_id: str = Field(description="Empty for who may not see traces")
     hits: int = Field(description="All there are, each place once")
     per_million: float | None = Field(description="Hits in a million words; null without a word")
     words: int = Field(description="Words that were looked through, each once")
@@ -38,10 +62,13 @@ class ConcordanceOut(Sent):
     per_corpus: dict[str, int] = Field(description="Hits in each corpus")
     listed: int = Field(description="Hits that are listed: all, or those drawn by lot")
     offset: int
-    lines: list[LineOut]
+    lines: list[Line]
+
+    def _rows(self) -> Sequence[BaseModel]:
+        return self.lines
 
 
-class CellOut(Sent):
+class Cell(Sent, frozen=True):
     """The hits in the documents with one value."""
 
     value: str | None = Field(
@@ -61,21 +88,29 @@ class CellOut(Sent):
     )
 
 
-class WordCountsOut(Sent):
+class WordCounts(WordsResult):
     """Hits counted by a value."""
 
     query: str
     by: str
-    trace_id: str = Field(description="Empty for who may not see traces")
-    total: CellOut = Field(description="Every document once")
-    cells: list[CellOut] = Field(
+    total: Cell = Field(description="Every document once")
+    cells: list[Cell] = Field(
         description="Years and decades in order, also those without text; else most hits first. A "
         "document with several values is in several cells"
     )
     cells_left_out: int = Field(description="Of the values with the fewest hits")
 
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a flat row for each cell, with its value under the name of what was counted by."""
+        rows = [cell.model_dump(mode="json", exclude={"filters"}) for cell in self.cells]
+        # a metadata field may be called as a figure is
+        column = "value" if self.by in Cell.model_fields else self.by
+        if self.by == CORPUS:
+            return [{name: row[name] for name in row if name != "value"} for row in rows]
+        return [{column: row.pop("value")} | row for row in rows]
 
-class CollocateOut(Sent):
+
+class Collocate(Sent, frozen=True):
     """A word that stands near hits more often than elsewhere."""
 
     word: str = Field(
@@ -92,19 +127,21 @@ class CollocateOut(Sent):
     )
 
 
-class CollocatesOut(Sent):
+class Collocates(WordsResult):
     """The words near the hits of a query, the strongest first."""
 
     query: str
-    trace_id: str = Field(description="Empty for who may not see traces")
     hits: int
     words: int = Field(description="Words that were looked through, each once")
     words_near: int = Field(description="Those near a hit")
-    collocates: list[CollocateOut]
+    collocates: list[Collocate]
     left_out: int = Field(description="Collocates beyond `limit`")
 
+    def _rows(self) -> Sequence[BaseModel]:
+        return self.collocates
 
-class KeywordOut(Sent):
+
+class Keyword(Sent, frozen=True):
     """A word in what is looked through, and in the reference."""
 
     word: str = Field(description="As a collocate has it")
@@ -121,13 +158,15 @@ class KeywordOut(Sent):
     query: str = Field(description="Its places, for a concordance with the same fields")
 
 
-class KeywordsOut(Sent):
+class Keywords(WordsResult):
     """Words that set what is looked through apart, those that differ most first."""
 
-    trace_id: str = Field(description="Empty for who may not see traces")
     words: int = Field(description="Words that were looked through, each once")
     documents: int
     reference_words: int = Field(description="Words of the reference")
     reference_documents: int
-    keywords: list[KeywordOut]
+    keywords: list[Keyword]
     left_out: int = Field(description="Keywords beyond `limit`")
+
+    def _rows(self) -> Sequence[BaseModel]:
+        return self.keywords
