@@ -38,7 +38,7 @@ export async function getJson(path) {
   return json(await request(path));
 }
 
-/** What is at an address of the server as an address that an image can show. */
+/** Gets a picture from the server, as an address that an image can show. */
 export async function getPicture(path, signal) {
   const response = await request(path, { signal });
   const blob = await reached(() => response.blob());
@@ -50,7 +50,7 @@ export async function getPicture(path, signal) {
   });
 }
 
-/** What the server says to a body that is sent by this method. */
+/** Sends a body by this method, and resolves to the response. */
 export async function sendJson(method, path, body, signal) {
   return json(await request(path, { ...posted(body), method, signal }));
 }
@@ -90,7 +90,7 @@ function begun(body, signal) {
   return request("api/ask/stream", { ...posted(body), signal });
 }
 
-/** Whether the connection broke, and not what was asked; 404 says that it was given up. */
+/** Tells if the connection broke, and not what was asked; 404 says that it was given up. */
 function mayResume(error) {
   return error instanceof Broken || error.status === 404;
 }
@@ -125,7 +125,7 @@ export async function exportedCitations(format, citations) {
   return file(await request("api/export", posted({ format, citations })));
 }
 
-/** What `atlas replay` needs to run an answer again, as a file {name, content}. */
+/** Gets what `atlas replay` needs to run an answer again, as a file {name, content}. */
 export async function runBundle(qaId) {
   return file(await request(`api/ask/${qaId}/export?format=bundle`));
 }
@@ -151,7 +151,7 @@ async function request(path, options = {}) {
   throw problem;
 }
 
-/** What `step` gives; a connection that fails is Broken, one that was aborted is not. */
+/** Runs `step`; a connection that fails is Broken, one that was aborted is not. */
 async function reached(step) {
   try {
     return await step();

@@ -21,7 +21,7 @@ export function say(key, values = {}) {
   return parts(key, values).join("");
 }
 
-/** The same as nodes for an element: values may be nodes, as of a button inside a sentence. */
+/** Gives a string as nodes for an element: values may be nodes, such as a button in a sentence. */
 export function sayNodes(key, values) {
   return parts(key, values);
 }

@@ -27,7 +27,7 @@ export function forgetKey() {
 function storage(area) {
   const held = new Map(); // by name what the browser did not take; null where it did not let go
 
-  /** What `step` makes of the browser's part; undefined if it refuses. */
+  /** Runs `step` on the browser's part; undefined if it refuses. */
   function attempt(step) {
     try {
       return step(window[area]);

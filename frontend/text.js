@@ -59,7 +59,7 @@ export function shortPlace({ locator, page, printed_page: printed, metadata }) {
   return locator || `${unit(metadata)} ${printed || page}`;
 }
 
-/** The same, with the page of the file where another number is printed on it. */
+/** Adds to `shortPlace` the page of the file where another number is printed on it. */
 export function fullPlace(passage) {
   const { locator, page, printed_page: printed } = passage;
   const differs = !locator && printed && printed !== String(page);
@@ -99,7 +99,7 @@ export function offsetsOf(text) {
   };
 }
 
-/** How many of these ascending numbers are below `limit`. */
+/** Counts the numbers of an ascending list that are below `limit`. */
 export function below(numbers, limit) {
   let low = 0;
   let high = numbers.length;

@@ -225,7 +225,7 @@ function conflictItem(conflict, cited, page) {
   );
 }
 
-/** Whether the answer cites both sides; null if it cites neither. */
+/** Says which sides the answer cites; null if it cites neither. */
 function statement(conflict, cited) {
   if (!touches(conflict, cited)) return null;
   const which = conflict.stated ? "answer.citesBoth" : "answer.citesOne";
@@ -244,7 +244,7 @@ function sideNode(side, page) {
   );
 }
 
-/** What an answer has `counted`, with a way to the lines; `asked` is the request it was asked with. */
+/** Shows an exact count, with a way to its lines; `asked` is the request it was asked with. */
 function countNote({ words, query, documents: count }, asked, page) {
   const said = { count, query: `“${words}”`, documents: say("page.documents", { count }) };
   const text = count > 0 ? say("words.countInstead", said) : say("words.countNone", said);

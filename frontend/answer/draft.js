@@ -6,7 +6,7 @@ import { readable } from "./sentences.js";
 
 const RESTARTS = ["repair", "struck", "fallback"];
 
-/** What to call as events arrive; `label` names a corpus. The text grows in `node`. */
+/** Gives what to call as events arrive; `label` names a corpus. The text grows in `node`. */
 export function newDraft(label) {
   const progress = element("p", { class: "hint" });
   const node = element("div", {});

@@ -88,7 +88,7 @@ function duplicateList(ids, page) {
   );
 }
 
-/** What an answer cites, numbered. */
+/** Lists the citations of an answer, numbered. */
 export function citationList(answer, page) {
   const said = answer.sentences.map(({ text }) => oneLine(text));
   const items = answer.citations.map((citation) => {

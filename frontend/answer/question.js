@@ -70,7 +70,7 @@ function control(label, onclick) {
   return element("button", { type: "button", class: "link", onclick }, label);
 }
 
-/** What was searched for instead, and what could have been meant, or null. `ask` asks anew. */
+/** Says what was searched for instead, and could have been meant, or null. `ask` asks anew. */
 export function wordingNotice({ retrieval, ...answer }, ask) {
   const question = answer.standalone_question ?? answer.question;
   const lines = retrieval.unknown_words

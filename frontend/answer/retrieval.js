@@ -131,7 +131,7 @@ function cacheFacts({ cache_hit: hit, created }) {
   return hit ? [[say("answer.fromCache"), say("answer.answeredOn", { when })]] : [];
 }
 
-/** What did not reach the language model, in words. */
+/** Says what did not reach the language model. */
 function leftOut({ context, standalone_note: note }) {
   const { turns_dropped: turns, passages_dropped: passages } = context;
   const found = note === null ? [] : [note];
@@ -214,7 +214,7 @@ function row({ passage_id: passageId, rank, score, legs }, { kept, cited, page }
   );
 }
 
-/** What can be asked about one answer: `weights()` and `candidates()`, each loaded once. */
+/** Gives `weights()` and `candidates()` of one answer, each loaded once. */
 export function explain(answer) {
   let found = null;
   return {
@@ -247,7 +247,7 @@ function weightsIn(settings, legs) {
   );
 }
 
-/** The same search again, with every candidate; it is not traced a second time. */
+/** Searches again, with every candidate; it is not traced a second time. */
 function search({ question, standalone_question: searched, target, scope, retrieval }) {
   const everything = scope.corpora.length === scope.all_corpora;
   return sendJson("POST", "api/search", {

@@ -43,7 +43,7 @@ export function legend({ sentences }) {
 
 const MARKS = { uncited: "†", unchecked: "‡" };
 
-/** What speaks against relying on a sentence, or null. */
+/** Names what speaks against relying on a sentence, or null. */
 function faultOf({ grounded, caveat, support }) {
   if (!grounded && !caveat) return "uncited";
   return support === "not_judged" ? "unchecked" : null;

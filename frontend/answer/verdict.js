@@ -65,7 +65,7 @@ export function fallbackNotice({ decision, fallback, target, usage }, page) {
   return element("p", { class: "notice" }, element("strong", {}, lead), ` ${fallback.message}`);
 }
 
-/** What quotes leave open, for above them, or null: read alone they would seem to say all. */
+/** Says above quotes what they leave open, or null: read alone they would seem to say all. */
 export function warningNotice(answer) {
   const { warnings } = answer.validation;
   if (!hasQuotes(answer) || warnings.length === 0) return null;
@@ -73,7 +73,7 @@ export function warningNotice(answer) {
   return element("div", { class: "notice open-points" }, ...lines);
 }
 
-/** What the verification of a model's text doubts without rejecting it, or null. */
+/** Lists what the verification of a model's text doubts without rejecting it, or null. */
 export function warningList(answer) {
   const { warnings } = answer.validation;
   if (hasQuotes(answer) || warnings.length === 0) return null;
@@ -85,7 +85,7 @@ export function warningList(answer) {
   );
 }
 
-/** Whether the sources' own sentences answer, in a comparison for one corpus at least. */
+/** Tells if the sources' own sentences answer, in a comparison for one corpus at least. */
 function hasQuotes({ confidence, comparison }) {
   const parts = comparison?.answers ?? [];
   return confidence !== null || parts.some((part) => part.confidence !== null);

@@ -316,7 +316,7 @@ function line({ turns }, id) {
   return found;
 }
 
-/** What was said in answered turns, as the server takes it. */
+/** Lists the questions and answers of answered turns, as the server takes them. */
 function historyOf(turns) {
   return turns.filter((turn) => turn.answer !== null).flatMap(said);
 }

@@ -94,7 +94,7 @@ function writerOf({ LLM_PROVIDER: provider, LLM_MODEL: model }) {
   return model ? `${provider} (${model})` : provider;
 }
 
-/** What writes the answers of a target, in words. */
+/** Names the writer of the answers of a target. */
 function modelOf({ LLM_PROVIDER: provider }, { model }) {
   return provider === QUOTING ? say("ask.noModel") : `${provider} (${model})`;
 }

@@ -167,7 +167,7 @@ function folding(text) {
   return text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
 }
 
-/** Whether conversations are kept at all, as the reader chose. */
+/** Tells if conversations are kept at all, as the reader chose. */
 export function isKeeping() {
   return browser.find(OFF) === null;
 }
@@ -196,7 +196,7 @@ export async function keepDesk(owner, desk) {
   await attempt(() => put(DESK, { ...desk, id: "desk" }));
 }
 
-/** What the tab was left with, else the tab that was used last; undefined without either. */
+/** Finds the desk of this tab, else of the tab that was used last; undefined without either. */
 export async function keptDesk(owner) {
   const own = JSON.parse(tab.find(TAB) ?? "null");
   // another key may have been used in this tab
@@ -243,7 +243,7 @@ async function forgetAll() {
   });
 }
 
-/** Whether a step could be taken; if not the reader is told, once. */
+/** Takes a step, and tells the reader, once, if it fails; resolves to whether it was taken. */
 async function attempt(step) {
   try {
     await step();
@@ -254,7 +254,7 @@ async function attempt(step) {
   }
 }
 
-/** What a step finds; undefined if nothing can be read here. */
+/** Resolves to what a step finds; undefined if nothing can be read here. */
 async function quietly(step) {
   try {
     return await step();

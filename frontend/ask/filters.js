@@ -116,7 +116,7 @@ export function offerFilters({ filter_fields: fields }) {
   changed(chosenScope());
 }
 
-/** Whether several documents can have a value of this field in common. */
+/** Tells if several documents can have a value of this field in common. */
 function isOffered(name, { type, counts }) {
   if (PLAIN.includes(name) || type === "date") return false;
   return name === "speakers" || Math.max(0, ...Object.values(counts)) > 1;

@@ -152,7 +152,7 @@ function labelsBelow(labels, { x, floor }, width) {
   });
 }
 
-/** What has no figure in any series, runs of it together: hatched, so that it is no zero. */
+/** Hatches what has no figure in any series, runs of it together, so that it is no zero. */
 function gaps(series, { x, slot, floor }) {
   const [{ values }] = series;
   const empty = values.map((_, index) => series.every((each) => each.values[index] === null));

@@ -1,4 +1,4 @@
-/** What the reader keeps in this browser: conversations, notes and a reading list, in IndexedDB.
+/** The database of this browser, in IndexedDB: conversations, notes and the reading list.
  *
  * It belongs to one collection and one key: on a shared machine another key sees nothing of it.
  */

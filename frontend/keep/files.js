@@ -54,7 +54,7 @@ export function placeOf(citation) {
     .join(" · ");
 }
 
-/** What a file of `asJson` holds. Raises Problem for any other. */
+/** Reads a file of `asJson`. Raises Problem for any other. */
 export async function readJson(file) {
   let content;
   try {

@@ -57,7 +57,7 @@ async function listed(citation) {
   return say("keep.listed");
 }
 
-/** What the reader offers for selected words, {label, run(selection)}; what comes of it is told
+/** Lists actions on selected words, {label, run(selection)}; what comes of them is told
  * in `place`. */
 export function keepSelections(place) {
   const { node, attempt } = newOutcome();

@@ -44,7 +44,7 @@ function show(answer, form, notice, page) {
   notice.after(article);
 }
 
-/** What the address says, or null; anybody can have written it. */
+/** Reads the address, or null; anybody can have written it. */
 function sharedState() {
   const written = new URLSearchParams(location.hash.slice(1)).get(NAME);
   if (written === null) return null;

@@ -92,7 +92,7 @@ function noteSection(page) {
   };
 }
 
-/** Whether a note holds all words that are looked for, whatever their case and accents. */
+/** Tells if a note holds all words that are looked for, whatever their case and accents. */
 function holds({ text, tags, citation }, words) {
   const said = folded([text, ...tags, citation.quote, citation.title, placeOf(citation)].join(" "));
   return folded(words).split(/\s+/).every((word) => said.includes(word));

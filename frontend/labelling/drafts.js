@@ -6,7 +6,7 @@ import { browser } from "../storage.js";
 export function createDrafts(prefix) {
   const name = (id) => `${prefix}:${id}`;
   return {
-    /** Whether it is kept: a browser has little room, and may be told to keep nothing. */
+    /** Keeps a draft; false if the browser has no room, or is told to keep nothing. */
     keep(id, draft) {
       return browser.keep(name(id), JSON.stringify({ ...draft, kept: Date.now() }));
     },

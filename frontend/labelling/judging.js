@@ -132,7 +132,7 @@ export function judgedPassage(passage, page) {
   };
 }
 
-/** Whether the words lie in the passage. */
+/** Tells if the words lie in the passage. */
 export function holds({ document_id: id, start, end }, span) {
   return id === span.document_id && start <= span.start && span.end <= end;
 }

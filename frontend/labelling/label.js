@@ -67,7 +67,7 @@ async function attempt(step) {
   }
 }
 
-/** Whether the browser keeps a draft of it. */
+/** Keeps a draft of the label; false if the browser does not. */
 function changed() {
   Object.assign(label, form.read());
   const kept = drafts.keep(label.id, label);
@@ -105,7 +105,7 @@ function showJudged() {
   showElsewhere();
 }
 
-/** What the label knows besides the passages that are shown. */
+/** Shows what the label knows besides the passages that are shown. */
 function showElsewhere() {
   const spans = label.spans.filter((span) => !judged.some(({ passage }) => holds(passage, span)));
   const words = spans.map((span) => spanItem(span, page, at("passages")));

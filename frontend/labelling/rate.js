@@ -66,7 +66,7 @@ async function begin(name) {
   show(nextOpen(-1) ?? 0);
 }
 
-/** Whether an answer has a number on a scale that is shown, or a comment in place of any. */
+/** Tells if an answer has a number on a scale that is shown, or a comment in place of any. */
 function isRated({ label_id: id }) {
   const { scores, comment } = state.ratings[id] ?? { scores: {}, comment: "" };
   if (Object.keys(scores).length === 0) return comment !== "";
@@ -104,7 +104,7 @@ function draftId() {
   return `${state.rater}:${state.items[state.at].label_id}`;
 }
 
-/** Whether the browser keeps a draft of what is shown. */
+/** Keeps a draft of what is shown; false if the browser does not. */
 function keepDraft() {
   const kept = drafts.keep(draftId(), ratedNow());
   if (!kept) say("This browser keeps no draft: save before you leave.");

@@ -54,7 +54,7 @@ export function digestOf(quote) {
   return (hash >>> 0).toString(16).padStart(8, "0");
 }
 
-/** How many documents were opened one after the other to come to this entry of the history. */
+/** Counts the documents that were opened in a row to come to this entry of the history. */
 export function depth() {
   return history.state?.depth ?? 0;
 }

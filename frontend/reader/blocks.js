@@ -11,7 +11,7 @@ const ITEM = /^([ \t]*)([-*+]|\d{1,9}[.)])[ \t]+/;
 const QUOTE = /^ {0,3}> ?/;
 const TABLE_RULE = /^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/;
 
-/** Whether a text is to be shown as Markdown: by its type, or by tables and headings in it. */
+/** Tells if a text is to be shown as Markdown: by its type, or by tables and headings in it. */
 export function isMarkdown(text, type) {
   if (type === "md" || type === "markdown") return true;
   return /^#{1,6} \S/m.test(text) || /^ *\|.*\|[ \t]*\n *\|(?: *:?-{3,}:? *\|)+[ \t]*$/m.test(text);
@@ -45,7 +45,7 @@ function isHeading(line) {
   return /^#{1,6} [^\n]*$/.test(line) || (inCapitals && /^[^\n]{1,80}$/.test(line));
 }
 
-/** What Markdown makes of a text. Each block has `start` and `end`, and `spans` of what it says. */
+/** Reads a text as Markdown. Each block has `start` and `end`, and `spans` of what it says. */
 export function markdownBlocks(text) {
   const lines = linesOf(text);
   const blocks = [];
@@ -167,7 +167,7 @@ function list(lines, at) {
   return { block: whole("list", lines.slice(at, last), { list: root }), next: last };
 }
 
-/** Whether an item begins another list, numbered where this one is not. */
+/** Tells if an item begins another list, numbered where this one is not. */
 function isAnother(root, line, item) {
   return root.items.length > 0 && item[1].length <= root.indent && isOrdered(line) !== root.ordered;
 }
@@ -194,7 +194,7 @@ function numberOf({ text }) {
   return Number(/^\s*(\d+)/.exec(text)?.[1] ?? 1);
 }
 
-/** Whether a line belongs to the paragraph or item above it. */
+/** Tells if a line belongs to the paragraph or item above it. */
 function goesOn(lines, at) {
   const { text } = lines[at];
   const begins = [FENCE, HEADING, RULE, QUOTE].some((kind) => kind.test(text));

@@ -181,7 +181,7 @@ function press(button, isPressed) {
   button.setAttribute("aria-pressed", String(isPressed));
 }
 
-/** What was asked last, whose words can be found in a document. */
+/** Finds the question that was asked last, whose words may stand in a document. */
 function asked() {
   const last = document.querySelector("article.answer h2")?.textContent;
   return last || document.getElementById("question").value;
@@ -201,7 +201,7 @@ function pagesOf({ pages, printed_pages: printed, metadata }, offsets) {
   });
 }
 
-/** Whether a link's digest, if it has one, is that of the characters it names. */
+/** Tells if a link's digest, if it has one, is that of the characters it names. */
 function isAsLinked(text, { start, end }, { digest }) {
   return digest === undefined || digestOf(text.slice(start, end)) === digest;
 }
@@ -252,7 +252,7 @@ function named(found, at) {
   return [passage?.speaker, title, metadata.date, place].filter(Boolean).join(", ");
 }
 
-/** What stands in the way of relying on the document, with the way to its successor. */
+/** Shows why the document is not to be relied on, with the way to its successor. */
 function showWarning(node, { corpus, metadata }, open) {
   const successor = String(metadata.superseded_by ?? "");
   const status = warningStatus(metadata) || (successor && "superseded");

@@ -114,7 +114,7 @@ export function openText(text, marks, pages, says) {
     return next && { node: next.node, offset: 0 };
   }
 
-  /** What stands from `start` to `end`, to be highlighted; null if none of it is shown. */
+  /** Gives the range from `start` to `end`, to be highlighted; null if none of it is shown. */
   function rangeOf(start, end) {
     const from = pointOf(start);
     const last = lastBefore(pieces, end - 1);
@@ -167,7 +167,7 @@ export function scrollTo(node, pane) {
   }
 }
 
-/** Whether a text node is in `node`, or on this side of it. */
+/** Tells if a text node is in `node`, or on this side of it. */
 function isIn(node, piece, side) {
   return node.contains(piece) || (node.compareDocumentPosition(piece) & side) !== 0;
 }

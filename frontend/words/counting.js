@@ -4,12 +4,12 @@ import { sendJson } from "../api.js";
 import { telemetryChoice } from "../ask/privacy.js";
 import { chosenScope } from "../ask/scope.js";
 
-/** What of a state says which words are looked for, as requests have it. */
+/** Picks the fields of a state that say which words are looked for, as requests have them. */
 export function wordsOf({ query, form, case: exactly }) {
   return { query, ...formOf({ form, case: exactly }) };
 }
 
-/** How words are compared; capitals and accents count only in words as they are written. */
+/** Picks the way to compare words; capitals and accents count only in words as they are written. */
 export function formOf({ form, case: exactly }) {
   return { form, case_sensitive: exactly && form === "surface" };
 }

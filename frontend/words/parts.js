@@ -51,7 +51,7 @@ export function chooser(name, values, state, go) {
   return element("div", { class: "chooser" }, label, select);
 }
 
-/** What figures mean, folded. */
+/** Explains figures, folded. */
 export function explained(names) {
   const rows = names.map((name) => element("p", {}, say(`words.${name}`)));
   const summary = element("summary", {}, say("words.figures"));

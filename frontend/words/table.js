@@ -60,7 +60,7 @@ function rowOf(columns, row) {
   return element("tr", {}, ...cells);
 }
 
-/** What is null comes last of all where the highest is first. */
+/** Compares values; null comes last of all where the highest is first. */
 function compare(a, b) {
   if (typeof a === "string") return order.compare(a, b);
   return (a ?? -Infinity) - (b ?? -Infinity);
