@@ -96,7 +96,7 @@ def _of_every_line(lines: Sequence[str], numbers: Sequence[_Number]) -> list[_Nu
 
 
 def _is_prose(blocks: Sequence[Sequence[str]], least: float = _GOING_ON) -> bool:
-    """Whether such a share of lines goes on with the one before, and with one that is full."""
+    """Say if such a share of lines goes on with the one before, and with one that is full."""
     pairs = [pair for block in blocks for pair in pairwise(block) if all(map(str.strip, pair))]
     width = nearly_widest(len(line) for block in blocks for line in block if line.strip())
     open_ = [len(before) for before, after in pairs if goes_on(before, after)]
@@ -124,7 +124,7 @@ def nearly_widest(widths: Iterable[float]) -> float:
 
 
 def _are_pages(blocks: Sequence[Sequence[str]], runs: Sequence[Sequence[_Number]]) -> bool:
-    """Whether the runs are pages of as many lines each, with some prose, as of a transcript.
+    """Say if the runs are pages of as many lines each, with some prose, as of a transcript.
 
     The paragraphs of several judgments, verses of chapters and ranks in tables begin anew, too.
     """

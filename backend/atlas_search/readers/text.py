@@ -43,7 +43,7 @@ _ABOVE = re.compile(
     r"|ATTACHMENT|CHAPITRE|PARTIE|TITRE|ANNEXE)"
     r"(?: (?:[–—-] |[A-Z]\b|[\dIVXLC]+\b)[^\n]{0,78}(?<![.;,]))?[^\S\n]*(?=\n|\Z)"
 )
-"""What stands above articles, or behind the last: an article ends there."""
+"""A heading above articles, or behind the last: an article ends there."""
 
 _SENTENCE_END = re.compile(r"[.;:,][^\S\n]*$", re.MULTILINE)
 _LONGEST_TITLE = 300  # characters between the number of a section and the first article in it
@@ -110,7 +110,7 @@ def _rank(addition: str) -> int:
 
 
 def _is_next(before: _Article, after: _Article) -> bool:
-    """Whether no number is missing between them: 4, 4a, 5."""
+    """Say if no number is missing between them: 4, 4a, 5."""
     return after.number == before.number + (not after.addition)
 
 
@@ -126,7 +126,7 @@ def _rising(found: Sequence[_Article]) -> list[list[_Article]]:
 
 
 def _are_filled(run: Sequence[_Article], text: str) -> bool:
-    """Whether text stands between most of them, as it does not in a list of contents."""
+    """Say if text stands between most of them, as it does not in a list of contents."""
     between = [text[before.start : after.start].strip() for before, after in pairwise(run)]
     return sum("\n" in part for part in between) >= len(between) / 2
 
@@ -389,7 +389,7 @@ def without_comments(text: str) -> str:
 
 
 def _is_in(blocks: Sequence[range], at: int) -> bool:
-    """Whether one of `blocks`, in order and apart, holds a place."""
+    """Say if one of `blocks`, in order and apart, holds a place."""
     last = bisect_right(blocks, at, key=lambda block: block.start) - 1
     return last >= 0 and at in blocks[last]
 
@@ -517,7 +517,7 @@ def _refuse_bombs(front: str) -> None:
 
 
 def _is_small(value: object) -> bool:
-    """Whether it can be walked: nine lines of YAML aliases can stand for a billion values."""
+    """Say if it can be walked: nine lines of YAML aliases can stand for a billion values."""
     waiting = [value]
     for _ in range(MOST_VALUES):
         if not waiting:

@@ -29,7 +29,7 @@ from atlas_search.readers.xml.tree import (
 )
 
 _UNKNOWN = frozenset({"", "0001-01-01", "1000-01-01", "3000-01-01"})
-"""What programs write where nobody knows the day."""
+"""Days that programs write where nobody knows the day."""
 
 
 _TYPES = {"debatereport": "report"}
@@ -126,7 +126,7 @@ _LAYOUT = Layout(
 
 
 def is_akoma_debate(root: etree._Element) -> bool:
-    """Whether it is Akoma Ntoso with a debate or speeches in it, as a report may have."""
+    """Say if it is Akoma Ntoso with a debate or speeches in it, as a report may have."""
     if root.tag != "akomantoso":
         return False
     return root.find("debate") is not None or root.find(".//speech") is not None
@@ -357,7 +357,7 @@ def _schedule_number(element: etree._Element) -> str:
 
 
 def _kind(element: etree._Element) -> str:
-    """How a provision is cited, empty if it is a part of a numbered one, or none."""
+    """Return how a provision is cited, empty if it is a part of a numbered one, or none."""
     if any(map(_is_numbered, element.iterancestors(*_KINDS))):
         return ""
     if element.tag == "hcontainer":
@@ -366,18 +366,18 @@ def _kind(element: etree._Element) -> str:
 
 
 def _is_numbered(provision: etree._Element) -> bool:
-    """Whether it begins with a number; all elements in it ask that."""
+    """Say if it begins with a number; all elements in it ask that."""
     return any(child.tag == "num" for child in islice(provision, _HEAD))
 
 
 def _is_own(paragraph: etree._Element, found: str) -> bool:
-    """Whether a judgment counts the paragraph as its own: what it quotes has numbers, too."""
+    """Say if a judgment counts the paragraph as its own: what it quotes has numbers, too."""
     own: str = paragraph.get("eid", "")
     return own.rpartition("__")[2] == f"para_{found}"
 
 
 def _is_part(element: etree._Element) -> bool:
-    """Whether it is a subsection, or what the schema calls so in other provisions."""
+    """Say if it is a subsection, or what the schema calls so in other provisions."""
     holder = element.getparent()
     return (
         holder is not None

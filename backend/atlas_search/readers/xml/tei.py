@@ -60,7 +60,7 @@ def resolve_pointers(pointers: str, known: Mapping[str, str]) -> str:
 
 
 def are_known(pointers: str, known: Mapping[str, str]) -> bool:
-    """Whether all of `pointers` are in `known`, and there is one."""
+    """Say if all of `pointers` are in `known`, and there is one."""
     ids = [_name_id(pointer) for pointer in pointers.split()]
     return bool(ids) and all(id_ in known for id_ in ids)
 
@@ -131,7 +131,7 @@ _LAYOUT = Layout(
 
 @dataclass(frozen=True)
 class Wording:
-    """How a document is read: whose names its pointers mean, and which of two readings counts."""
+    """The reading of a document: the names its pointers mean, and which of two readings counts."""
 
     known: Mapping[str, str]
     normalised: bool
@@ -141,7 +141,7 @@ class Wording:
 
 
 def wording_of(text: etree._Element, known: Mapping[str, str], *, normalised: bool) -> Wording:
-    """What of a document has to be known before its text is read."""
+    """Gather what must be known of a document before its text is read."""
     joined = (token for token in text.iter("w", "pc") if token.get("join"))
     return Wording(
         known,
@@ -221,7 +221,7 @@ class TeiText:
             self.writer.run_in()
 
     def _is_read(self, element: etree._Element) -> bool:
-        """Whether an element belongs to the text that is read, among its alternatives."""
+        """Say if an element belongs to the text that is read, among its alternatives."""
         parent = element.getparent()
         above = "" if parent is None else parent.tag
         if element.tag == "del":
@@ -326,7 +326,7 @@ _AT = ("when", "when-iso", "value")
 
 
 def date_of(element: etree._Element) -> str:
-    """What a `date` or the like says: its attributes, or else its text if that has a number."""
+    """Return the date in the attributes of an element, or else its text if that has a number."""
     text = " ".join("".join(element.itertext()).split())
     return attributed_date(element) or (text if re.search(r"[0-9]", text) else "")
 
@@ -503,7 +503,7 @@ _PLACES = names("placename geogname settlement"), names("place city country regi
 
 @dataclass(frozen=True)
 class _Document:
-    """What is the same for every draft of one TEI text."""
+    """The common part of all drafts of one TEI text."""
 
     wording: Wording
     title: str
