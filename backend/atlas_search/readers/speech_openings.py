@@ -166,17 +166,15 @@ def _is_of_office(word: str) -> bool:
 
 
 def _are_capitals(found: list[str]) -> bool:
-    return all(_is_capital(word) or word in _PARTICLES for word in found)
+    return all(
+        word[0].isupper() or word[:2] in ("d'", "d’") or word in _PARTICLES for word in found
+    )
 
 
 def _is_word(word: str) -> bool:
     if not _WORD.fullmatch(word):
         return False
     return not word.endswith(".") or len(word) <= _SHORT + 1 or word.casefold()[:-1] in _TITLES
-
-
-def _is_capital(word: str) -> bool:
-    return word[0].isupper() or word[:2] in ("d'", "d’")
 
 
 Form = Literal[

@@ -11,7 +11,6 @@ from atlas_search.readers.law.statutes import (
     Law,
     Place,
     attribute,
-    first_address,
     line_of,
     note_text,
     number,
@@ -23,6 +22,7 @@ from atlas_search.readers.xml.tree import (
     Layout,
     distinct,
     draft,
+    first_address,
     names,
     text_of,
     walk,
@@ -50,7 +50,9 @@ def _judgment_facts(root: etree._Element) -> dict[str, object]:
     """`date` is that of the work, unless it is that of a hearing, else the only one that is
     printed at its head."""
     dates = root.iterfind(".//frbrwork/frbrdate")
-    stated = distinct(known_day(each) for each in dates if "hear" not in _name(each))
+    stated = distinct(
+        known_day(each) for each in dates if "hear" not in each.get("name", "").lower()
+    )
     printed = distinct(map(known_day, root.iterfind(".//header//docdate")))
     return {
         "date": next(iter(stated), "") or (printed[0] if len(printed) == 1 else ""),
@@ -59,10 +61,6 @@ def _judgment_facts(root: etree._Element) -> dict[str, object]:
         "judges": distinct(map(text_of, root.iterfind(".//header//judge"))),
         "case_number": distinct(map(text_of, root.iterfind(".//header//docketnumber"))),
     }
-
-
-def _name(element: etree._Element) -> str:
-    return str(element.get("name", "")).lower()
 
 
 def known_day(element: etree._Element) -> str:

@@ -10,14 +10,13 @@ from atlas_search.readers.law.statutes import (
     Law,
     Place,
     attribute,
-    first_address,
     item_label,
     level,
     line_of,
     number,
     schedule_number,
 )
-from atlas_search.readers.xml.tree import Layout, names, text_of, walk
+from atlas_search.readers.xml.tree import Layout, first_address, names, text_of, walk
 
 _PLACES = {
     "UnitedKingdom": "United Kingdom",

@@ -5,7 +5,7 @@ attributes name the elements, its methods hold its exceptions.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -288,11 +288,6 @@ class Law:
 def attribute(element: etree._Element | None, name: str) -> str:
     """An attribute; empty without it or without the element."""
     return "" if element is None else element.get(name, "")
-
-
-def first_address(stated: Iterable[str]) -> str:
-    """The first of these that is an address in the web, or empty."""
-    return next((url for url in stated if url.startswith(("http://", "https://"))), "")
 
 
 def note_text(element: etree._Element) -> str:

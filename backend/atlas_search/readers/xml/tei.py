@@ -18,6 +18,7 @@ from atlas_search.readers.xml.tree import (
     Writer,
     distinct,
     draft,
+    first_address,
     names,
     text_of,
     unique_keys,
@@ -464,17 +465,13 @@ def _citation(header: etree._Element) -> str:
 
 def _url(header: etree._Element) -> str:
     """Where the source can be seen, or else the edition itself."""
-    for path in (_SOURCE, _PUBLICATION):
-        for part in header.iterfind(path):
-            for element in part.iter("idno", "ref", "ptr"):
-                address = element.get("target") or text_of(element)
-                if address.startswith(("http://", "https://")) and not _is_licence(element):
-                    return str(address)
-    return ""
-
-
-def _is_licence(element: etree._Element) -> bool:
-    return next(element.iterancestors("availability", "publisher"), None) is not None
+    return first_address(
+        element.get("target") or text_of(element)
+        for path in (_SOURCE, _PUBLICATION)
+        for part in header.iterfind(path)
+        for element in part.iter("idno", "ref", "ptr")
+        if next(element.iterancestors("availability", "publisher"), None) is None  # a licence
+    )
 
 
 def _language(document: etree._Element, header: etree._Element) -> str:

@@ -397,6 +397,11 @@ def distinct(values: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(filter(None, values)))
 
 
+def first_address(stated: Iterable[str]) -> str:
+    """The first of these that is an address in the web, or empty."""
+    return next((url for url in stated if url.startswith(("http://", "https://"))), "")
+
+
 def text_of(element: etree._Element | None) -> str:
     """All text inside `element` on one line, broken lines joined by blanks; empty for None."""
     if element is None:
