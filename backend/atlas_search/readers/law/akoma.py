@@ -1,6 +1,7 @@
 """Debates in Akoma Ntoso, https://docs.oasis-open.org/legaldocml: Ireland, South Africa, SayIt."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 
 from lxml import etree
@@ -222,16 +223,13 @@ _LAW_LAYOUT = Layout(
     breaks=names("br eol num heading content docketnumber"),
     left_out=names("meta toc"),
 )
-_PROSE = Layout(
+_PROSE = replace(
+    _LAW_LAYOUT,
     blocks=_LAW_LAYOUT.blocks
     | names(
         "header judgmentbody judgementbody introduction background arguments remedies motivation "
         "decision p paragraph subparagraph item listintroduction listwrapup wrapup intro subheading"
     ),
-    lines=_LAW_LAYOUT.lines,
-    cells=_LAW_LAYOUT.cells,
-    breaks=_LAW_LAYOUT.breaks,
-    left_out=_LAW_LAYOUT.left_out,
 )
 """Of judgments and reports, whose paragraphs are longer than those of laws."""
 

@@ -90,7 +90,7 @@ _BREAKS = frozenset({"br", "eol", "linebreak"})
 
 
 class Outline:
-    """Tells a writer under which headings it stands and in which provision."""
+    """The headings and the provision in which a writer stands."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
@@ -120,7 +120,7 @@ class Outline:
         self._writer.locate(self.locator and self.locator + first)
 
     def leave(self) -> None:
-        """Back to the provision around it."""
+        """Go back to the provision around it."""
         self._cited.pop()
         self._writer.locate(self.locator)
 
@@ -258,7 +258,7 @@ class Law:
             self._places.append((element, depth, place))
 
     def _close(self, element: etree._Element) -> None:
-        """End what `open` began. Notes that wait are still of the provision."""
+        """Close the heading and the place of an element. Notes that wait are of the provision."""
         if not self._places or self._places[-1][0] is not element:
             return
         _, depth, place = self._places.pop()
