@@ -167,3 +167,9 @@ def test_the_settings_are_options() -> None:
         "documents_at": "",
     }
     assert XmlReader().suffixes == {".xml", ".tei"}
+
+
+def test_a_namespace_may_hold_braces(read_bytes) -> None:
+    (draft,) = read_bytes(b'<a xmlns="{x}">one</a>')
+    assert isinstance(draft, Draft)
+    assert draft.text == "one"

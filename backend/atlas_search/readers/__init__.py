@@ -1,4 +1,4 @@
-"""What a reader is, and what it hands to the build: drafts of documents, and skipped files."""
+"""Readers, and what they hand to the build: drafts of documents, and skipped files."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -48,7 +48,7 @@ class Reader(Protocol):
 
     @property
     def suffixes(self) -> frozenset[str]:
-        """What the names of its files end in, in lower case: `.pdf`."""
+        """Endings of the names of its files, in lower case: `.pdf`."""
 
     @property
     def options(self) -> Mapping[str, object]:
@@ -56,7 +56,7 @@ class Reader(Protocol):
         is read again if they differ."""
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
-        """What the file at `path` holds, in its order.
+        """Read the file at `path` in its order.
 
         `encoding` is the one to assume where the format does not state its own; empty means UTF-8.
         A file that cannot be read gives one `Skipped` that says why and what to do. Raises

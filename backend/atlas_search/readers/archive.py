@@ -62,7 +62,7 @@ def part(archive: ZipFile, name: str) -> bytes:
 
 
 def is_damage(error: Exception) -> bool:
-    """Whether reading a zip file failed for what is in it, and not for want of access to it.
+    """Say if reading a zip file failed for what is in it, and not for want of access to it.
 
     An offset that leads to before the file is an OSError too.
     """

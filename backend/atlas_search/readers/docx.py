@@ -163,7 +163,7 @@ def _words(cell: Sequence[Paragraph]) -> str:
 
 
 def _is_header(row: etree._Element, *, first: bool) -> bool:
-    """Whether Word repeats the row on each page, or all words of the first row are bold."""
+    """Say if Word repeats the row on each page, or all words of the first row are bold."""
     if row.find(f"{W}trPr/{W}tblHeader") is not None:
         return True
     runs = [run for run in row.iter(f"{W}r") if "".join(run.itertext()).strip()]
@@ -224,7 +224,7 @@ _BREAKS = f"[{EXPLICIT}{RENDERED}]"
 
 @dataclass(slots=True)
 class Text:
-    """What was written so far.
+    """The text written so far.
 
     `breaks` are page breaks since the last word, `awaited` those of them that Word marks once
     more where the next words begin.
@@ -373,7 +373,7 @@ def _draft(document: "Document") -> Read:
 
 
 def _is_countable(document: etree._Element) -> bool:
-    """Whether Word counts the paragraphs that are read: not if the end of one is taken back, or
+    """Say if Word counts the paragraphs that are read: not if the end of one is taken back, or
     fields of another kind count with them."""
     fields = (field.text or "" for field in document.iter(f"{W}instrText"))
     marks = (document.find(mark) for mark in _TAKEN_BACK)

@@ -18,7 +18,7 @@ _LIST_LEVELS = 9
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """How one level of a list is numbered. `restart` is the level, from 1, that begins it anew."""
+    """The numbers of one level of a list. `restart` is the level, from 1, that begins it anew."""
 
     kind: str = ""
     text: str = ""
@@ -28,7 +28,7 @@ class Level:
 
     @property
     def is_numbered(self) -> bool:
-        """Whether Word puts a number before its paragraphs."""
+        """Say if Word puts a number before its paragraphs."""
         return self.kind not in _UNNUMBERED
 
 
@@ -54,7 +54,7 @@ class Numbering:
     _doubtful: set[str] = field(default_factory=set)
 
     def level(self, list_: str, depth: int) -> Level:
-        """How a level of a list is numbered."""
+        """Return a level of a list; one without numbers if there is none."""
         definition = self.lists.get(list_)
         return definition.levels.get(depth, Level()) if definition else Level()
 
@@ -182,7 +182,7 @@ _LONGEST_CHAIN = 100
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """What holds for a paragraph.
+    """The style of a paragraph.
 
     `level` is that of a heading, 0 for text; `list` and `depth` say by which list and on which of
     its levels Word counts it, if it `is_numbered`.
@@ -197,7 +197,7 @@ class Style:
 
 @dataclass(frozen=True, slots=True)
 class _Own:
-    """What one element says; None where it says nothing."""
+    """The statements of one element; None where it has none."""
 
     level: int | None
     list: str | None
@@ -208,7 +208,7 @@ class _Own:
 
 @dataclass(frozen=True)
 class Styles:
-    """What each style says, followed by those it is based on, and how lists are numbered.
+    """The statements of each style, followed by those of its bases, and the numbers of lists.
 
     `default` is the id of the style that counts where none is named.
     """
@@ -232,7 +232,7 @@ class Styles:
         )
 
     def _depth(self, list_: str, chain: Sequence[_Own]) -> int:
-        """What the paragraph or its style says, else the level that names the style as its own."""
+        """Return the stated level, else the level that names the style as its own."""
         for one in chain:
             if one.depth is not None and one.depth.isdecimal():
                 return min(int(one.depth[:2]), 8)

@@ -155,12 +155,12 @@ def _is_break(element: etree._Element) -> bool:
 
 
 def has_type(element: etree._Element, types: Iterable[str]) -> bool:
-    """Whether it says to be of one of these types, as `epub:type` or as `role`."""
+    """Say if it says to be of one of these types, as `epub:type` or as `role`."""
     return any(set(types) & set(element.get(name, "").split()) for name in _PAGE_TYPES)
 
 
 def _own_label(element: etree._Element) -> str:
-    """What a break says of itself; empty if nothing."""
+    """Return the label in a break itself, or empty."""
     for written in (element.get("title", ""), element.get("aria-label", ""), words(element)):
         if label := page_label(written):
             return label
@@ -216,7 +216,7 @@ def _put_before(element: etree._Element, text: str) -> None:
 
 
 def _is_solid(character: str) -> bool:
-    """Whether it is printed; a bar may only join the cells of a row."""
+    """Say if it is printed; a bar may only join the cells of a row."""
     return not character.isspace() and character != "|"
 
 
@@ -257,7 +257,7 @@ def _last(text: str | None, before: str) -> str:
 
 
 def _is_sign(element: etree._Element) -> bool:
-    """Whether it is a link to a note, or a `sup` of nothing else, and holds a sign only."""
+    """Say if it is a link to a note, or a `sup` of nothing else, and holds a sign only."""
     tag = tag_of(element)
     if tag not in ("a", "sup") or not _SIGN.fullmatch(words(element)):
         return False
@@ -593,7 +593,7 @@ def _headings(
 
 
 def _above(titles: Sequence[str], chapter: Flat, start: int) -> Iterator[Heading]:
-    """What the table of contents says of a chapter, which ends the sections before it.
+    """Return the titles of a chapter in the table of contents, which ends the sections before it.
 
     Its own title counts up to the first heading, which usually is the same. A chapter that the
     table does not name goes on with the section before.

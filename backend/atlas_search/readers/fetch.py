@@ -155,7 +155,7 @@ def _replace(path: Path, content: bytes) -> None:
 
 
 AGENT = "atlas-research-search"
-"""What `robots.txt` calls us."""
+"""The name of this program in `robots.txt`."""
 
 _LONGEST_WAIT = 120  # seconds; a server that asks for more is asked again in another run
 _REDIRECTS = 10
@@ -217,7 +217,7 @@ class PoliteSession:
         types: frozenset[str] = frozenset(),
         held: Page | None = None,
     ) -> Page:
-        """What an address gives, after all redirects. Raises Fault.
+        """Fetch an address, after all redirects. Raises Fault.
 
         `check` sees each address before it is asked, and can refuse it. `types` are the media types
         taken, all if there are none. A page `held` already is given back if it has not changed.
@@ -241,7 +241,7 @@ class PoliteSession:
         raise Refused("it redirects again and again")
 
     def _ask(self, url: URL, types: frozenset[str], known: Page | None) -> Page | URL:
-        """What one address gives, or the one to which it redirects."""
+        """Fetch one address, or return the one to which it redirects."""
         self._pause(url.netloc.decode("ascii"))
         conditions = _conditions(known.origin) if known else {}
         self._network.begin()
@@ -281,7 +281,7 @@ class PoliteSession:
 
 
 def reason(fault: Fault) -> str:
-    """What went wrong with a request, in a few words."""
+    """Describe a fault in a few words."""
     match fault:
         case Refused():
             return str(fault)
@@ -433,7 +433,7 @@ def _lines(path: Path) -> list[str]:
 
 
 def _fault(text: str) -> str:
-    """What keeps a text from being an address to fetch, empty if nothing does."""
+    """Say why a text is no address to fetch; empty if it is one."""
     try:
         parts = urlsplit(text)
         host, _ = parts.hostname, parts.port

@@ -47,7 +47,7 @@ SUFFIXES: Mapping[str, frozenset[str]] = {
     "docx": frozenset({".docx"}),
     "epub": frozenset({".epub"}),
 }
-"""What Atlas' own readers read, so that none is imported before a file of its format is read."""
+"""Suffixes of Atlas' own readers: none is imported before a file of its format is read."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a page says about itself: in its `meta` elements, in JSON-LD, in microdata and markup.
+"""Statements of a page about itself: in its `meta` elements, in JSON-LD, in microdata and markup.
 
 Nothing is inferred: a date in an address or in the text is not one of publication.
 
@@ -98,7 +98,7 @@ _PROSE = 120
 _WIDE = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]")
 _CAPTION = re.compile(r"caption(?![a-z])", re.IGNORECASE)
 _WHOLE = frozenset({"blockquote", "dd", "figcaption"})
-"""What is kept or left with all that is in it."""
+"""Elements that are kept or left with all that is in them."""
 _TRACE = 30
 """Characters at the start of a text by which it is found again."""
 
@@ -203,7 +203,7 @@ def _is_headings(element: HtmlElement) -> bool:
 
 
 def _is_caption(element: HtmlElement) -> bool:
-    """Whether it is one, or part of one or of a definition, and has a text outside links."""
+    """Say if it is one, or part of one or of a definition, and has a text outside links."""
     around = (element, *element.iterancestors("div", *_WHOLE))
     if not any(one.tag in _WHOLE or _CAPTION.search(one.get("class") or "") for one in around):
         return False
@@ -240,7 +240,7 @@ def _squeeze(text: str) -> str:
 
 
 _PARTS = re.compile(r"\s+[-–—/:•·»«|]+\s+|\s*[|•·»«]\s*|:\s+")
-"""What stands between the title of a page and the name of its site."""
+"""Signs between the title of a page and the name of its site."""
 
 
 def page_title(page: HtmlElement, stated: Sequence[str], sites: Sequence[str]) -> str:
@@ -261,7 +261,7 @@ def page_title(page: HtmlElement, stated: Sequence[str], sites: Sequence[str]) -
 
 
 def _is_among(heading: str, titles: Sequence[str]) -> bool:
-    """Whether it is one of several parts of the title, or there is none to hold it against."""
+    """Say if it is one of several parts of the title, or there is none to hold it against."""
     if not titles:
         return True
     return heading.casefold() in titles[0].casefold() and bool(_PARTS.search(titles[0]))
@@ -404,7 +404,7 @@ def _publication_marks(page: HtmlElement) -> list[str]:
 
 
 def _moment(time: HtmlElement) -> str | None:
-    """What a mark of time says; `<abbr title="2015-04-01">` shows it in another form."""
+    """Return the time in a mark; `<abbr title="2015-04-01">` shows it in another form."""
     hidden = time.get("title") if time.tag == "abbr" else ""
     return time.get("datetime") or time.get("content") or hidden or time.text
 
@@ -529,7 +529,7 @@ class HtmlReader:
 
     @property
     def options(self) -> Mapping[str, object]:
-        """How much of a page is read."""
+        """The extent of a page that is read."""
         return {"version": 4, "whole_page": self.whole_page}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:

@@ -50,7 +50,7 @@ _HIDDEN = frozenset(
     "select style svg template textarea title video".split()
 )
 PERMALINKS = frozenset("¶ § # 🔗 ∞ ⚓ \uf0c1".split())
-"""What a heading or a paragraph shows as the link to itself."""
+"""Signs that a heading or a paragraph shows as the link to itself."""
 
 _MAX_TITLE = 200
 # What a browser does not show: controls, soft hyphen, zero-width space, byte order mark. Those

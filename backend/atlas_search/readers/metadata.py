@@ -46,7 +46,7 @@ def flat(
 
 
 def is_empty(value: object) -> bool:
-    """Whether a value of `flat` says nothing."""
+    """Say if a value of `flat` says nothing."""
     return value is None or value == "" or value == []
 
 
@@ -122,7 +122,7 @@ _DATED_SHARE = 0.9  # the rest may be `undated`
 def typed_metadata(
     raw: Mapping[str, object], defaults: Mapping[str, object] = {}
 ) -> dict[str, MetadataValue]:
-    """What a source says about a document, in the types of the store; typing it again is no change.
+    """Type what a source says about a document, as the store has it; typing it again is no change.
 
     Field names are in lower case, their blanks `_`. Dates become ISO text, lists tuples of text
     without repeats, mappings JSON, truth values, NaN and numbers from MAX_NUMBER on text. `date` is
@@ -319,7 +319,7 @@ class FieldCounter:
             count.capped = True
 
     def statistics(self) -> dict[str, FieldStatistics]:
-        """What was counted, by field name in order."""
+        """Return the statistics by field name, in order."""
         return {name: _statistics(count) for name, count in sorted(self._counts.items())}
 
 

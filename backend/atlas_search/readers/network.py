@@ -37,7 +37,7 @@ class Refused(Fault):
 
 @dataclass(frozen=True)
 class AllowedHosts:
-    """What may be fetched from though it is not public: names, and networks of addresses."""
+    """Hosts that may be fetched from though not public: names, and networks of addresses."""
 
     names: frozenset[str] = frozenset()
     networks: tuple[IPv4Network | IPv6Network, ...] = ()
@@ -149,7 +149,7 @@ class PublicNetwork(NetworkBackend):
 
 
 class PublicTransport(HTTPTransport):
-    """What httpx2 sends requests with, on connections of a `PublicNetwork`."""
+    """The transport of httpx2 on connections of a `PublicNetwork`."""
 
     def __init__(self, network: PublicNetwork):
         super().__init__()
@@ -184,7 +184,7 @@ class _Counted(NetworkStream):
 
 
 def what_is(address: Address) -> str:
-    """What keeps an address from being fetched from, in words; empty for a public one."""
+    """Say why an address is not to be fetched from; empty for a public one."""
     inner = _embedded(address)
     if inner is not None:
         return what_is(inner)

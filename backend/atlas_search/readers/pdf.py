@@ -266,7 +266,7 @@ _FIELDS = {
     "modified": "ModDate",
 }
 _UNSET = {"untitled", "anonymous", "unspecified", "(anonymous)", "(unspecified)"}
-"""What programs write where nobody said anything."""
+"""Values that programs write where nobody stated any."""
 
 _DATE = re.compile(r"(?:D:)?([0-9]{4})([0-9]{2})?([0-9]{2})?")
 _UNKNOWN = re.compile("[\ufffd\ue000-\uf8ff]")  # replaced, or of a font's private use
@@ -374,7 +374,7 @@ def _metadata(document: PdfDocument) -> dict[str, str]:
 
 
 def _stated(read: Callable[..., str], *of: Any) -> str:
-    """What the file states, on one line; empty if that cannot be decoded."""
+    """Read a statement of the file on one line; empty if it cannot be decoded."""
     with suppress(UnicodeDecodeError):
         return " ".join(plain(read(*of)).split())
     return ""
@@ -447,7 +447,7 @@ def _reason(path: Path, error: PdfiumError) -> str:
 
 
 def _opens(path: Path) -> bool:
-    """Whether pdfium itself opens a file that pypdfium2 refused: then only pages are missing.
+    """Say if pdfium itself opens a file that pypdfium2 refused: then only pages are missing.
 
     The error code does not tell: it is still that of whichever file failed before.
     """

@@ -104,7 +104,7 @@ def _counting(
 
 
 def _beside(numbers: Sequence[_Number], lines: Sequence[Line]) -> list[Line]:
-    """What stands at the height of the numbers and between them, without them."""
+    """Return the lines at the height of the numbers and between them, without them."""
     top, bottom = numbers[0].line.height + _ONE_BASE, numbers[-1].line.height - _ONE_BASE
     rest = {id(number.line): number.rest for number in numbers}
     beside = (rest.get(id(line), line) for line in lines if bottom <= line.height <= top)
@@ -117,7 +117,7 @@ def _is_outside(numbers: Sequence[_Number], beside: Sequence[Line]) -> bool:
 
 
 def _is_prose(lines: Sequence[Line]) -> bool:
-    """Whether sentences go on from line to line, and from full ones."""
+    """Say if sentences go on from line to line, and from full ones."""
     if max((len(line.text) for line in lines), default=0) < _LEAST_LINE:
         return False
     first = min(line.left for line in lines)
@@ -137,7 +137,7 @@ def _is_at_top(number: _Number, lines: Sequence[Line]) -> bool:
 
 
 def _counts(numbers: Sequence[_Number], lines: Sequence[Line]) -> bool:
-    """Whether as many lines stand above each number and between two as they say."""
+    """Say if as many lines stand above each number and between two as they say."""
     bases = sorted({round(line.height / _ONE_BASE) for line in lines}, reverse=True)
     heights = [round(number.line.height / _ONE_BASE) for number in numbers]
     between = [
@@ -147,7 +147,7 @@ def _counts(numbers: Sequence[_Number], lines: Sequence[Line]) -> bool:
 
 
 _WIDER = 1.4
-"""How much wider than the next gap between lines the gap between two paragraphs is."""
+"""The ratio of the gap between two paragraphs to the next gap between lines."""
 
 _LEAST_GAP = 5.0  # points; what is nearer to a line than that is its superscript or index
 
@@ -206,7 +206,7 @@ def page_text(lines: Sequence[Line]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """How far the lines of a page reach, by the left end of their column, to the nearest point.
+    """The reach of the lines of a page, by the left end of their column, to the nearest point.
 
     `lines` are ordered by their left ends.
     """
@@ -216,7 +216,7 @@ class _Columns:
     edges: dict[int, bool] = field(default_factory=dict)
 
     def width(self, left: float) -> float:
-        """How wide the lines are that begin near `left`, but for the widest quarter of them."""
+        """The width of the lines that begin near `left`, but for the widest quarter of them."""
         point = round(left)
         if point not in self.widths:
             found = sorted(line.right - left for line in self._near(left))
@@ -224,11 +224,11 @@ class _Columns:
         return self.widths[point]
 
     def is_full(self, line: Line, left: float) -> bool:
-        """Whether the line reaches as far as those of the column that begins at `left`."""
+        """Say if the line reaches as far as those of the column that begins at `left`."""
         return line.right - left >= _FULL_LINE * self.width(left)
 
     def is_edge(self, left: float) -> bool:
-        """Whether many of the lines near `left` begin there, as those of centred text do not."""
+        """Say if many of the lines near `left` begin there, as those of centred text do not."""
         point = round(left)
         if point not in self.edges:
             near = self._near(left)
@@ -311,7 +311,7 @@ def _indented(lines: Sequence[Line], opening: Collection[int], columns: _Columns
 
 
 def _is_indented(lines: Sequence[Line], number: int, columns: _Columns) -> bool:
-    """Whether the line may be the first of a paragraph of several."""
+    """Say if the line may be the first of a paragraph of several."""
     line, after = lines[number], lines[number + 1]
     is_in = _INDENTS[0] <= line.left - after.left <= _INDENTS[1] and after.height < line.height
     if not (is_in and len(line.text) >= _LEAST_LINE and columns.is_full(line, after.left)):
@@ -327,7 +327,7 @@ def _is_indented(lines: Sequence[Line], number: int, columns: _Columns) -> bool:
 
 
 def _goes_on(lines: Sequence[Line], number: int, columns: _Columns) -> bool:
-    """Whether the sentence of the line before seems to go on."""
+    """Say if the sentence of the line before seems to go on."""
     before = lines[number - 1] if number else None
     is_open = before is not None and columns.is_full(before, before.left)
     return lines[number].text[0].islower() or (
@@ -355,7 +355,7 @@ def _around_headings(
 
 
 def _kind(text: str) -> str:
-    """Whether a text begins with the name of a provision or with the number of a heading."""
+    """Say if a text begins with the name of a provision or with the number of a heading."""
     if text[0].isupper() and _NAMED.match(text):
         return "named"
     numbered = _NUMBERED.match(text)
@@ -367,7 +367,7 @@ def _kind(text: str) -> str:
 def _may_begin(
     lines: Sequence[Line], number: int, opening: Collection[int], columns: _Columns
 ) -> bool:
-    """Whether the line before ends a paragraph, as far as can be seen."""
+    """Say if the line before ends a paragraph, as far as can be seen."""
     if number == 0 or number in opening or _begins_column(lines[number - 1], lines[number]):
         return True
     before = lines[number - 1]
@@ -375,7 +375,7 @@ def _may_begin(
 
 
 def _is_heading(lines: Sequence[Line], number: int, columns: _Columns, *, may_stop: bool) -> bool:
-    """Whether a line stands short above another paragraph; it `may_stop` with a full stop."""
+    """Say if a line stands short above another paragraph; it `may_stop` with a full stop."""
     if number + 1 == len(lines):
         return False
     line, after = lines[number], lines[number + 1]

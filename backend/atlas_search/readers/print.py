@@ -4,7 +4,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 _LINE_END = re.compile(r"([\n\f])")
 _LEADING = re.compile(r"[ \t]{0,40}(\d{1,3})(?=[ \t]|$)")
@@ -26,6 +26,7 @@ few do. The share of the width from which a line is full, and of such lines that
 _LEAST_WIDTH = 24  # characters of a column of prose; items and cells are shorter
 _SOME = 0.05  # share of lines that go on, of the short questions and answers of a transcript
 
+Item = TypeVar("Item")
 _Side = Literal["left", "right", "alone"]
 _SIDES: tuple[_Side, ...] = ("left", "right", "alone")
 
@@ -89,14 +90,14 @@ def _of_every_line(lines: Sequence[str], numbers: Sequence[_Number]) -> list[_Nu
         between = range(before.line + 1, after.line)
         return after.value == before.value + 1 and all(at in blank for at in between)
 
-    runs = [run for run in _number_runs(left, follows) if len(run) >= _FEWEST_LINES]
+    runs = [run for run in runs_of(left, follows) if len(run) >= _FEWEST_LINES]
     beside = [[lines[number.line][number.end :].rstrip() for number in run] for run in runs]
     is_counted = _is_prose(beside) or _are_pages(beside, runs)
     return [number for run in runs for number in run] if is_counted else []
 
 
 def _is_prose(blocks: Sequence[Sequence[str]], least: float = _GOING_ON) -> bool:
-    """Whether such a share of lines goes on with the one before, and with one that is full."""
+    """Say if such a share of lines goes on with the one before, and with one that is full."""
     pairs = [pair for block in blocks for pair in pairwise(block) if all(map(str.strip, pair))]
     width = nearly_widest(len(line) for block in blocks for line in block if line.strip())
     open_ = [len(before) for before, after in pairs if goes_on(before, after)]
@@ -124,7 +125,7 @@ def nearly_widest(widths: Iterable[float]) -> float:
 
 
 def _are_pages(blocks: Sequence[Sequence[str]], runs: Sequence[Sequence[_Number]]) -> bool:
-    """Whether the runs are pages of as many lines each, with some prose, as of a transcript.
+    """Say if the runs are pages of as many lines each, with some prose, as of a transcript.
 
     The paragraphs of several judgments, verses of chapters and ranks in tables begin anew, too.
     """
@@ -158,7 +159,7 @@ def _of_every_fifth(lines: Sequence[str], numbers: Sequence[_Number]) -> list[_N
     found: list[_Number] = []
     for side in _SIDES:
         fifths = [n for n in _on(side, numbers) if n.value and n.value % _STEP == 0]
-        runs = _number_runs(fifths, follows)
+        runs = runs_of(fifths, follows)
         whole = [run for run in runs if len(run) >= _FEWEST_STEPS and run[0].value <= 2 * _STEP]
         if _is_prose([_beside(lines, run) for run in whole]):
             fewest = 1 if len(whole) > 1 else _FEWEST_STEPS
@@ -178,15 +179,14 @@ def _on(side: _Side, numbers: Sequence[_Number]) -> list[_Number]:
     return [number for number in numbers if number.side == side]
 
 
-def _number_runs(
-    numbers: Sequence[_Number], follows: Callable[[_Number, _Number], bool]
-) -> list[list[_Number]]:
-    runs: list[list[_Number]] = []
-    for number in numbers:
-        if runs and follows(runs[-1][-1], number):
-            runs[-1].append(number)
+def runs_of(items: Iterable[Item], follows: Callable[[Item, Item], bool]) -> list[list[Item]]:
+    """Group items so that each follows the one before it in its run."""
+    runs: list[list[Item]] = []
+    for item in items:
+        if runs and follows(runs[-1][-1], item):
+            runs[-1].append(item)
         else:
-            runs.append([number])
+            runs.append([item])
     return runs
 
 

@@ -1,4 +1,4 @@
-"""How a speech begins on its line."""
+"""The beginnings of speeches on their lines."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -28,7 +28,7 @@ _PARTICLES = frozenset(
     "arap ole wa ap ter ten dos das ibn ó".split()
 )
 _JOINING = frozenset("the for and in on at to &".split())
-"""What an office may have in its words, and no name."""
+"""Words that an office may have, and no name."""
 _MEMBERS = frozenset("several some an a hon honourable honorable the other many".split())
 # what lists, letters, reports and forms begin with; a sentence may follow it as it does a name
 _NOBODY = frozenset(
@@ -65,7 +65,7 @@ class Label:
 
 
 def label(words: str, inside: str = "") -> Label | None:
-    """What `words` are, as they stand before a colon; None for what is no speaker."""
+    """Label the words before a colon; None for what is no speaker."""
     found = words.strip().removesuffix(".").split()
     plain = [word.strip(".,").casefold() for word in found]
     if not found or len(found) > _MOST_WORDS or not all(map(_is_word, found)):
@@ -77,7 +77,7 @@ def label(words: str, inside: str = "") -> Label | None:
 
 
 def unread(words: str) -> Label | None:
-    """What may stand before the words of somebody who is not known: `LEE`, `Lee`, `Speaker 2`."""
+    """Label somebody who is not known: `LEE`, `Lee`, `Speaker 2`; None for what is no speaker."""
     said = words.strip()
     if not _UNREAD.fullmatch(said):
         return None
@@ -96,7 +96,7 @@ def unread(words: str) -> Label | None:
 
 
 def is_anybody(words: str) -> bool:
-    """Whether they say that somebody speaks, and not who."""
+    """Say if they say that somebody speaks, and not who."""
     first, *others = words.split()
     return first.casefold() in _ANYBODY or (bool(others) and _plain_word(first) in _TITLES)
 
@@ -109,7 +109,7 @@ def bare_name(said: Label) -> str:
 
 
 def is_address(said: Label) -> bool:
-    """Whether who presides is addressed so within a speech: `Mr. President: I rise.`"""
+    """Say if who presides is addressed so within a speech: `Mr. President: I rise.`"""
     first, *others = said.words.casefold().split()
     return len(others) == 1 and first.strip(".") in _ADDRESSES and others[0] in _OFFICES
 
@@ -123,12 +123,12 @@ def plain_titles(words: str) -> str:
 
 
 def is_office(words: str) -> bool:
-    """Whether one of the words is that of an office."""
+    """Say if one of the words is that of an office."""
     return any(_is_of_office(word.strip(".,").casefold()) for word in words.split())
 
 
 def is_titled(words: str) -> bool:
-    """Whether they begin as those of a person with a title do: `Hon. Ann Hay`."""
+    """Say if they begin as those of a person with a title do: `Hon. Ann Hay`."""
     found = words.split()
     return len(found) > 1 and found[0].strip(".,").casefold() in _TITLES and found[-1][0].isupper()
 
@@ -161,22 +161,20 @@ def _plain_word(word: str) -> str:
 
 
 def _is_of_office(word: str) -> bool:
-    """Whether it is one of an office, as `under-secretary` is, too."""
+    """Say if it is one of an office, as `under-secretary` is, too."""
     return not _OFFICES.isdisjoint(word.replace("‐", "-").split("-"))
 
 
 def _are_capitals(found: list[str]) -> bool:
-    return all(_is_capital(word) or word in _PARTICLES for word in found)
+    return all(
+        word[0].isupper() or word[:2] in ("d'", "d’") or word in _PARTICLES for word in found
+    )
 
 
 def _is_word(word: str) -> bool:
     if not _WORD.fullmatch(word):
         return False
     return not word.endswith(".") or len(word) <= _SHORT + 1 or word.casefold()[:-1] in _TITLES
-
-
-def _is_capital(word: str) -> bool:
-    return word[0].isupper() or word[:2] in ("d'", "d’")
 
 
 Form = Literal[
@@ -284,7 +282,7 @@ def openings(text: str) -> Iterator[Opening]:
 
 
 def begins_speech(line: str) -> bool:
-    """Whether a line begins as the speech of a person with a title or of an office does."""
+    """Say if a line begins as the speech of a person with a title or of an office does."""
     found = next(openings(line), None) if ":" in line else None
     said = found.label if found is not None and found.form == "colon" else None
     return said is not None and said.kind != "name"
@@ -328,7 +326,7 @@ def _opening(text: str, start: int, end: int, is_paragraph: bool) -> Opening | N
 
 
 def _begins_paragraph(text: str, start: int, indent: int, is_paragraph: bool) -> bool:
-    """Whether a line is indented more than the one before it, or follows another speech.
+    """Say if a line is indented more than the one before it, or follows another speech.
 
     `Mr. President. I yield.` may well be how a line within a speech begins.
     """

@@ -30,7 +30,7 @@ _SHARE_LETTERS = 0.5
 """Of all labels, salutations and those under a date: a debate has its date once, and a letter that
 is read out in it is one among many speeches."""
 _SHARE_DATED = 0.9
-"""The same where nobody is saluted: dates are those of sittings too, in which several speak."""
+"""The share where nobody is saluted: dates are those of sittings too, in which several speak."""
 
 _ADDRESS = 6  # lines between the date of a letter and whom it addresses
 _LONGEST = 80  # characters of a line with a date and a place; what is longer is a text
@@ -66,7 +66,7 @@ def without_letters(text: str, found: Sequence[Opening]) -> list[Opening]:
 
 
 def _are_letters(text: str, found: Sequence[Opening]) -> bool:
-    """Whether half of the labels are salutations, or names under the date and place of a letter.
+    """Say if half of the labels are salutations, or names under the date and place of a letter.
 
     `Dear Sir:` can be nothing else; `General Hay:` and `SIR:` may speak, or be written to.
     """
@@ -85,7 +85,7 @@ def _are_letters(text: str, found: Sequence[Opening]) -> bool:
 
 
 def _is_dated(text: str, start: int, end: int) -> bool:
-    """Whether a date ends one of the last lines of a part of the text."""
+    """Say if a date ends one of the last lines of a part of the text."""
     near = text[max(start, end - _LONGEST * _ADDRESS) : end]
     lines = [line.strip() for line in near.split("\n") if line.strip()]
     return any(map(_ends_in_date, lines[-_ADDRESS:]))
@@ -234,7 +234,7 @@ def with_speeches(text: str, segments: Sequence[Segment]) -> tuple[Segment, ...]
 
 
 def _is_heading(each: Opening, small: Set[str]) -> bool:
-    """Whether its title is an ordinary word, and its name of such, as of `Major Changes`."""
+    """Say if its title is an ordinary word, and its name of such, as of `Major Changes`."""
     words = _LETTERS.findall(bare_name(each.label).casefold()) if each.label else []
     return bool(words) and small >= {*words}
 
@@ -324,7 +324,7 @@ def _is_named(each: Opening) -> bool:
 
 
 def _recur(found: Sequence[Opening], fewest: int) -> bool:
-    """Whether there are as many, by more than one who speaks, and enough by who speaks again."""
+    """Say if there are as many, by more than one who speaks, and enough by who speaks again."""
     labels = [each.label for each in found if each.label]
     counts = Counter(map(People(labels).name, labels))
     again = sum(count for count in counts.values() if count > 1)
@@ -347,7 +347,7 @@ def _is_testimony(found: Sequence[Opening]) -> bool:
 def _are_words(
     text: str, named: Sequence[Opening], found: Sequence[Opening], small: Set[str]
 ) -> bool:
-    """Whether what follows bare names is sentences, and the names are no words of the text."""
+    """Say if what follows bare names is sentences, and the names are no words of the text."""
     said = _said(text, named, found)
     whole = sum(_ENDED.search(each) is not None and not each[0].islower() for each in said)
     rare = sum(_is_rare(each, small) for each in named)
@@ -355,7 +355,7 @@ def _are_words(
 
 
 def _said(text: str, some: Sequence[Opening], found: Sequence[Opening]) -> list[str]:
-    """What is said behind each of `some`."""
+    """Return the words behind each of `some`."""
     ends = {before.start: after.start for before, after in pairwise(found)}
     return [text[each.said : ends.get(each.start, len(text))].strip() for each in some]
 
@@ -366,7 +366,7 @@ def _is_said(words: str) -> bool:
 
 
 def _is_rare(each: Opening, small: Set[str]) -> bool:
-    """Whether one of its words is never written small, as all of a heading's are somewhere.
+    """Say if one of its words is never written small, as all of a heading's are somewhere.
 
     An abbreviation among other words never is: `If Remote MCP`.
     """

@@ -29,7 +29,7 @@ from atlas_search.stores.vectors import read_collection
 TEXT = ("text", "body", "content", "speech")
 ID = ("id", "_id")
 HEADINGS = ("part", "chapter", "heading")
-"""What stands above a record's text, the outermost first; `section` is below them."""
+"""Headings above a record's text, the outermost first; `section` is below them."""
 
 LAST_PAGE = 5000
 """The highest `page` of a record that is taken for a page number."""
@@ -75,7 +75,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Columns:
-    """What the fields of a record are, by their names as `name_of` writes them.
+    """The use of the fields of a record, by their names as `name_of` writes them.
 
     Several text fields are joined by blank lines. Without any it is the first of TEXT that a
     record has, without an id the first of ID. All other fields are metadata, or those named in
@@ -141,7 +141,7 @@ def columns_of(text: str, id_: str, title: str, metadata: str, rename: str) -> C
 
 
 def drafts(records: Iterable[Record | Skipped], columns: Columns) -> Iterator[Read]:
-    """What each record gives, in order. Of several with the same id the first draft counts."""
+    """Read each record, in order. Of several with the same id the first draft counts."""
     first: dict[str, str] = {}
     for record in records:
         if isinstance(record, Skipped):

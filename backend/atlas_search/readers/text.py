@@ -18,7 +18,7 @@ from frontmatter.default_handlers import YAMLHandler
 from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.markup import Heading, sections
 from atlas_search.readers.metadata import flat, is_empty, text_of
-from atlas_search.readers.print import running_lines, without_line_numbers
+from atlas_search.readers.print import running_lines, runs_of, without_line_numbers
 from atlas_search.readers.titles import clean_title
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ _ABOVE = re.compile(
     r"|ATTACHMENT|CHAPITRE|PARTIE|TITRE|ANNEXE)"
     r"(?: (?:[–—-] |[A-Z]\b|[\dIVXLC]+\b)[^\n]{0,78}(?<![.;,]))?[^\S\n]*(?=\n|\Z)"
 )
-"""What stands above articles, or behind the last: an article ends there."""
+"""A heading above articles, or behind the last: an article ends there."""
 
 _SENTENCE_END = re.compile(r"[.;:,][^\S\n]*$", re.MULTILINE)
 _LONGEST_TITLE = 300  # characters between the number of a section and the first article in it
@@ -68,14 +68,18 @@ def article_headings(text: str) -> Sequence[Heading]:
         _Article(match.start(1), int(match[2]), _rank(match[3] or ""), " ".join(match[1].split()))
         for match in _ARTICLE.finditer(text)
     ]
-    runs = [run for run in _rising(found) if _are_filled(run, text)]
+
+    def rises(before: _Article, after: _Article) -> bool:
+        return (after.number, after.addition) > (before.number, before.addition)
+
+    runs = [run for run in runs_of(found, rises) if _are_filled(run, text)]
     if len(runs) != 1 or len(runs[0]) < _FEWEST:
         return []
     run = runs[0]
-    articles = [
-        Heading(article.start, 2, article.title if _is_next(article, after) else "")
-        for article, after in pairwise(run)
-    ]
+    articles = []
+    for article, after in pairwise(run):
+        is_next = after.number == article.number + (not after.addition)  # 4, 4a, 5
+        articles.append(Heading(article.start, 2, article.title if is_next else ""))
     ends = [Heading(end, 2, "") for end in _ends(run, text)]
     last = Heading(run[-1].start, 2, run[-1].title)
     behind = next((end.start for end in ends if end.start > last.start), len(text))
@@ -109,24 +113,8 @@ def _rank(addition: str) -> int:
     return int(plain) if plain.isdecimal() else ord(plain) - ord("a") + 1 if plain else 0
 
 
-def _is_next(before: _Article, after: _Article) -> bool:
-    """Whether no number is missing between them: 4, 4a, 5."""
-    return after.number == before.number + (not after.addition)
-
-
-def _rising(found: Sequence[_Article]) -> list[list[_Article]]:
-    """Runs of articles whose numbers rise: 4, 4a, 5, 7."""
-    runs = [list(found[:1])]
-    for before, after in pairwise(found):
-        if (after.number, after.addition) > (before.number, before.addition):
-            runs[-1].append(after)
-        else:
-            runs.append([after])
-    return runs
-
-
 def _are_filled(run: Sequence[_Article], text: str) -> bool:
-    """Whether text stands between most of them, as it does not in a list of contents."""
+    """Say if text stands between most of them, as it does not in a list of contents."""
     between = [text[before.start : after.start].strip() for before, after in pairwise(run)]
     return sum("\n" in part for part in between) >= len(between) / 2
 
@@ -389,7 +377,7 @@ def without_comments(text: str) -> str:
 
 
 def _is_in(blocks: Sequence[range], at: int) -> bool:
-    """Whether one of `blocks`, in order and apart, holds a place."""
+    """Say if one of `blocks`, in order and apart, holds a place."""
     last = bisect_right(blocks, at, key=lambda block: block.start) - 1
     return last >= 0 and at in blocks[last]
 
@@ -517,7 +505,7 @@ def _refuse_bombs(front: str) -> None:
 
 
 def _is_small(value: object) -> bool:
-    """Whether it can be walked: nine lines of YAML aliases can stand for a billion values."""
+    """Say if it can be walked: nine lines of YAML aliases can stand for a billion values."""
     waiting = [value]
     for _ in range(MOST_VALUES):
         if not waiting:

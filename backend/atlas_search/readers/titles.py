@@ -1,4 +1,4 @@
-"""What a document is called where its source says so badly, or not at all."""
+"""Titles of documents whose source states them badly, or not at all."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -32,7 +32,7 @@ _FILE = re.compile(
 _BROUGHT = re.compile(
     r"(?:.*\s)?template|blank page|(?:new )?document ?\d*|untitled.*", re.IGNORECASE
 )
-"""What the template of a file calls itself, not the file: `High Court Judgment Template`."""
+"""The title of a template, not of the file: `High Court Judgment Template`."""
 _STATED = (
     re.compile(r"title\s*[:=]\s*(.*)", re.IGNORECASE),
     re.compile(r"subject:\s*(.*)", re.IGNORECASE),  # of a mail
@@ -59,7 +59,7 @@ def clean_title(title: str) -> str:
 
 
 def title_of_file(stated: str) -> str:
-    """What the properties or a bookmark of a file state; empty if they came with its template."""
+    """Return the title in the properties or a bookmark; empty if it came with the template."""
     return "" if _BROUGHT.fullmatch(stated) else stated
 
 
@@ -77,7 +77,7 @@ def title_from(text: str) -> str:
 
 
 def _stated(lines: Sequence[str]) -> Iterator[str]:
-    """What the text says it is called: in its front matter or in a list of fields."""
+    """Find titles that the text states: in its front matter or in a list of fields."""
     for pattern in _STATED:
         for line in [*_front(lines), *_listed(lines)]:
             if match := pattern.fullmatch(line):
@@ -109,7 +109,7 @@ def _listed(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _headings(lines: Sequence[str]) -> Iterator[str]:
-    """What could be a title, without marks of headings and behind any front matter.
+    """Find lines that could be a title, without marks of headings and behind any front matter.
 
     That has letters: the number of a page or a paragraph is none, and neither is a row of columns
     such as stand above the title of a memorandum. What there is else comes last.

@@ -1,6 +1,7 @@
 """Debates in Akoma Ntoso, https://docs.oasis-open.org/legaldocml: Ireland, South Africa, SayIt."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 
 from lxml import etree
@@ -11,7 +12,6 @@ from atlas_search.readers.law.statutes import (
     Law,
     Place,
     attribute,
-    first_address,
     line_of,
     note_text,
     number,
@@ -23,13 +23,14 @@ from atlas_search.readers.xml.tree import (
     Layout,
     distinct,
     draft,
+    first_address,
     names,
     text_of,
     walk,
 )
 
 _UNKNOWN = frozenset({"", "0001-01-01", "1000-01-01", "3000-01-01"})
-"""What programs write where nobody knows the day."""
+"""Days that programs write where nobody knows the day."""
 
 
 _TYPES = {"debatereport": "report"}
@@ -50,7 +51,9 @@ def _judgment_facts(root: etree._Element) -> dict[str, object]:
     """`date` is that of the work, unless it is that of a hearing, else the only one that is
     printed at its head."""
     dates = root.iterfind(".//frbrwork/frbrdate")
-    stated = distinct(known_day(each) for each in dates if "hear" not in _name(each))
+    stated = distinct(
+        known_day(each) for each in dates if "hear" not in each.get("name", "").lower()
+    )
     printed = distinct(map(known_day, root.iterfind(".//header//docdate")))
     return {
         "date": next(iter(stated), "") or (printed[0] if len(printed) == 1 else ""),
@@ -59,10 +62,6 @@ def _judgment_facts(root: etree._Element) -> dict[str, object]:
         "judges": distinct(map(text_of, root.iterfind(".//header//judge"))),
         "case_number": distinct(map(text_of, root.iterfind(".//header//docketnumber"))),
     }
-
-
-def _name(element: etree._Element) -> str:
-    return str(element.get("name", "")).lower()
 
 
 def known_day(element: etree._Element) -> str:
@@ -126,7 +125,7 @@ _LAYOUT = Layout(
 
 
 def is_akoma_debate(root: etree._Element) -> bool:
-    """Whether it is Akoma Ntoso with a debate or speeches in it, as a report may have."""
+    """Say if it is Akoma Ntoso with a debate or speeches in it, as a report may have."""
     if root.tag != "akomantoso":
         return False
     return root.find("debate") is not None or root.find(".//speech") is not None
@@ -224,16 +223,13 @@ _LAW_LAYOUT = Layout(
     breaks=names("br eol num heading content docketnumber"),
     left_out=names("meta toc"),
 )
-_PROSE = Layout(
+_PROSE = replace(
+    _LAW_LAYOUT,
     blocks=_LAW_LAYOUT.blocks
     | names(
         "header judgmentbody judgementbody introduction background arguments remedies motivation "
         "decision p paragraph subparagraph item listintroduction listwrapup wrapup intro subheading"
     ),
-    lines=_LAW_LAYOUT.lines,
-    cells=_LAW_LAYOUT.cells,
-    breaks=_LAW_LAYOUT.breaks,
-    left_out=_LAW_LAYOUT.left_out,
 )
 """Of judgments and reports, whose paragraphs are longer than those of laws."""
 
@@ -357,7 +353,7 @@ def _schedule_number(element: etree._Element) -> str:
 
 
 def _kind(element: etree._Element) -> str:
-    """How a provision is cited, empty if it is a part of a numbered one, or none."""
+    """Return how a provision is cited, empty if it is a part of a numbered one, or none."""
     if any(map(_is_numbered, element.iterancestors(*_KINDS))):
         return ""
     if element.tag == "hcontainer":
@@ -366,18 +362,18 @@ def _kind(element: etree._Element) -> str:
 
 
 def _is_numbered(provision: etree._Element) -> bool:
-    """Whether it begins with a number; all elements in it ask that."""
+    """Say if it begins with a number; all elements in it ask that."""
     return any(child.tag == "num" for child in islice(provision, _HEAD))
 
 
 def _is_own(paragraph: etree._Element, found: str) -> bool:
-    """Whether a judgment counts the paragraph as its own: what it quotes has numbers, too."""
+    """Say if a judgment counts the paragraph as its own: what it quotes has numbers, too."""
     own: str = paragraph.get("eid", "")
     return own.rpartition("__")[2] == f"para_{found}"
 
 
 def _is_part(element: etree._Element) -> bool:
-    """Whether it is a subsection, or what the schema calls so in other provisions."""
+    """Say if it is a subsection, or what the schema calls so in other provisions."""
     holder = element.getparent()
     return (
         holder is not None

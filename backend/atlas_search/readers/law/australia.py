@@ -53,7 +53,7 @@ def talker_of(talker: etree._Element, persons: Persons, filed: str = "", filed_i
 
 
 def label_of(talker: etree._Element) -> str:
-    """What is printed before a speech. Up to 1997 that takes in electorate, office and time."""
+    """Return the printed label of a speech; up to 1997 with electorate, office and time."""
     shown = [name for name in talker.iterchildren("name") if not _is_metadata(name)]
     if not shown or shown[0].get("role"):
         return text_of(shown[0]) if shown else ""
@@ -145,7 +145,7 @@ _HOUSES = {
 
 
 def is_australian(root: etree._Element) -> bool:
-    """Whether the file has transcripts of a chamber."""
+    """Say if the file has transcripts of a chamber."""
     return root.tag == "hansard" and any(element.tag in _TRANSCRIPTS for element in root)
 
 
@@ -231,7 +231,7 @@ class _Day(Debate):
             self.writer.speech(speaker)
 
     def _paragraph(self, paragraph: etree._Element) -> bool:
-        """Whether to read a paragraph of schema 2.2, which may name who speaks in it."""
+        """Say if to read a paragraph of schema 2.2, which may name who speaks in it."""
         if paragraph.get("class") in _TITLE_CLASSES:
             # the title of a cognate debate joins those of its bills, which follow one by one
             return text_of(paragraph).casefold() not in self._section.casefold()
@@ -277,7 +277,7 @@ def _title(section: etree._Element) -> str:
 
 
 def _is_of_petition(element: etree._Element) -> bool:
-    """Whether it lists presenters, whose names are printed below the petition."""
+    """Say if it lists presenters, whose names are printed below the petition."""
     above = element.getparent()
     return element.tag == "names" and above is not None and above.tag == "petitioninfo"
 

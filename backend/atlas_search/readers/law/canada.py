@@ -44,7 +44,7 @@ _DEBATE_LAYOUT = Layout(
 
 
 def is_canadian(root: etree._Element) -> bool:
-    """Whether the file has interventions and the table of facts before them."""
+    """Say if the file has interventions and the table of facts before them."""
     return root.find(".//intervention") is not None and root.find(".//extracteditem") is not None
 
 
@@ -166,13 +166,13 @@ def _citation(about: etree._Element, language: str) -> str:
 
 
 def _is_revised(about: etree._Element) -> bool:
-    """Whether it is a chapter of the Revised Statutes of 1985."""
+    """Say if it is a chapter of the Revised Statutes of 1985."""
     return about.find("chapter/consolidatednumber[@official='yes']") is not None
 
 
 _DEPTHS = {"preamble": 0, "schedule": 0, "section": 100, "subsection": 101}
 _GROUP_DEPTH = 10
-"""How deep headings are; those of the body have levels from 1 to 5."""
+"""Depths of headings; those of the body have levels from 1 to 5."""
 
 _HEADING_PARTS = names("label originatingref titletext")
 _GROUPS = names("group formgroup")
@@ -337,7 +337,7 @@ def _heading(element: etree._Element | None) -> str:
 
 
 def _runs_on(label: etree._Element) -> bool:
-    """Whether the first subsection stands on the line of the section's label."""
+    """Say if the first subsection stands on the line of the section's label."""
     after = label.getnext()
     return (
         after is not None

@@ -10,14 +10,13 @@ from atlas_search.readers.law.statutes import (
     Law,
     Place,
     attribute,
-    first_address,
     item_label,
     level,
     line_of,
     number,
     schedule_number,
 )
-from atlas_search.readers.xml.tree import Layout, names, text_of, walk
+from atlas_search.readers.xml.tree import Layout, first_address, names, text_of, walk
 
 _PLACES = {
     "UnitedKingdom": "United Kingdom",
@@ -81,7 +80,7 @@ class Notes:
                 self._due.append(name)
 
     def due(self) -> Iterator[etree._Element]:
-        """Those referred to, in that order, none twice; a note may refer to others."""
+        """Yield the notes referred to, in that order, none twice; a note may refer to others."""
         while self._due:
             note = self._waiting.pop(self._due.pop(0), None)
             if note is not None:
@@ -113,7 +112,7 @@ def printed(pnumber: etree._Element) -> str:
 
 
 def _kind(root: etree._Element) -> str:
-    """What the provisions of a law are called, where their ids do not say."""
+    """Return the kind of the provisions of a law whose ids do not say it."""
     main = root.find("metadata//documentmaintype")
     if main is not None and main.get("value", "").startswith(_ARTICLES):
         return "art"
@@ -355,7 +354,7 @@ def _holder(element: etree._Element) -> str:
 
 
 def _item_label(item: etree._Element) -> str:
-    """What is printed before an item of a list; the dash of an unnumbered one is not words."""
+    """Return the label of an item of a list; the dash of an unnumbered one is not words."""
     stated: str = item.get("numberoverride", "")
     holder = item.getparent()
     if stated or holder.tag != "orderedlist":

@@ -51,7 +51,7 @@ _HISTORIC_LAYOUT = Layout(
 
 
 def is_historic(root: etree._Element) -> bool:
-    """Whether sittings or their parts stand at the root or right below it."""
+    """Say if sittings or their parts stand at the root or right below it."""
     wanted = _SITTINGS | _APART
     return root.tag in wanted or (root.tag == "hansard" and any(e.tag in wanted for e in root))
 
@@ -176,11 +176,11 @@ _KINDS = {
     ("debates", "debate"): "House of Representatives debates",
     ("debates", "lords"): "Senate debates",
 }
-"""What the ids of a file say it holds. OpenAustralia took over the root `debates` and these ids."""
+"""The contents of a file by its ids. OpenAustralia took over the root `debates` and these ids."""
 
 
 def is_twfy(root: etree._Element) -> bool:
-    """Whether headings and speeches stand in a row below the root."""
+    """Say if headings and speeches stand in a row below the root."""
     return root.tag in ("publicwhip", "debates") and any(
         element.tag in _HEADINGS | _SPEECHES for element in root
     )
@@ -253,7 +253,7 @@ def _names(root: etree._Element) -> dict[str, str]:
 
 
 def _id(speech: etree._Element) -> str:
-    """That of the person; older files have one for each membership. Empty if unknown."""
+    """Return the id of the person; older files have one for each membership. Empty if unknown."""
     id_ = speech.get("person_id") or speech.get("speakerid") or ""
     return "" if id_.lower() in ("unknown", "none") else id_
 

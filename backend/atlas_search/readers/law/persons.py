@@ -99,7 +99,7 @@ def spoken(form: str) -> str:
 
 
 def is_name(name: str) -> bool:
-    """Whether it is filed, an office, or begins with a title; else it can be any words."""
+    """Say if it is filed, an office, or begins with a title; else it can be any words."""
     return "," in name or bool(office(name)) or _HONORIFIC.match(name) is not None
 
 
@@ -125,7 +125,7 @@ def _words(form: str) -> list[str]:
 
 
 def _fits(words: list[str], name: str) -> bool:
-    """Whether words end in the surname of `name` and begin with one of its given names."""
+    """Say if words end in the surname of `name` and begin with one of its given names."""
     surname, _, given = name.casefold().partition(", ")
     last = surname.split()
     before = words[: len(words) - len(last)]

@@ -5,7 +5,7 @@ attributes name the elements, its methods hold its exceptions.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -90,7 +90,7 @@ _BREAKS = frozenset({"br", "eol", "linebreak"})
 
 
 class Outline:
-    """Tells a writer under which headings it stands and in which provision."""
+    """The headings and the provision in which a writer stands."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
@@ -120,7 +120,7 @@ class Outline:
         self._writer.locate(self.locator and self.locator + first)
 
     def leave(self) -> None:
-        """Back to the provision around it."""
+        """Go back to the provision around it."""
         self._cited.pop()
         self._writer.locate(self.locator)
 
@@ -258,7 +258,7 @@ class Law:
             self._places.append((element, depth, place))
 
     def _close(self, element: etree._Element) -> None:
-        """End what `open` began. Notes that wait are still of the provision."""
+        """Close the heading and the place of an element. Notes that wait are of the provision."""
         if not self._places or self._places[-1][0] is not element:
             return
         _, depth, place = self._places.pop()
@@ -288,11 +288,6 @@ class Law:
 def attribute(element: etree._Element | None, name: str) -> str:
     """An attribute; empty without it or without the element."""
     return "" if element is None else element.get(name, "")
-
-
-def first_address(stated: Iterable[str]) -> str:
-    """The first of these that is an address in the web, or empty."""
-    return next((url for url in stated if url.startswith(("http://", "https://"))), "")
 
 
 def note_text(element: etree._Element) -> str:

@@ -8,12 +8,11 @@ from lxml import etree
 from atlas_search.readers.law.statutes import (
     Law,
     Place,
-    first_address,
     line_of,
     note_text,
     number,
 )
-from atlas_search.readers.xml.tree import Layout, names, text_of
+from atlas_search.readers.xml.tree import Layout, first_address, names, text_of
 
 _TYPES = {
     "uscdoc": "code",

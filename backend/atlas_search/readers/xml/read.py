@@ -96,7 +96,7 @@ def _draft(part: etree._Element, name: str, key: str) -> Read:
 
 
 def _has_words(element: etree._Element) -> bool:
-    """Whether words stand in `element` itself, beside its elements."""
+    """Say if words stand in `element` itself, beside its elements."""
     pieces = [element.text, *(child.tail for child in element)]
     return any(piece and not piece.isspace() for piece in pieces)
 

@@ -18,6 +18,7 @@ from atlas_search.readers.xml.tree import (
     Writer,
     distinct,
     draft,
+    first_address,
     names,
     text_of,
     unique_keys,
@@ -60,7 +61,7 @@ def resolve_pointers(pointers: str, known: Mapping[str, str]) -> str:
 
 
 def are_known(pointers: str, known: Mapping[str, str]) -> bool:
-    """Whether all of `pointers` are in `known`, and there is one."""
+    """Say if all of `pointers` are in `known`, and there is one."""
     ids = [_name_id(pointer) for pointer in pointers.split()]
     return bool(ids) and all(id_ in known for id_ in ids)
 
@@ -131,7 +132,7 @@ _LAYOUT = Layout(
 
 @dataclass(frozen=True)
 class Wording:
-    """How a document is read: whose names its pointers mean, and which of two readings counts."""
+    """The reading of a document: the names its pointers mean, and which of two readings counts."""
 
     known: Mapping[str, str]
     normalised: bool
@@ -141,7 +142,7 @@ class Wording:
 
 
 def wording_of(text: etree._Element, known: Mapping[str, str], *, normalised: bool) -> Wording:
-    """What of a document has to be known before its text is read."""
+    """Gather what must be known of a document before its text is read."""
     joined = (token for token in text.iter("w", "pc") if token.get("join"))
     return Wording(
         known,
@@ -221,7 +222,7 @@ class TeiText:
             self.writer.run_in()
 
     def _is_read(self, element: etree._Element) -> bool:
-        """Whether an element belongs to the text that is read, among its alternatives."""
+        """Say if an element belongs to the text that is read, among its alternatives."""
         parent = element.getparent()
         above = "" if parent is None else parent.tag
         if element.tag == "del":
@@ -326,7 +327,7 @@ _AT = ("when", "when-iso", "value")
 
 
 def date_of(element: etree._Element) -> str:
-    """What a `date` or the like says: its attributes, or else its text if that has a number."""
+    """Return the date in the attributes of an element, or else its text if that has a number."""
     text = " ".join("".join(element.itertext()).split())
     return attributed_date(element) or (text if re.search(r"[0-9]", text) else "")
 
@@ -464,17 +465,13 @@ def _citation(header: etree._Element) -> str:
 
 def _url(header: etree._Element) -> str:
     """Where the source can be seen, or else the edition itself."""
-    for path in (_SOURCE, _PUBLICATION):
-        for part in header.iterfind(path):
-            for element in part.iter("idno", "ref", "ptr"):
-                address = element.get("target") or text_of(element)
-                if address.startswith(("http://", "https://")) and not _is_licence(element):
-                    return str(address)
-    return ""
-
-
-def _is_licence(element: etree._Element) -> bool:
-    return next(element.iterancestors("availability", "publisher"), None) is not None
+    return first_address(
+        element.get("target") or text_of(element)
+        for path in (_SOURCE, _PUBLICATION)
+        for part in header.iterfind(path)
+        for element in part.iter("idno", "ref", "ptr")
+        if next(element.iterancestors("availability", "publisher"), None) is None  # a licence
+    )
 
 
 def _language(document: etree._Element, header: etree._Element) -> str:
@@ -503,7 +500,7 @@ _PLACES = names("placename geogname settlement"), names("place city country regi
 
 @dataclass(frozen=True)
 class _Document:
-    """What is the same for every draft of one TEI text."""
+    """The common part of all drafts of one TEI text."""
 
     wording: Wording
     title: str

@@ -53,7 +53,7 @@ class _Pages:
         self.printed += [[] for _ in missing]
 
     def label(self, label: str) -> None:
-        """What is printed on the last page, or on one of the several that it stands for."""
+        """Label the last page, or on one of the several that it stands for."""
         if label:
             self.printed[-1].append(label)
 
@@ -87,7 +87,7 @@ def counted_pages(marks: Sequence[Mark]) -> tuple[int, ...]:
 
 
 def counted_labels(marks: Sequence[Mark]) -> tuple[str, ...]:
-    """What is printed on each of the `counted_pages`."""
+    """Return the printed label of each of the `counted_pages`."""
     return tuple(page_label(label) for label, _ in _from_the_start(marks))
 
 
@@ -130,7 +130,7 @@ def _longest_row(numbers: Sequence[int]) -> set[int]:
 
 
 def _is_consecutive(tops: Sequence[int], ends: Sequence[int], length: int) -> bool:
-    """Whether a row grew by as many numbers as places when it came to end with this number."""
+    """Say if a row grew by as many numbers as places when it came to end with this number."""
     return not length or tops[length] - tops[length - 1] == ends[length] - ends[length - 1]
 
 
@@ -240,7 +240,7 @@ class Writer:
                 self._widen(_PARAGRAPH)
 
     def run_in(self) -> None:
-        """What follows continues the line, whatever begins there: the label of a speech."""
+        """Continue the line, whatever begins there: the label of a speech."""
         self._gap = min(self._gap, _BLANK)
         self._widen(_BLANK)
         self._running_in = True
@@ -294,7 +294,7 @@ class Writer:
         self._is_new = True
 
     def locate(self, locator: str) -> None:
-        """How the source cites the place that begins (`s 10(1)`); empty where it does not."""
+        """Begin a place, by its citation in the source (`s 10(1)`); empty where it has none."""
         self._locator = locator
 
     def speech(self, speaker: str) -> None:
@@ -397,6 +397,11 @@ def distinct(values: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(filter(None, values)))
 
 
+def first_address(stated: Iterable[str]) -> str:
+    """The first of these that is an address in the web, or empty."""
+    return next((url for url in stated if url.startswith(("http://", "https://"))), "")
+
+
 def text_of(element: etree._Element | None) -> str:
     """All text inside `element` on one line, broken lines joined by blanks; empty for None."""
     if element is None:
@@ -461,7 +466,7 @@ def _changes(marks: Sequence[Mark]) -> list[Mark]:
 
 @dataclass(frozen=True)
 class Layout:
-    """How the elements of a format stand on the page, by name. Those not named are inline."""
+    """The elements of a format by their form on the page. Elements not named are inline."""
 
     blocks: frozenset[str]
     lines: frozenset[str]
@@ -471,13 +476,13 @@ class Layout:
 
 
 class Shape(Protocol):
-    """What a format makes of its elements beyond their layout."""
+    """The treatment of elements beyond their layout."""
 
     layout: Layout
     writer: Writer
 
     def enter(self, element: etree._Element) -> bool:
-        """Whether to read what is inside; its own paragraph or line has begun."""
+        """Say if to read what is inside; its own paragraph or line has begun."""
 
     def leave(self, element: etree._Element) -> None:
         """After its content, before its paragraph or line ends. Not if `enter` said no."""
