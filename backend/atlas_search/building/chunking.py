@@ -256,7 +256,7 @@ def chunking(
 
 
 Starts = Callable[[str, TextSpan], Iterable[int]]
-"""Where the parts of a span begin, in ascending order; the first may be left out."""
+"""Function that gives the starts of the parts of a span, ascending; it may leave out the first."""
 
 _PARAGRAPH = re.compile(r"\n[^\S\n]*\n\s*")
 _HEADING = re.compile(r"#{1,6} [^\n]+|[A-Z][A-Z0-9 ,.'’&()-]{1,80}")

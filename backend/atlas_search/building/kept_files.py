@@ -22,7 +22,7 @@ INGEST = "ingest"
 
 JOBS = ".jobs"
 BEFORE = ".before"
-"""In the folder of a job: what it replaced or took away, until it is over."""
+"""Folder in that of a job: what it replaced or took away, until it is over."""
 
 
 def kept_sources(kept: Path, arriving: Path | None, suffixes: frozenset[str]) -> Sources:

@@ -1,4 +1,4 @@
-"""What a version is made of: documents kept from the live version, and staged ones."""
+"""Materials of a version: documents kept from the live version, and staged ones."""
 
 import shlex
 from bisect import bisect_left
@@ -427,7 +427,7 @@ class Materials:
         ]
 
     def parts(self, documents: Iterable[Kept | Placed]) -> list[Kept | Placed]:
-        """All documents in order, none as kept unless its words can be taken over."""
+        """Return all documents in order, none as kept unless its words can be taken over."""
         if self._keeps_words:
             return list(documents)
         return [
@@ -547,7 +547,7 @@ def _analyse(text: str, language: str, writer: TokenWriter) -> tuple[IntArray, I
 def place_beside(
     live: Live, stay: NDArray[np.bool_], found: Iterable[FoundDocument]
 ) -> list[Kept | Placed]:
-    """All documents by corpus and id: those of the live version that `stay`, and others.
+    """Order documents by corpus and id: those of the live version that `stay`, and others.
 
     One that stays is placed by itself if it gets another id, for that depends on all documents.
     """

@@ -112,7 +112,7 @@ class Preparation:
         return {}
 
     def _languages(self, rule: Rule) -> str | Mapping[str, str]:
-        """All that the language of a file's documents depends on."""
+        """Return all that the language of a file's documents depends on."""
         if rule.corpus or rule.language:
             return self.language(rule, rule.corpus)
         others = self.languages.items()

@@ -1,4 +1,4 @@
-"""Which source files to read again, and all documents of the coming version."""
+"""Choice of the source files to read again, and all documents of the coming version."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -140,7 +140,7 @@ LOOKED_AT = 1000
 
 @dataclass(frozen=True)
 class Plan:
-    """Every document of the coming version in order, the sources they come from, files read."""
+    """Documents of the coming version in order, their sources, and the number of files read."""
 
     documents: Sequence[Kept | Placed]
     sources: Sequence[SourceRow]
@@ -436,7 +436,7 @@ def _placed(
     staged: Iterable[FoundDocument],
     languages: Mapping[str, str],
 ) -> Sequence[Kept | Placed]:
-    """All documents in order, each in the language of its corpus."""
+    """Order all documents, each in the language of its corpus."""
     result = [replace(each, language=languages[each.corpus]) for each in staged]
     if live is None:
         return place(result)

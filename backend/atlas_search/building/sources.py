@@ -1,4 +1,4 @@
-"""Which corpus each source file belongs to: by folder, `corpora.toml`, or a metadata field."""
+"""Corpora of source files: by folder, `corpora.toml`, or a metadata field."""
 
 import gc
 import os

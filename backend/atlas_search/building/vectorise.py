@@ -78,7 +78,7 @@ class StoredVector(NamedTuple):
 
 @dataclass(frozen=True)
 class VectorSources:
-    """Where the vectors of a version come from: of each part in order, the rows of the live
+    """Sources of the vectors of a version: of each part in order, the rows of the live
     version, or the digests of its texts, which are `known` or staged.
 
     `embedded` counts the texts that had to be embedded.

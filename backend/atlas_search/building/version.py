@@ -67,12 +67,12 @@ from atlas_search.stores.versions import (
 )
 
 Progress = Callable[[str, int, int], None]
-"""Told what is being done, how much of it is done, and of how much."""
+"""Function that is told what is being done, how much of it is done, and of how much."""
 
 
 @dataclass(frozen=True)
 class Contents:
-    """What a version is to hold: documents, corpus labels, and how each origin is read and cut.
+    """Contents of a coming version: documents, corpus labels, and how each origin is read and cut.
     `calibration` is one that came with them; without it that of the version before stays."""
 
     collection: str
@@ -295,7 +295,7 @@ def _partial_folder(folder: Path, name: str, needed: int) -> Iterator[Path]:
 
 
 LAST_STAGE = "Going live"
-"""Told before the new version is made live. What ends the build until then leaves the old one."""
+"""Stage before the new version is live. What ends the build until then leaves the old one."""
 
 
 def write_live(site: Site, contents: Contents) -> tuple[Manifest, int]:

@@ -282,7 +282,7 @@ def _weight(prepared: Prepared) -> int:
 
 
 def _end_with(parent: int) -> None:
-    """See to it that this process does not outlive the build, however that ends."""
+    """Make this process end with the build, however that ends."""
     if sys.platform == "linux":
         import ctypes
 

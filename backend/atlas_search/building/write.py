@@ -203,7 +203,7 @@ class Counter:
 
 
 def field_statistics(metadata: Iterable[Metadata]) -> dict[str, Field]:
-    """Every metadata field of some documents, as a collection of them alone has it."""
+    """Count every metadata field of some documents, as a collection of them alone has it."""
     counter = FieldCounter()
     counter.add(metadata)
     return _fields_of(counter)

@@ -26,7 +26,7 @@ from functools import lru_cache
 
 Days = tuple[date, date]
 OPEN_START, OPEN_END = date.min.isoformat(), date.max.isoformat()
-"""What `bounds` gives for an end that a date leaves open."""
+"""Days that `bounds` gives for an end that a date leaves open."""
 
 _LONGEST = 60  # characters; whatever is longer is a text
 _DAY = timedelta(days=1)

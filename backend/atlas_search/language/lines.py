@@ -137,7 +137,7 @@ def _wraps(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _lines(text: str) -> Iterator[_Line]:
-    """All lines in order; those of code and of tables are alone."""
+    """Return all lines in order; those of code and of tables are alone."""
     at, has_fences, has_rows = 0, "```" in text or "~~~" in text, _may_hold_rows(text)
     fenced = has_fences and _begins_in_code(text)
     for whole in text.split("\n"):

@@ -1,1 +1,1 @@
-"""Where passages live: the store protocol and the embedded store behind it."""
+"""Passages on disk: the store protocol and the embedded store behind it."""

@@ -62,7 +62,7 @@ Filter = Mapping[str, Condition]
 
 DOCUMENT_ID, PASSAGE_ID = "document_id", "passage_id"
 PASSAGE_FIELDS = ("section", "speaker", PASSAGE_ID)
-"""Of a passage, not of its whole document; metadata of these names counts as well."""
+"""Fields of a passage, not of its whole document; metadata of these names counts as well."""
 
 
 def where(filters: Filter) -> tuple[str, list[str | float]]:
@@ -186,4 +186,4 @@ FUNCTIONS: Mapping[str, Callable[..., bool]] = {
     "says_one": _says_one,
     "lies_in_one": _lies_in_one,
 }
-"""What the conditions call, by its name in SQL."""
+"""Functions that the conditions call, by their names in SQL."""

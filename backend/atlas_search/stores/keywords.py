@@ -22,9 +22,9 @@ from atlas_search.stores.vectors import FloatArray, Linked, link_or_copy
 
 MOST_TIES = 10_000  # rows of a table are of one length: a million may be equally good
 OVERFETCH = 64  # ties are common in BM25; the caller orders them by row and cuts
-ROW_KEYS, DOCUMENT_KEYS, NEXT_KEYS = _KEY_FILES = ("rows.npy", "documents.npy", "next.npy")
+_KEY_FILES = ("rows.npy", "documents.npy", "next.npy")
 _MANAGED = ".managed.json"
-"""Where tantivy lists the files that it may remove. It has no digest, so that each change writes it
+"""List of the files that tantivy may remove. It has no digest, so that each change writes it
 anew: a damaged one would end it."""
 
 
@@ -56,7 +56,7 @@ class Keys(NamedTuple):
     @classmethod
     def read(cls, folder: Path) -> Self | None:
         """Read the keys of the index in `folder`; None if it was never changed."""
-        if not (folder / NEXT_KEYS).exists():
+        if not (folder / _KEY_FILES[-1]).exists():
             return None
         rows, documents, following = (map_array(folder / name) for name in _KEY_FILES)
         return cls(rows, documents, *following.tolist())

@@ -1,4 +1,4 @@
-"""Which passages and documents a version has, and where they stand, if it was not written whole.
+"""Places of the passages and documents of a version that was not written whole.
 
 A version that differs little from the one before shares the files of that one, the base, and has
 what is new in the folder RECENT beside them. Passages and documents have keys that stay: those of

@@ -227,7 +227,7 @@ class ListedDocument(NamedTuple):
 
 
 ListedBy = Literal["id", "title", "date", "-date"]
-"""Of listed documents; `-date` is the newest first. Undated ones come last, ties go by id."""
+"""Order of listed documents; `-date` is the newest first. Undated ones come last, ties go by id."""
 
 
 class ReadSource(NamedTuple):

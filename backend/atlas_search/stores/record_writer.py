@@ -90,7 +90,7 @@ CREATE TABLE gone_sources (
     origin TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (origin, name)
 ) WITHOUT ROWID;
 """
-"""What of the base the version does not have, or has anew."""
+"""Schema of what the version does not have of the base, or has anew."""
 
 
 class SourceRow(NamedTuple):
@@ -138,7 +138,7 @@ class PassageRow:
 
 
 class RecordWriter:
-    """Fills a new SQLite file in order of documents and passages; `close` commits it.
+    """Writer of a new SQLite file in order of documents and passages; `close` commits it.
 
     What it keeps comes from other such files, `kept`: a base, and what is recent.
     """
@@ -251,7 +251,7 @@ class RecordWriter:
 
 
 class RecentWriter(RecordWriter):
-    """Fills the file of what is recent beside a base, in place of the one `before`.
+    """Writer of the file of what is recent beside a base, in place of the one `before`.
 
     What is added gets the numbers that follow `next_document` and `next_row`.
     """
@@ -295,7 +295,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def metadata_values(metadata: Metadata) -> list[tuple[str, str | float]]:
-    """Every value of every field: a list gives one pair for each of its items."""
+    """List every value of every field: a list gives one pair for each of its items."""
     return [
         (field, item)
         for field, value in metadata.items()

@@ -1,4 +1,4 @@
-"""What an unfinished build has read and embedded, so that the next one goes on from there.
+"""Work of an unfinished build, read and embedded, so that the next one goes on from there.
 
 Everything is committed file by file and batch by batch; the area is removed when a version made
 from it is live.

@@ -1,7 +1,6 @@
-"""What search and answering need of a collection.
+"""Protocol of a collection as search and answering use it, and the part of one for a key.
 
-A store as if it held some of its corpora alone: for those who may not see the others.
-
+`PermittedStore` is a store as if it held some corpora alone: for those who may not see the others.
 Rows and document numbers stay those of the whole store. Whatever is counted, listed, spelt or
 looked up is of the permitted corpora. Two statistics stay those of the whole: the weights of words
 in the keyword index, and with them the scores of its leg.
@@ -47,7 +46,7 @@ class Scope:
 
 
 Phrases = Sequence[Sequence[str]]
-"""Each the stems of words that stand one after the other."""
+"""Stems of words that stand one after the other, phrase by phrase."""
 
 
 class Hits(NamedTuple):

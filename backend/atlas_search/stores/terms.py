@@ -281,7 +281,7 @@ def _held_by_none(table: TokenTable) -> IntArray:
 
 
 class TokenWriter:
-    """Collects the words of passages and documents in order and makes a table of them.
+    """Writer of the words of passages and documents, in order, into a table.
 
     Terms are numbered in their order, whatever was read before: the same passages give the same
     table.

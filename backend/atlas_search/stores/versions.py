@@ -240,9 +240,9 @@ CHROMA, RECORDS, IDS, KEYWORDS, TOKENS, WORDS, EMBEDDINGS, ORDER = (
     "order",
 )
 PARTS = (RECORDS, IDS, TOKENS, WORDS, EMBEDDINGS, KEYWORDS, CHROMA)
-"""What every version has; one that was not written whole has ORDER besides."""
+"""Parts of every version; one that was not written whole has ORDER besides."""
 RECENT_RECORDS = f"{RECORDS}.{RECENT}"
-"""Of the part RECORDS, which has no folder."""
+"""File beside the part RECORDS, which has no folder."""
 STAGING = "staging.sqlite"
 
 _LOCK_SECONDS = 1.0  # a process that a killed build was just starting holds the lock until it runs

@@ -374,7 +374,7 @@ _Form = tuple[str, str]
 
 
 class WordWriter:
-    """Takes documents in order and makes a table of their words.
+    """Writer of the words of documents, in order, into a table.
 
     What was read before leaves no trace: the same documents give the same table.
     """
