@@ -95,7 +95,7 @@ def test_a_trend_has_every_year_and_its_hits(
     corpora = ["mill", "port"] if by_corpus else [None]
     assert [(c.value, c.corpus) for c in found.cells] == list(product(years, corpora))
     for cell in found.cells:
-        of = [d for d in documents if year_of(d) == cell.value and cell.corpus in ("", d.corpus)]
+        of = [d for d in documents if year_of(d) == cell.value and cell.corpus in (None, d.corpus)]
         assert_cells(atlas, of, query, cell)
         opened = atlas.concordance(
             typed(query), limit=1000, point=Point("year", cell.value, cell.corpus)

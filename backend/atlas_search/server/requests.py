@@ -372,4 +372,4 @@ def words_where(body: WhereBody) -> WordsWhere:
 def point_of(body: ConcordanceBody) -> Point | None:
     """The point it asks for."""
     given = body.point
-    return Point(given.by, given.value, given.corpus or "") if given else None
+    return Point(given.by, given.value, given.corpus) if given else None

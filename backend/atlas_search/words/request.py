@@ -19,12 +19,12 @@ YEAR, DECADE, CORPUS, ALL = "year", "decade", "corpus", "all"
 class Point:
     """One point of a trend: the value that `by` has in its documents, None for those without.
 
-    An empty corpus is every one.
+    A corpus of None is every one.
     """
 
     by: str
     value: str | None
-    corpus: str = ""
+    corpus: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
