@@ -31,7 +31,7 @@ from atlas_search.server.app import create_app
 from atlas_search.services import Services, open_services
 from atlas_search.stores import embedded
 from atlas_search.stores.embedded import EmbeddedStore
-from atlas_search.stores.staging import StagedDocument
+from atlas_search.stores.staged import StagedDocument
 from tests.known_schemas import known_schemas
 from tests.places import ROOT
 from tests.servers import ATLAS, PHOENIX, START_SECONDS, answers, running, wait_for

@@ -26,7 +26,7 @@ from atlas_search.building.flow import BuildOptions, build
 from atlas_search.building.sources import by_folder
 from atlas_search.readers import Read
 from atlas_search.readers.text import TxtReader
-from atlas_search.stores.staging import text_digest
+from atlas_search.stores.staged import text_digest
 from tests.hash_embedder import HashEmbedder
 from tests.servers import wait_for
 

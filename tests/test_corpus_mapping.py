@@ -10,7 +10,7 @@ from atlas_search.building.prepare import Preparation, prepare
 from atlas_search.building.sources import by_mapping, in_language
 from atlas_search.core.errors import SourceError
 from atlas_search.stores.embedded import EmbeddedStore
-from atlas_search.stores.staging import StagedDocument
+from atlas_search.stores.staged import StagedDocument
 from tests.hash_embedder import HashEmbedder
 from tests.source_trees import TXT, corpus_of, mapped, one_corpus, stems, tree
 from tests.tiny import READERS, build_tiny, document_ids, write_sources

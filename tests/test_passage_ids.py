@@ -9,11 +9,8 @@ from hypothesis import strategies as st
 
 from atlas_search.core.errors import DamagedStore
 from atlas_search.stores import embedded as passage_ids
-from atlas_search.stores.embedded import EmbeddedStore, PassageIds, read_ids
-from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.embedded import PassageIds, read_ids
 from atlas_search.stores.order import RECENT, Counts, Order
-from tests.hash_embedder import HashEmbedder
-from tests.tiny import FARM, build_tiny, live, write_sources
 
 SOME = ["farm.cows:0-15", "farm.schäfer:0-7", "farm.羊:0-1", "town.trade:0-20"]
 
@@ -65,34 +62,3 @@ def test_files_that_disagree_are_damage(tmp_path: Path) -> None:
     np.save(tmp_path / "ids" / "rows.npy", np.arange(3))
     with pytest.raises(DamagedStore, match="disagree"):
         PassageIds.read(tmp_path / "ids")
-
-
-def test_a_store_of_an_earlier_atlas_is_opened_without_them(tmp_path: Path) -> None:
-    build_tiny(write_sources(tmp_path / "s", FARM), tmp_path / "c", HashEmbedder())
-    before = _forget_ids(tmp_path / "c")
-    store = EmbeddedStore(tmp_path / "c")
-    ids = store.passage_ids(range(3))
-    assert [store.corpus_holding_passage(id_) for id_ in ids] == ["farm", "farm", "town"]
-    store.close()
-    # the next build writes them, though nothing else has changed
-    report = build_tiny(tmp_path / "s", tmp_path / "c", HashEmbedder())
-    assert (report.unchanged, report.read, report.embedded) == (False, 0, 0)
-    assert read_ids(live(tmp_path / "c") / "ids", None).of_rows(range(3)) == ids
-    assert report.manifest.content_digest == before.content_digest
-
-
-def _forget_ids(folder: Path) -> Manifest:
-    """Make the live version one that an Atlas without this part could have written."""
-    manifest = Manifest.read(folder)
-    for path in (live(folder) / "ids").iterdir():
-        path.unlink()
-    (live(folder) / "ids").rmdir()
-    without = manifest.model_copy(
-        update={
-            "files": {n: d for n, d in manifest.files.items() if not n.startswith("ids/")},
-            "sizes": {part: size for part, size in manifest.sizes.items() if part != "ids"},
-        }
-    )
-    for place in (folder, live(folder)):
-        without.write(place)
-    return without

@@ -12,7 +12,7 @@ from atlas_search.building.prepare import VERSION, Preparation, prepare
 from atlas_search.building.sources import by_folder
 from atlas_search.core.domain import Document
 from atlas_search.language.text import ANALYSER_VERSION
-from atlas_search.stores.staging import StagedDocument
+from atlas_search.stores.staged import StagedDocument
 from tests.source_builds import reader_of
 from tests.source_files import MAKERS, good_files, write_files
 

@@ -42,7 +42,8 @@ from atlas_search.providers.embedding import Embedder
 from atlas_search.readers.titles import title_from
 from atlas_search.stores.manifest import FILE_NAME, Calibration, Manifest, Origin
 from atlas_search.stores.record_writer import PassageRow, Provenance, SourceRow
-from atlas_search.stores.staging import StagedDocument, StagedPassage, Staging, text_digest
+from atlas_search.stores.staged import StagedDocument, StagedPassage, text_digest
+from atlas_search.stores.staging import Staging
 from atlas_search.stores.vectors import AnyEmbeddings
 from atlas_search.stores.versions import (
     STAGING,

@@ -25,7 +25,8 @@ from atlas_search.stores.order import Order
 from atlas_search.stores.record_files import DocumentColumns
 from atlas_search.stores.record_writer import PassageRow, Provenance, SourceRow
 from atlas_search.stores.records import Records, metadata_of
-from atlas_search.stores.staging import Staging, text_digest
+from atlas_search.stores.staged import text_digest
+from atlas_search.stores.staging import Staging
 from atlas_search.stores.terms import TokenTable, TokenWriter
 from atlas_search.stores.vectors import AnyEmbeddings, read_embeddings
 from atlas_search.stores.verify import recover_order

@@ -16,7 +16,8 @@ from atlas_search.building.write import digests_of_files, sizes
 from atlas_search.core.errors import DamagedStore, EmbedderMismatch, MissingStore, SourceError
 from atlas_search.providers.embedding import Embedder
 from atlas_search.stores.manifest import FILE_NAME, Manifest
-from atlas_search.stores.staging import Staging, text_digest
+from atlas_search.stores.staged import text_digest
+from atlas_search.stores.staging import Staging
 from atlas_search.stores.vectors import VECTORS, Vectors, read_vectors
 from atlas_search.stores.verify import SAME, Finding, verify
 from atlas_search.stores.versions import (

@@ -24,7 +24,7 @@ from atlas_search.readers.metadata import is_empty, name_of, typed_metadata
 from atlas_search.readers.speeches import with_speeches
 from atlas_search.readers.titles import clean_title, title_from
 from atlas_search.stores.record_writer import PassageRow, Provenance
-from atlas_search.stores.staging import KeptDocument, StagedDocument, StagedPassage, text_digest
+from atlas_search.stores.staged import KeptDocument, StagedDocument, StagedPassage, text_digest
 
 VERSION = 11
 """Raised when the same drafts give other documents or passages: all sources are read again then."""

@@ -28,7 +28,8 @@ from atlas_search.building.workers import End, Limits, read_files
 from atlas_search.core.errors import SourceError
 from atlas_search.providers.embedding import Embedder
 from atlas_search.stores.record_writer import SourceRow
-from atlas_search.stores.staging import KeptDocument, StagedDocument, Staging
+from atlas_search.stores.staged import KeptDocument, StagedDocument
+from atlas_search.stores.staging import Staging
 
 TRY_AGAIN = b"left out"
 """In place of a fingerprint, of a file that may well be read the next time: that of no file."""

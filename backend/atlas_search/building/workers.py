@@ -28,7 +28,7 @@ from atlas_search.building.prepare import (
 )
 from atlas_search.building.source_file import SourceFile
 from atlas_search.core.errors import SourceError
-from atlas_search.stores.staging import KeptDocument, StagedDocument
+from atlas_search.stores.staged import KeptDocument, StagedDocument
 
 if TYPE_CHECKING:
     from atlas_search.core.settings import Settings

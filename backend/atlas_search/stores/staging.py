@@ -4,11 +4,10 @@ Everything is committed file by file and batch by batch; the area is removed whe
 from it is live.
 """
 
-import hashlib
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from atlas_search.core.domain import Document, Located, Segment
 from atlas_search.language.text import TextSpan
 from atlas_search.stores.record_writer import PassageRow, Provenance, SourceRow
+from atlas_search.stores.staged import KeptDocument, StagedDocument, StagedPassage
 
 _DAMAGED = frozenset({"SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR"})
 
@@ -51,44 +51,6 @@ CREATE TABLE IF NOT EXISTS vectors (
     PRIMARY KEY (model, digest)
 ) WITHOUT ROWID;
 """
-
-
-@dataclass(frozen=True, slots=True)
-class StagedPassage:
-    """A passage that has been cut and analysed: `embedded` is the text its vector is made of,
-    `digest` that of this text; `words` and `parts` are those of its own text."""
-
-    row: PassageRow
-    embedded: str
-    digest: bytes
-    words: tuple[str, ...]
-    parts: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class StagedDocument:
-    """A document that has been read; its id is given when all documents are known."""
-
-    document: Document
-    provenance: Provenance
-    passages: tuple[StagedPassage, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class KeptDocument:
-    """A record that says what the live version has of it: neither cut nor analysed again.
-
-    `digest` is that of its document, `characters` are those of its text and metadata.
-    """
-
-    key: str
-    digest: bytes
-    characters: int
-
-
-def text_digest(text: str) -> bytes:
-    """SHA-256 of the text in UTF-8."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
 class Embedded(NamedTuple):

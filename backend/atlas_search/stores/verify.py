@@ -20,7 +20,7 @@ from atlas_search.stores.manifest import FILE_NAME, Manifest
 from atlas_search.stores.order import Counts, Order
 from atlas_search.stores.record_files import BY_ROW, RecordFiles
 from atlas_search.stores.records import Records
-from atlas_search.stores.staging import text_digest
+from atlas_search.stores.staged import text_digest
 from atlas_search.stores.terms import TokenTable
 from atlas_search.stores.vectors import (
     AnyEmbeddings,
