@@ -166,7 +166,7 @@ class Commands(LazyGroup):
         ),
         "keys": Entry(f"{_CLI}.keys:keys_app", "API keys: who may ask, and which corpora."),
         "feedback": Entry(f"{_CLI}.keys:feedback_app", "What readers said of answers."),
-        "eval": Entry(f"{_CLI}.evaluation.app:eval_app", "How good a target is."),
+        "eval": Entry(f"{_CLI}.evaluate:eval_app", "How good a target is."),
         "calibrate": Entry(
             f"{_CLI}.calibration:calibrate_command",
             "Choose how much evidence an answer needs, and keep it in the collection's manifest.",
