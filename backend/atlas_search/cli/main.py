@@ -168,7 +168,7 @@ class Commands(LazyGroup):
         "feedback": Entry(f"{_CLI}.keys:feedback_app", "What readers said of answers."),
         "eval": Entry(f"{_CLI}.evaluate:eval_app", "How good a target is."),
         "calibrate": Entry(
-            f"{_CLI}.calibration:calibrate_command",
+            f"{_CLI}.evaluate_runs:calibrate_command",
             "Choose how much evidence an answer needs, and keep it in the collection's manifest.",
         ),
         "traces": Entry(
