@@ -16,7 +16,6 @@ from atlas_search.cli.ask import print_whole
 from atlas_search.cli.evaluate_judge import (
     OF_THE_JUDGE,
     Judge,
-    JudgeMeasures,
     JudgeModelName,
     JudgeProvider,
     JudgeTarget,
@@ -94,7 +93,7 @@ from atlas_search.evaluation.grid import (
     grid_rows,
     grid_tables,
 )
-from atlas_search.evaluation.judge import JudgeWanted, Measures
+from atlas_search.evaluation.judge import JudgeWanted
 from atlas_search.evaluation.label_set import EVERY_SPLIT
 from atlas_search.evaluation.remote import open_subject
 from atlas_search.evaluation.report_analysis import WIDTH, evaluation_table, index_table
@@ -156,7 +155,6 @@ def run_command(
     judge_target: JudgeTarget = "",
     judge_provider: JudgeProvider = "",
     judge_model: JudgeModelName = "",
-    judge_measures: JudgeMeasures = Measures.OWN,
     max_cost: MaxCost = None,
     phoenix: Annotated[
         bool, typer.Option("--phoenix", help="Upload the run to Phoenix at its end")
@@ -170,13 +168,7 @@ def run_command(
     require("eval", "An evaluation")
     check_model_is_asked(require_llm=require_llm, search_only=search_only)
     only_with(context, "judge", *OF_THE_JUDGE)
-    by = JudgeWanted(
-        judge_target,
-        judge_provider,
-        judge_model,
-        max_cost=max_cost,
-        measures=judge_measures,
-    )
+    by = JudgeWanted(judge_target, judge_provider, judge_model, max_cost=max_cost)
     if judge:
         check_judge(by)
     asked = _Asked(require_llm, audit_index, by if judge else None)
@@ -310,7 +302,6 @@ def grid_command(
     judge_target: JudgeTarget = "",
     judge_provider: JudgeProvider = "",
     judge_model: JudgeModelName = "",
-    judge_measures: JudgeMeasures = Measures.OWN,
     max_cost: MaxCost = None,
     as_json: AsJson = False,
 ) -> None:
@@ -318,13 +309,7 @@ def grid_command(
     require("eval", "An evaluation")
     check_model_is_asked(require_llm=require_llm, search_only=search_only)
     only_with(context, "judge", *OF_THE_JUDGE)
-    by = JudgeWanted(
-        judge_target,
-        judge_provider,
-        judge_model,
-        max_cost=max_cost,
-        measures=judge_measures,
-    )
+    by = JudgeWanted(judge_target, judge_provider, judge_model, max_cost=max_cost)
     if judge:
         check_judge(by)
     if resume:

@@ -173,8 +173,7 @@ def _basis(run: Measured) -> dict[str, Any]:
 
 
 def _judge(judge: JudgeUsed) -> str:
-    by = "".join(f", {name} {version}" for name, version in sorted(judge.libraries.items()))
-    return f"{judge.provider} {judge.model}, {judge.votes} votes{by}"
+    return f"{judge.provider} {judge.model}, {judge.votes} votes"
 
 
 def _prompts(judge: JudgeUsed) -> dict[str, str]:

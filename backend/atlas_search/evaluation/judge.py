@@ -5,11 +5,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from functools import partial
 from itertools import islice
 from statistics import median
-from typing import Literal, Protocol, TypeVar
+from typing import Literal, Protocol, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
@@ -53,8 +52,6 @@ from atlas_search.evaluation.judge_model import (
     quote_passages,
     version,
 )
-from atlas_search.evaluation.libraries import measures
-from atlas_search.evaluation.libraries.process import Libraries
 from atlas_search.evaluation.metrics import Case, Reply, Tools, without_markers
 from atlas_search.evaluation.scored import AGREEMENT, MetricsSource, Scored, Source, metrics_source
 from atlas_search.evaluation.statistics import cohen_kappa
@@ -77,14 +74,12 @@ Form = TypeVar("Form", bound=BaseModel)
 class Panel:
     """A model that is asked `votes` times; it is shown `passage_tokens` of passages at once.
 
-    With `libraries` their metrics judge, which ask once and show what they show.
     Raises RequestError for an even number of votes, which may end in a draw.
     """
 
     model: JudgeModel
     votes: int = VOTES
     passage_tokens: int = PASSAGE_TOKENS
-    libraries: Libraries | None = None
 
     def __post_init__(self) -> None:  # noqa: D105
         if self.votes < 1 or self.votes % 2 == 0:
@@ -353,10 +348,7 @@ def _judge(
 ) -> Judgement:
     id_ = case.label.id
     try:
-        if panel.libraries:
-            judged = measures.judge(panel.libraries, panel.model, name, case)
-        else:
-            judged = MEASURES[name](panel, case)
+        judged = MEASURES[name](panel, case)
     except (NotJudged, EmbeddingUnavailable) as why:
         _log.debug("%s of %s is an estimate: %s", name, id_, why)
         if isinstance(why, Refused):
@@ -462,17 +454,6 @@ def _agreement(scale: Scale, pairs: Sequence[tuple[bool, bool]]) -> Agreement:
     return Agreement(scale, MEANT[scale], len(pairs), agreeing, kappa)
 
 
-_RULES: tuple[Rules, ...] = (
-    "statements",
-    "supported",
-    "useful",
-    "attributed",
-    "guess",
-    "steps",
-    "mark",
-)
-
-
 class JudgeReport(BaseModel):
     """Who judged, what came of it, and what it took."""
 
@@ -481,9 +462,6 @@ class JudgeReport(BaseModel):
     provider: str
     model: str
     server: str = Field("", description="Address of the provider's server; empty: its only one")
-    libraries: dict[str, str] = Field(
-        default={}, description="Versions of the libraries that judged; none: Atlas' own measures"
-    )
     prompts: dict[str, str] = Field(description="Versions of what the model was told to do")
     votes: int
     metrics_source: MetricsSource
@@ -507,13 +485,12 @@ def report_of(
     for judgement in said:
         sources.setdefault(judgement.metric, Counter())[judgement.source] += 1
     agreements = [decision.agreement for one in said for decision in one.decisions]
-    spending, libraries = panel.model.spending, panel.libraries
+    spending = panel.model.spending
     return JudgeReport(
         provider=panel.model.chat.name,
         model=panel.model.name,
         server=panel.model.server,
-        libraries=dict(libraries.versions) if libraries else {},
-        prompts={} if libraries else {name: version(name) for name in _RULES},
+        prompts={name: version(name) for name in get_args(Rules)},
         votes=panel.votes,
         metrics_source=metrics_source(one.scored for one in questions),
         sources={name: dict(counts) for name, counts in sources.items()},
@@ -528,38 +505,28 @@ def report_of(
     )
 
 
-class Measures(StrEnum):
-    """Whose measures judge: those of Atlas, or of the libraries RAGAS and DeepEval."""
-
-    OWN = "own"
-    LIBRARIES = "libraries"
-
-
 @dataclass(frozen=True)
 class JudgeWanted:
     """Who judges, and how; see Panel and Spending.
 
     The model is that of a `target` (empty: the default one), unless `provider` or `model` name
-    another. Time and prices of a call are the target's in any case. `votes` and `passage_tokens`
-    (None: the usual ones) are for measures of Atlas.
+    another. Time and prices of a call are the target's in any case.
     """
 
     target: str = ""
     provider: str = ""
     model: str = ""
-    votes: int | None = None
+    votes: int = VOTES
     max_cost: float | None = None
-    passage_tokens: int | None = None
+    passage_tokens: int = PASSAGE_TOKENS
     parallel: int = 4
-    measures: Measures = Measures.OWN
 
 
 @contextmanager
 def open_panel(settings: Settings, wanted: JudgeWanted) -> Iterator[Panel]:
     """The judge, its calls ended at the end. Raises RequestError for one without a model.
 
-    A missing key is told by the calls. Raises MissingLibrary and ConfigurationError for libraries
-    that cannot be used.
+    A missing key is told by the calls.
     """
     name = wanted.target or settings.test_target
     target = _target(settings, name)
@@ -568,11 +535,6 @@ def open_panel(settings: Settings, wanted: JudgeWanted) -> Iterator[Panel]:
         raise RequestError(
             f"The target {name} has no language model that could judge. Name one with "
             "--judge-target, or with --judge-provider and --judge-model."
-        )
-    if wanted.measures is Measures.LIBRARIES and (wanted.votes or wanted.passage_tokens):
-        raise RequestError(
-            "The libraries ask as they do: --judge-votes and --judge-tokens are for Atlas' own "
-            "measures."
         )
     with ExitStack() as closing:
         calls = ModelCalls(settings.llm_concurrency, settings.llm_queue_seconds)
@@ -590,12 +552,7 @@ def open_panel(settings: Settings, wanted: JudgeWanted) -> Iterator[Panel]:
             Spending(target, wanted.max_cost),
             _server(settings, provider),
         )
-        if wanted.measures is Measures.OWN:
-            yield Panel(model, wanted.votes or VOTES, wanted.passage_tokens or PASSAGE_TOKENS)
-        else:
-            libraries = Libraries(settings.judges_python)
-            closing.callback(libraries.close)
-            yield Panel(model, votes=1, libraries=libraries)
+        yield Panel(model, wanted.votes, wanted.passage_tokens)
 
 
 def _server(settings: Settings, provider: str) -> str:

@@ -11,7 +11,7 @@ from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 from threading import Condition, Lock
-from typing import Annotated, Literal, Protocol, TypeVar, get_args
+from typing import Annotated, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -303,7 +303,6 @@ def version(name: Rules) -> str:
 
 Form = TypeVar("Form", bound=BaseModel)
 _FENCED = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL | re.IGNORECASE)
-Reply = TypeVar("Reply")
 
 CUT_OFF = (
     "The judge's reply was cut off. A model that thinks before it writes may need more tokens than "
@@ -316,33 +315,9 @@ MALFORMED = (
 _PER_MESSAGE = 16  # tokens that a provider may add to a message
 
 
-class AnyTask(Protocol):
-    """What the model is to do: `messages`, made of a template; `tokens` is a reply's most."""
-
-    @property
-    def name(self) -> str:
-        """Of the template, as traces have it."""
-
-    @property
-    def version(self) -> str:
-        """Another one where the model is told something else."""
-
-    @property
-    def template(self) -> str:
-        """What the model is told whatever it is shown."""
-
-    @property
-    def messages(self) -> tuple[Message, ...]:
-        """As they are sent."""
-
-    @property
-    def tokens(self) -> int:
-        """The most that a reply may have."""
-
-
 @dataclass(frozen=True)
 class Task:
-    """What the model is to do, by its rules, with quoted material. See AnyTask."""
+    """A call of the model: its rules, quoted material, and the most tokens of a reply."""
 
     rules: Rules
     material: str
@@ -350,18 +325,8 @@ class Task:
 
     @property
     def name(self) -> str:
-        """See AnyTask."""
+        """Name of the template, as traces have it."""
         return f"judge/{self.rules}"
-
-    @property
-    def version(self) -> str:
-        """See AnyTask."""
-        return version(self.rules)
-
-    @property
-    def template(self) -> str:
-        """See AnyTask."""
-        return rules(self.rules)
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -399,12 +364,10 @@ class JudgeModel:
         `check` raises ValueError for a reply that has the form and is none all the same. Raises
         NotJudged if there is no such reply, and Cancelled.
         """
-        return self.ask_for(task, partial(_read, form=form, check=check), vote)
-
-    def ask_for(self, task: AnyTask, read: Callable[[str], Reply], vote: int = 1) -> Reply:
-        """Likewise, with the reply as `read` has it, which raises NotJudged for one of no use."""
-        said = (message.content for message in task.messages)
-        key = key_of(self.chat.name, self.server, self.name, task.version, str(vote), *said)
+        read = partial(_read, form=form, check=check)
+        texts = (message.content for message in task.messages)
+        version_ = version(task.rules)
+        key = key_of(self.chat.name, self.server, self.name, version_, str(vote), *texts)
         known = self.kept.find(key)
         if known is not None:
             self.outage.useful()
@@ -419,7 +382,7 @@ class JudgeModel:
         kept = self.kept.keep(key, done.text)
         return reply if kept == done.text else read(kept)
 
-    def _call(self, task: AnyTask, vote: int) -> Completion:
+    def _call(self, task: Task, vote: int) -> Completion:
         self.outage.check()
         try:
             done = self._pay(task, vote)
@@ -432,7 +395,7 @@ class JudgeModel:
         self.outage.worked()
         return done
 
-    def _pay(self, task: AnyTask, vote: int) -> Completion:
+    def _pay(self, task: Task, vote: int) -> Completion:
         options = ChatOptions(self.name, 0.0, task.tokens, self.seconds)
         with (
             self.spending.call(_most(task)) as call,
@@ -444,7 +407,7 @@ class JudgeModel:
             describe_given(span, _given(done, self.spending))
             return done
 
-    def _stream(self, task: AnyTask, options: ChatOptions, call: Call) -> Completion:
+    def _stream(self, task: Task, options: ChatOptions, call: Call) -> Completion:
         pieces: list[str] = []
         try:
             with closing(self.chat.stream(task.messages, options, self.stop)) as stream:
@@ -483,17 +446,17 @@ def _read(text: str, form: type[Form], check: Callable[[Form], None]) -> Form:
     return reply
 
 
-def _most(task: AnyTask) -> Usage:
+def _most(task: Task) -> Usage:
     """What a call may take: in no vocabulary has a text more tokens than bytes."""
     read = [len(message.content.encode("utf-8", "surrogatepass")) for message in task.messages]
     return Usage(sum(read) + _PER_MESSAGE * len(read), task.tokens)
 
 
-def _describe(span: Span, judge: JudgeModel, task: AnyTask, options: ChatOptions) -> None:
+def _describe(span: Span, judge: JudgeModel, task: Task, options: ChatOptions) -> None:
     said = [asdict(message) for message in task.messages]
     asked = Asked(judge.chat.name, judge.name, options.temperature, options.max_tokens, said)
     describe_asked(span, asked)
-    describe_prompt(span, task.name, task.template, task.version, {})
+    describe_prompt(span, task.name, rules(task.rules), version(task.rules), {})
 
 
 def _given(done: Completion, spending: Spending) -> Given:

@@ -72,9 +72,6 @@ class JudgeUsed(BaseModel):
     provider: str
     model: str
     votes: int
-    libraries: dict[str, str] = Field(
-        default={}, description="Versions of the libraries that judged; none: Atlas' own measures"
-    )
     prompts: dict[str, str] = Field(description="Versions of what the model was told to do")
 
 
