@@ -16,7 +16,7 @@ from atlas_search.evaluation.plots import Panel, Point, Series
 from atlas_search.evaluation.report_analysis import Analysis, findings, read_runs, worst
 from atlas_search.evaluation.report_blocks import Plot, Words
 from atlas_search.evaluation.report_files import write_reports
-from atlas_search.evaluation.report_sections import quality
+from atlas_search.evaluation.report_plots import quality
 from atlas_search.evaluation.statistics import share_interval
 from tests.evaluation.reported import (
     LIGHTS,

@@ -72,7 +72,7 @@ def test_without_matplotlib_the_figures_are_there(tmp_path: Path) -> None:
     folder = made(tmp_path / "run").path
     code = HIDE.format(hidden={"matplotlib"}) + (
         "from pathlib import Path\n"
-        "from atlas_search.evaluation.reports.write import write_reports\n"
+        "from atlas_search.evaluation.report_files import write_reports\n"
         "print(*write_reports(Path(sys.argv[1])).remarks)"
     )
     done = subprocess.run(
