@@ -10,7 +10,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.evaluation.confidence import CONFIDENCE_METRICS as SET_METRICS
 from atlas_search.evaluation.confidence import (
     FIGURES,
     Outcome,
@@ -19,9 +18,9 @@ from atlas_search.evaluation.confidence import (
     outcome_of,
     together,
 )
+from atlas_search.evaluation.metrics import METRICS, metric_of
 from atlas_search.evaluation.run import EvalRun
-from atlas_search.evaluation.scored import FAILED as FAILED_METRIC
-from atlas_search.evaluation.scored import METRICS, Scored, Source, metric_of
+from atlas_search.evaluation.scored import FAILED, Scored, Source
 from atlas_search.evaluation.statistics import (
     SEED,
     holm,
@@ -35,8 +34,6 @@ Better = Literal["higher", "lower", "none"]
 
 SECONDS = "seconds"
 """Until the reply came; no metric, since it says nothing of the target alone."""
-
-FAILED = FAILED_METRIC.name
 
 
 @dataclass(frozen=True)
@@ -74,7 +71,7 @@ def is_known(figure: str) -> bool:
 
 def is_of_sets(figure: str) -> bool:
     """Whether it is a figure of many questions together, which no question has."""
-    return figure in {metric.name for metric in SET_METRICS}
+    return figure in FIGURES
 
 
 def better(figure: str) -> Better:

@@ -10,39 +10,15 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.evaluation.metrics import Metric, Reply
-from atlas_search.evaluation.statistics import Figure, interval
+from atlas_search.evaluation.metrics import Reply
+from atlas_search.evaluation.statistics import Figure, FloatArray, interval
 
 PRECISION = 0.9
 BINS = 10
 
-_OF = "questions whose answer can be judged, or that were declined"
 _CORRECT = "answer_correctness"
-_LIKELY = "answers with a likelihood that can be judged"
 
-CONFIDENCE_METRICS = (
-    Metric(
-        "precision_coverage",
-        "confidence",
-        _OF,
-        "Area under the precision of answers against coverage, as the least confident are given up",
-    ),
-    Metric(
-        "coverage_at_90",
-        "confidence",
-        _OF,
-        f"Largest share of the questions answered so that {PRECISION:.0%} of the answers are right",
-    ),
-    Metric(
-        "calibration_error",
-        "confidence",
-        _LIKELY,
-        "Mean distance of likelihood and share right over ten bins (ECE)",
-        "lower",
-    ),
-)
 
-FloatArray = NDArray[np.float64]
 SetFigure = Callable[["Outcomes", FloatArray], FloatArray]
 """A figure of outcomes for each row of weights, shape (m, n) to (m); NaN where it says nothing."""
 
@@ -110,7 +86,7 @@ class Bin(NamedTuple):
 
 
 def set_figures(scored: Sequence[Judged]) -> dict[str, Figure]:
-    """The figures of METRICS, with intervals by the percentile bootstrap over the questions."""
+    """Return FIGURES of the questions, with intervals by the percentile bootstrap."""
     known = [outcome for one in scored if (outcome := outcome_of(one))]
     gathered = {name: (of, together(name, known)) for name, of in FIGURES.items()}
     return {
@@ -142,12 +118,12 @@ def outcome_of(one: Judged) -> Outcome | None:
 
 
 def counts(figure: str, outcome: Outcome) -> bool:
-    """Whether a figure of METRICS is also of this question."""
+    """Whether one of FIGURES is also of this question."""
     return figure != "calibration_error" or (outcome.answered and outcome.likelihood is not None)
 
 
 def together(figure: str, known: Sequence[Outcome]) -> Outcomes:
-    """What a figure of METRICS is computed from."""
+    """What one of FIGURES is computed from."""
     return _gathered([one for one in known if counts(figure, one)])
 
 
@@ -228,7 +204,7 @@ FIGURES: Mapping[str, SetFigure] = {
     "coverage_at_90": coverage_at,
     "calibration_error": calibration_error,
 }
-"""What computes each figure of METRICS."""
+"""What computes each figure."""
 
 
 def _by_confidence(

@@ -307,4 +307,4 @@ def _is_reply(line: str) -> bool:
 
 def _is_of_its_reply(one: Scored) -> bool:
     """Whether the question was not asked again after its figures were written."""
-    return bool(one.figures.get(FAILED.name)) == bool(one.reply.error)
+    return bool(one.figures.get(FAILED)) == bool(one.reply.error)

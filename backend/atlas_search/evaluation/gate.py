@@ -13,7 +13,6 @@ from atlas_search.core.errors import SourceError
 from atlas_search.evaluation.compare import Change, changed_basis, changed_options, source_gaps
 from atlas_search.evaluation.compare_figures import (
     ALPHA,
-    FAILED,
     NO_PAIRS,
     SECONDS,
     Pairs,
@@ -40,6 +39,7 @@ from atlas_search.evaluation.scored import (
     ALL,
     CATEGORY,
     CORPUS,
+    FAILED,
     MetricsSource,
     Scored,
     Source,

@@ -334,11 +334,11 @@ def judge_question(panel: Panel, tools: Tools, scored: Scored) -> JudgedQuestion
     )
     if refusals:  # as a text that is too long is, in several calls: once
         panel.model.outage.failed(refusals[-1])
-    figures = {name: value for name, value in scored.figures.items() if name != AGREEMENT.name}
+    figures = {name: value for name, value in scored.figures.items() if name != AGREEMENT}
     figures |= {one.metric: one.value for one in judgements}
     agreements = [decision.agreement for one in judgements for decision in one.decisions]
     if agreements:
-        figures[AGREEMENT.name] = sum(agreements) / len(agreements)
+        figures[AGREEMENT] = sum(agreements) / len(agreements)
     sources = {**scored.sources, **{one.metric: one.source for one in judgements}}
     return JudgedQuestion(replace(scored, figures=figures, sources=sources), judgements)
 

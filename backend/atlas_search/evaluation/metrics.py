@@ -1,21 +1,22 @@
 """Metrics of one question, each a function of its label and of the reply."""
 
+import csv
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import log
+from pathlib import Path
 from typing import Literal, Protocol
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from atlas_search.answer.decide import mean_evidence
 from atlas_search.core.domain import MARKER
 from atlas_search.documents.answer import AnswerDocument
 from atlas_search.documents.search import RankedPassageOut, RetrievalOut, SearchOut
 from atlas_search.evaluation.labels import Decision, Label, Span
-from atlas_search.language.dates import bounds
 from atlas_search.language.text import fold_words, words
 from atlas_search.providers.embedding import Embedder
 from atlas_search.search.trace import imbalance
@@ -117,6 +118,32 @@ class Metric:
     of: str
     description: str
     better: Literal["higher", "lower", "none"] = "higher"
+
+
+def _read_catalogue() -> dict[str, Metric]:
+    with Path(__file__).with_suffix(".csv").open(encoding="utf-8", newline="") as file:
+        return {row["name"]: _METRIC.validate_python(row) for row in csv.DictReader(file)}
+
+
+_METRIC = TypeAdapter(Metric)
+METRICS: Mapping[str, Metric] = _read_catalogue()
+"""Every metric by its name, in the order of reports."""
+
+_NAME = re.compile(r"\w+[@.]?")
+
+
+def metric_of(figure: str) -> Metric:
+    """Return the metric of a figure: that of `recall@` for `recall@5`. Raises KeyError."""
+    name = _NAME.match(figure)
+    return METRICS[name.group() if name else figure]
+
+
+def known_metric(figure: str) -> Metric | None:
+    """Return the metric of a figure; None of one that another version wrote."""
+    try:
+        return metric_of(figure)
+    except KeyError:
+        return None
 
 
 @dataclass(frozen=True)
@@ -303,42 +330,13 @@ def _f1(answer: list[str], reference: list[str]) -> float:
     return 2 * precision * coverage / (precision + coverage)
 
 
-_ANSWER_OF = "answerable questions with a reference; without an answer 0"
-_OF_JUDGED = (
-    "questions that were answered, and are unanswerable or have a reference or gold documents"
-)
-_OF_ANSWERED = "answerable questions with a reference that were answered"
-
-ANSWER_METRICS = (
-    Metric(
-        "exact_match", "answers", _ANSWER_OF, "Share of answers that are a reference (SQuAD's EM)"
-    ),
-    Metric("f1", "answers", _ANSWER_OF, "Harmonic mean of word precision and recall (SQuAD's F1)"),
-    Metric(
-        "contains", "answers", _ANSWER_OF, "Share of answers that hold all words of a reference"
-    ),
-    Metric(
-        "right",
-        "answers",
-        _OF_JUDGED,
-        "Share of answers that hold a reference; if no passage does so word for word, that cite "
-        "a gold place, or document where no place is known",
-    ),
-)
-
-MEANING_METRICS = (
-    Metric("similarity", "answers", _OF_ANSWERED, "Cosine with the closest reference, in [-1, 1]"),
-)
-"""By themselves: they need the embedding model, and the others do not fail with it."""
-
-
 def measure_answers(case: Case) -> dict[str, float]:
-    """The figures of METRICS."""
+    """Return the figures of the group `answers`, but for that of `measure_meaning`."""
     return _near(case) | _right(case)
 
 
 def measure_meaning(case: Case) -> dict[str, float]:
-    """The figures of OF_MEANING. Raises EmbeddingUnavailable."""
+    """Return `similarity`, by itself: it needs the embedding model. Raises EmbeddingUnavailable."""
     references = case.label.answers
     if not (case.label.answerable and references and case.reply.answered):
         return {}
@@ -373,20 +371,16 @@ def _right(case: Case) -> dict[str, float]:
     return {"right": float(not literal and any(held_gold(answer.citations, label)))}
 
 
-_BALANCE_OF = "questions asked of all of several corpora that brought a passage"
 _SHARE = "Share of the {} that are of this corpus"
 _ENTROPY = "Entropy (Shannon) of the {} over the corpora / its maximum: 1 if all gave as many"
 _IMBALANCE = "1 - least / most {} of a corpus: 0 if all gave as many, 1 if one gave none"
 
-BALANCE_METRICS = tuple(
-    Metric(f"{stage}_{name}", "balance", _BALANCE_OF, text.format(what), "none")
-    for stage, what in (("candidates", "candidates"), ("kept", "kept passages"))
-    for name, text in (("share.", _SHARE), ("entropy", _ENTROPY), ("imbalance", _IMBALANCE))
-)
-
 
 def measure_balance(case: Case) -> dict[str, float]:
-    """The figures of METRICS: told and not judged, for a question may be about one corpus."""
+    """Return the figures of the group `balance`.
+
+    They are told and not judged, for a question may be about one corpus.
+    """
     if case.label.corpus_filter:
         return {}
     counted = case.reply.retrieval.per_corpus
@@ -416,45 +410,8 @@ def entropy(counts: Mapping[str, int]) -> float:
     return sum(share * -log(share) for share in shares) / log(len(counts))
 
 
-_ANSWERED = "questions that were answered"
-
-CITATION_METRICS = (
-    Metric("citation_valid", "citations", "all questions", "Share whose citations are all valid"),
-    Metric(
-        "sentence_groundedness",
-        "citations",
-        _ANSWERED,
-        "Share of an answer's sentences with a valid citation (SentG)",
-    ),
-    Metric(
-        "grounded",
-        "citations",
-        _ANSWERED,
-        "Share of answers of which every sentence has one (Gnd)",
-    ),
-    Metric(
-        "cites_gold",
-        "citations",
-        "answerable questions whose gold documents are known; without an answer 0",
-        "Share of answers that cite a gold document",
-    ),
-    Metric(
-        "citation_precision",
-        "citations",
-        "answerable questions that were answered, with gold documents or places",
-        "Share of the citations that hold a gold place; where none is known, of a gold document",
-    ),
-    Metric(
-        "citation_recall",
-        "citations",
-        "answerable questions with gold documents or places; without an answer 0",
-        "Share of the gold places that are cited; of the gold documents where no place is known",
-    ),
-)
-
-
 def measure_citations(case: Case) -> dict[str, float]:
-    """The figures of METRICS."""
+    """Return the figures of the group `citations`."""
     answer, gold = case.reply.answer, case.label.relevance
     if answer is None:
         return {}
@@ -484,25 +441,8 @@ def _of_gold(case: Case, answer: AnswerDocument) -> dict[str, float]:
     return figures
 
 
-DECISION_METRICS = (
-    Metric("answered", "decisions", "answerable questions", "Share that got an answer"),
-    Metric("rejected", "decisions", "unanswerable questions", "Share that got none"),
-    Metric("decided", "decisions", "all questions", "Share answered or declined, rightly"),
-    Metric("false_refusal", "decisions", "answerable questions", "Share that got none", "lower"),
-    Metric(
-        "false_accept", "decisions", "unanswerable questions", "Share that got an answer", "lower"
-    ),
-    Metric(
-        "as_expected",
-        "decisions",
-        "questions whose expected decision is known",
-        "Share of which it was taken",
-    ),
-)
-
-
 def measure_decisions(case: Case) -> dict[str, float]:
-    """The figures of METRICS."""
+    """Return the figures of the group `decisions`."""
     answer, label = case.reply.answer, case.label
     if answer is None:
         return {}
@@ -533,78 +473,8 @@ def _expected(label: Label) -> Decision:
     return "ANSWER" if label.answerable else "ABSTAIN"
 
 
-_YEARS = 10
-
-PERIOD_METRICS = (
-    Metric(
-        "period_coverage",
-        "balance",
-        "questions whose searched documents are of several years",
-        "Share of the decades from the first to the last date searched (of the years, within one "
-        "decade) of which a passage is",
-        "none",
-    ),
-)
-
-
-def measure_periods(case: Case) -> dict[str, float]:
-    """The figures of METRICS."""
-    came = case.reply.answer or case.reply.found
-    dates = came.scope.dates if came and came.scope else None
-    if dates is None or not (dates.first and dates.last) or not case.reply.passages:
-        return {}
-    kept = [passage.date for passage in case.reply.passages if passage.date]
-    return coverage(int(dates.first[:4]), int(dates.last[:4]), kept)
-
-
-def coverage(first: int, last: int, dates: list[str]) -> dict[str, float]:
-    """The figure for years `first` to `last`; a date that may be of two periods is of none."""
-    length = 1 if first // _YEARS == last // _YEARS else _YEARS
-    periods = range(first // length, last // length + 1)
-    if len(periods) < 2:
-        return {}
-    known = [days for date in dates if (days := bounds(date))]
-    ends = [(int(start[:4]) // length, int(end[:4]) // length) for start, end in known]
-    found = {start for start, end in ends if start == end and start in periods}
-    return {"period_coverage": len(found) / len(periods)}
-
-
-_DATED = "questions asked with FRESHNESS_DAYS that brought valid passages"
-
-SOURCE_METRICS = (
-    Metric(
-        "freshness_violations",
-        "sources",
-        _DATED,
-        "Share of the valid passages that are older than it allows",
-        "lower",
-    ),
-    Metric("stale", "sources", _DATED, "Share whose valid passages are all older", "lower"),
-    Metric(
-        "superseded",
-        "sources",
-        f"{_ANSWERED} with citations, whose category or kind is `stale` or `conflicting`",
-        "Share of answers that cite only sources with a `superseded_by`, and not all that is gold",
-        "lower",
-    ),
-    Metric(
-        "conflict_stated",
-        "sources",
-        f"{_ANSWERED} and whose category or kind is `conflicting`",
-        "Share of answers that state a contradiction",
-    ),
-    Metric(
-        "false_conflict",
-        "sources",
-        f"{_ANSWERED} and whose category or kind is neither `conflicting` nor `stale`",
-        "Share of answers that state a contradiction other than with what supersedes a source",
-        "lower",
-    ),
-)
-
-
 def measure_sources(case: Case) -> dict[str, float]:
-    """The figures of METRICS."""
+    """Return the figures of the group `sources`."""
     answer = case.reply.answer
     figures = _ages(case)
     if answer is None or not case.reply.answered:

@@ -21,10 +21,10 @@ from atlas_search.core.telemetry.span import digest
 from atlas_search.evaluation.asking import Told
 from atlas_search.evaluation.folder import RunFolder
 from atlas_search.evaluation.labels import Label
-from atlas_search.evaluation.metrics import Metric, Reply
+from atlas_search.evaluation.metrics import Metric, Reply, known_metric, metric_of
 from atlas_search.evaluation.phoenix_api import PhoenixApi, reading
 from atlas_search.evaluation.run import PROCESS, EvalRun, RunSpec
-from atlas_search.evaluation.scored import Scored, metric_of
+from atlas_search.evaluation.scored import Scored
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ def chosen_figures(names: Iterable[str]) -> set[str]:
     def weight(name: str) -> tuple[bool, bool, str]:
         return metric_of(name).better == "none", "@" in name, name
 
-    return set(sorted(set(names), key=weight)[:MOST])
+    return set(sorted(filter(known_metric, {*names}), key=weight)[:MOST])
 
 
 def evaluations(one: Scored, chosen: Collection[str], shown: Shown) -> list[dict[str, Any]]:

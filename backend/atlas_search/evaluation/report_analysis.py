@@ -344,7 +344,7 @@ def _read(folder: RunFolder, name: str) -> ReportedRun:
     loaded = folder.load(lambda error: damaged.append(str(error)))
     judged = {one.label.id: _with_numbers(one) for one in loaded.scored}
     scored = tuple(
-        judged.get(label.id) or Scored(label, reply, {FAILED.name: float(bool(reply.error))})
+        judged.get(label.id) or Scored(label, reply, {FAILED: float(bool(reply.error))})
         for label in labels
         if (reply := replies.get(label.id))
     )

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from atlas_search.core.locator import page_unit, place_in_words
 from atlas_search.core.registry import DISTRIBUTION
 from atlas_search.documents.search import RankedPassageOut
+from atlas_search.evaluation.metrics import METRICS, known_metric
 from atlas_search.evaluation.report_analysis import (
     Analysis,
     Fault,
@@ -35,12 +36,10 @@ from atlas_search.evaluation.report_plots import (
 )
 from atlas_search.evaluation.run import PROCESS, RunSpec
 from atlas_search.evaluation.scored import (
-    METRICS,
     TITLES,
     Scored,
     between,
     ids,
-    known_metric,
     number,
     present,
     share,
