@@ -23,8 +23,7 @@ from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.documents.answer import AnswerDocument
 from atlas_search.documents.search import SearchOut
 from atlas_search.evaluation.labels import Label
-from atlas_search.evaluation.metrics import Reply
-from atlas_search.providers.embedding import Embedder, EmbedderInfo
+from atlas_search.evaluation.metrics import Reply, TextEmbedder
 
 _log = logging.getLogger(__name__)
 
@@ -215,23 +214,14 @@ PATIENCE = 3
 
 @dataclass
 class PatientEmbedder:
-    """See Embedder. Once it is given up, it raises at once what it raised last."""
+    """An embedding model that is given up after PATIENCE failures: it raises at once what it
+    raised last."""
 
-    whole: Embedder
+    whole: TextEmbedder
     _failures: list[EmbeddingUnavailable] = field(default_factory=list)
 
-    @property
-    def info(self) -> EmbedderInfo:
-        """See Embedder."""
-        return self.whole.info
-
-    @property
-    def fingerprint(self) -> str:
-        """See Embedder."""
-        return self.whole.fingerprint
-
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """See Embedder."""
+        """Embed texts, each as a row. Raises EmbeddingUnavailable."""
         if len(self._failures) >= PATIENCE:
             raise EmbeddingUnavailable(str(self._failures[-1])) from self._failures[-1]
         try:
@@ -241,15 +231,3 @@ class PatientEmbedder:
             raise
         self._failures.clear()
         return vectors
-
-    def embed_query(self, text: str) -> NDArray[np.float32]:
-        """See Embedder."""
-        return self.whole.embed_query(text)
-
-    def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """See Embedder."""
-        return self.whole.count_tokens(texts)
-
-    def token_spans(self, text: str) -> list[tuple[int, int]]:
-        """See Embedder."""
-        return self.whole.token_spans(text)

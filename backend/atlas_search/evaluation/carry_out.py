@@ -151,7 +151,9 @@ def choose_questions(
 
 def begin_run(folder: RunFolder, subject: Subject, questions: Questions, wanted: Wanted) -> RunSpec:
     """Write down what is asked of whom. Raises AtlasError if the folder holds a run already."""
-    spec = _spec(subject.facts, questions.used, wanted)
+    spec = RunSpec(
+        started=datetime.now(UTC), labels=questions.used, **vars(subject.facts), **vars(wanted)
+    )
     folder.begin(spec, questions.labels)
     return spec
 
@@ -176,30 +178,6 @@ def changes(spec: RunSpec, facts: Facts) -> Iterator[str]:
     for name, (then, now) in pairs.items():
         if then != now:
             yield f"{name} was {_shown(then, now)} and is {_shown(now, then)}"
-
-
-def _spec(facts: Facts, used: LabelsUsed, wanted: Wanted) -> RunSpec:
-    return RunSpec(
-        id=wanted.id,
-        started=datetime.now(UTC),
-        labels=used,
-        target=facts.target,
-        composite_target=facts.composite_target,
-        options=dict(facts.options),
-        where=facts.where,
-        collection=facts.collection,
-        collection_version=facts.collection_version,
-        corpora=facts.corpora,
-        search_only=wanted.search_only,
-        k=wanted.k,
-        today=wanted.today,
-        seed=wanted.seed,
-        limit=wanted.limit,
-        parallel=wanted.parallel,
-        settings=dict(facts.settings),
-        versions=dict(facts.versions),
-        command=wanted.command,
-    )
 
 
 def _own_versions(versions: Mapping[str, str]) -> dict[str, str]:

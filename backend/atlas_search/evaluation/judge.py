@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from statistics import median
-from typing import Literal, Protocol, TypeVar, get_args
+from typing import Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
@@ -265,21 +265,16 @@ def judge_faithfulness(panel: Panel, case: Case) -> Judged:
 _log = logging.getLogger(__name__)
 
 
-class Measure(Protocol):
-    """A figure of a question by the judge. Raises NotJudged, EmbeddingUnavailable and Cancelled."""
-
-    def __call__(self, panel: Panel, case: Case) -> Judged:
-        """The figure."""
-
-
-MEASURES: Mapping[str, Measure] = {
+MEASURES: Mapping[str, Callable[[Panel, Case], Judged]] = {
     "context_precision": judge_context_precision,
     "context_recall": judge_context_recall,
     "faithfulness": judge_faithfulness,
     "answer_relevancy": judge_answer_relevancy,
     "answer_correctness": judge_answer_correctness,
 }
-"""By the name of the estimate that each replaces."""
+"""Measures by the name of the estimate that each replaces.
+
+They raise NotJudged, EmbeddingUnavailable and Cancelled."""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ from math import log
 from pathlib import Path
 from typing import Literal, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from atlas_search.answer.decide import mean_evidence
@@ -18,7 +20,6 @@ from atlas_search.documents.answer import AnswerDocument
 from atlas_search.documents.search import RankedPassageOut, RetrievalOut, SearchOut
 from atlas_search.evaluation.labels import Decision, Label, Span
 from atlas_search.language.text import fold_words, words
-from atlas_search.providers.embedding import Embedder
 from atlas_search.search.trace import imbalance
 
 
@@ -146,6 +147,13 @@ def known_metric(figure: str) -> Metric | None:
         return None
 
 
+class TextEmbedder(Protocol):
+    """A model that embeds texts, each as a row of length 1. Raises EmbeddingUnavailable."""
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed texts."""
+
+
 @dataclass(frozen=True)
 class Tools:
     """What metrics need besides: a model for similarity, depths, and the corpora asked.
@@ -153,7 +161,7 @@ class Tools:
     `limit` is how many passages each question was to bring (`SEARCH_K`), 0 if that is not known.
     """
 
-    embedder: Embedder
+    embedder: TextEmbedder
     depths: tuple[int, ...] = (1, 3, 5, 10)
     corpora: tuple[str, ...] = ()
     limit: int = 0
@@ -289,7 +297,7 @@ def exact_match(answer: str, references: Sequence[str]) -> bool:
     return bool(found) and any(found == _without_articles(one) for one in references)
 
 
-def similarity(answer: str, references: Sequence[str], embedder: Embedder) -> float:
+def similarity(answer: str, references: Sequence[str], embedder: TextEmbedder) -> float:
     """Cosine of the answer and the closest reference, both normalised; 0 where either is empty.
 
     The mean over answers is `Sem = mean_i max_j cosine(emb(pred_i), emb(gold_j))`.

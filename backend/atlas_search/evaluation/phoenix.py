@@ -1,6 +1,5 @@
 """Label sets and runs as datasets and experiments of Phoenix."""
 
-import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager
@@ -14,12 +13,11 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from atlas_search.core.addresses import without_login
 from atlas_search.core.errors import Conflict, NotFound, RequestError, SourceError, Unavailable
-from atlas_search.core.files import writing
 from atlas_search.core.settings import Settings
 from atlas_search.core.telemetry.redaction import SpanMask, open_redactions
 from atlas_search.core.telemetry.span import digest
 from atlas_search.evaluation.asking import Told
-from atlas_search.evaluation.folder import RunFolder
+from atlas_search.evaluation.folder import RunFolder, replace_file
 from atlas_search.evaluation.labels import Label
 from atlas_search.evaluation.metrics import Metric, Reply, known_metric, metric_of
 from atlas_search.evaluation.phoenix_api import PhoenixApi, reading
@@ -253,10 +251,7 @@ def keep_upload(folder: Path, upload: Upload) -> None:
     """Keep it in place of an earlier one to the same dataset. Raises AtlasError."""
     where = (upload.address, upload.name)
     others = [one for one in _read(folder) if (one.address, one.name) != where]
-    half = folder / f"{FILE}.part"
-    with writing(folder):
-        half.write_bytes(_UPLOADS.dump_json([*others, upload], indent=2) + b"\n")
-        os.replace(half, folder / FILE)
+    replace_file(folder / FILE, _UPLOADS.dump_json([*others, upload], indent=2).decode() + "\n")
 
 
 def _read(folder: Path) -> list[Upload]:
