@@ -106,7 +106,7 @@ REMOTE_PARALLEL = 4
 
 @dataclass(frozen=True)
 class _Asked:
-    """What a run is to end with besides its figures."""
+    """Demands on a run besides its figures."""
 
     require_llm: bool
     audit_index: bool

@@ -163,7 +163,7 @@ def judge_run(settings: Settings, folder: RunFolder, wanted: JudgeWanted) -> Jud
 
 
 def rated_votes(folder: RunFolder) -> list[PersonVote]:
-    """What those said who rated the answers of a run, on scales that the judge has too.
+    """Read the ratings of the answers of a run, on scales that the judge has too.
 
     A mark above the middle of its scale approves, one in the middle says neither.
     """
@@ -189,7 +189,7 @@ def rated_votes(folder: RunFolder) -> list[PersonVote]:
 
 
 def vote_of(rating: Rating) -> PersonVote:
-    """What somebody said of an answer, as approval."""
+    """Read a rating of an answer as approval."""
     answer, vote = rating.answer, rating.vote
     said: dict[Scale, bool | None] = {
         scale: approval(vote.scores[scale]) for scale in _MARKED if scale in vote.scores
@@ -206,7 +206,7 @@ def vote_of(rating: Rating) -> PersonVote:
 
 
 def remarks_on(report: JudgeReport) -> list[str]:
-    """What is to be said of a judging, a sentence for each thing."""
+    """Say what came of a judging, a sentence for each thing."""
     return [
         f"metrics_source: {report.metrics_source}, by {report.provider}/{report.model}.",
         f"{report.calls} calls, {report.prompt_tokens} tokens read, {report.completion_tokens} "
@@ -307,7 +307,7 @@ Port = Annotated[
 
 
 def new_key() -> str:
-    """What opens the page, made anew at each start."""
+    """Make the key of the page, anew at each start."""
     return secrets.token_urlsafe(24)
 
 

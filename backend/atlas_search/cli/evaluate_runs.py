@@ -231,7 +231,7 @@ def _gate_table(checks: list[Check] | tuple[Check, ...]) -> Table:
 
 
 class DataSet(StrEnum):
-    """Who reads it."""
+    """Tool that reads it."""
 
     RAGAS = "ragas"
     DEEPEVAL = "deepeval"

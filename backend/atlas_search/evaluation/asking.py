@@ -32,7 +32,7 @@ class Asker(Protocol):
     """Asks a target, or only searches with it. Safe to use from several threads."""
 
     def ask(self, label: Label) -> Reply:
-        """What came back for the question of a label; its `error` says why nothing did.
+        """Return what came back for the question of a label; its `error` says why nothing did.
 
         Raises nothing: one question that fails costs a run no other.
         """
@@ -90,7 +90,7 @@ class ProcessAsker:
 
 
 def failure(raised: Exception, label: Label) -> str:
-    """What a reply says of an error; one that nobody raises on purpose is logged whole."""
+    """Return what a reply says of an error; one that nobody raises on purpose is logged whole."""
     if isinstance(raised, AtlasError):
         return str(raised)
     _log.error("The question %s cannot be asked.", label.id, exc_info=raised)
@@ -98,7 +98,7 @@ def failure(raised: Exception, label: Label) -> str:
 
 
 def without_kept_answers(atlas: Atlas) -> Atlas:
-    """The same collection, where every question is answered anew; it needs no closing."""
+    """Return the same collection, where every question is answered anew; it needs no closing."""
     cache = AnswerCache(1, 1, enabled=False)
     answerer = replace(atlas.services.answerer, cache=cache)
     return Atlas(replace(atlas.services, answerer=answerer))
@@ -154,7 +154,7 @@ Told = Callable[[int, int], None]
 
 
 def no_one(done: int, questions: int) -> None:
-    """Where nobody wants to hear it."""
+    """Hear nothing."""
 
 
 def ask_all(

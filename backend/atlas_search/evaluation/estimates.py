@@ -89,7 +89,7 @@ def measure_tokens(case: Case) -> dict[str, float]:
 
 
 def tokens(text: str) -> Tokens:
-    """What stands between blanks, in lower case, each once."""
+    """Return what stands between blanks, in lower case, each once."""
     return frozenset(text.lower().split())
 
 

@@ -209,7 +209,7 @@ class RunFolder:
         return damaged
 
     def troubles(self) -> dict[Part, str]:
-        """What failed the last time, and why; nothing of a file that cannot be read."""
+        """Return what failed the last time, and why; nothing of a file that cannot be read."""
         try:
             return _TROUBLES.validate_json((self.path / TROUBLES).read_bytes())
         except (OSError, ValueError):
@@ -217,7 +217,7 @@ class RunFolder:
 
     @contextmanager
     def naming(self, part: Part) -> Iterator[None]:
-        """What the block raises is kept with the run, for its reports to name, and raised."""
+        """Keep what the block raises with the run, for its reports to name, and raise it."""
         others = {name: why for name, why in self.troubles().items() if name != part}
         try:
             yield
@@ -234,7 +234,7 @@ class RunFolder:
             (self.path / TROUBLES).unlink(missing_ok=True)
 
     def spec(self) -> RunSpec:
-        """What was asked of whom. Raises SourceError if this is no run."""
+        """Return what was asked of whom. Raises SourceError if this is no run."""
         path = self.path / RUN
         try:
             return RunSpec.model_validate_json(path.read_text(encoding="utf-8"))
@@ -246,7 +246,7 @@ class RunFolder:
         return list(self._lines(LABELS, _LABEL, damage))
 
     def replies(self, damage: Damage = raised) -> dict[str, Reply]:
-        """What came back so far, by label; of two the later. Raises SourceError."""
+        """Return what came back so far, by label; of two the later. Raises SourceError."""
         return {reply.label_id: reply for reply in self._lines(REPLIES, _REPLY, damage)}
 
     def load(self, damage: Damage = raised) -> EvalRun:
@@ -306,5 +306,5 @@ def _is_reply(line: str) -> bool:
 
 
 def _is_of_its_reply(one: Scored) -> bool:
-    """Whether the question was not asked again after its figures were written."""
+    """Return whether the question was not asked again after its figures were written."""
     return bool(one.figures.get(FAILED)) == bool(one.reply.error)

@@ -106,7 +106,7 @@ class Panel:
 
     @property
     def majority(self) -> int:
-        """How many votes decide."""
+        """Number of votes that decide."""
         return self.votes // 2 + 1
 
     def decide(self, rules: Rules, material: str, about: Sequence[str]) -> list[Decision]:
@@ -147,7 +147,7 @@ class Panel:
         about: Sequence[str],
         passages: Sequence[RankedPassageOut],
     ) -> tuple[list[Decision], int]:
-        """What one group of passages says yes to is decided so; and how many groups there were."""
+        """Decide yes where one group of passages does; also return the number of groups."""
         found = [
             self.decide(rules, join((material, quote_passages(group))), about)
             for group in self.groups(passages)
@@ -373,7 +373,7 @@ APPROVED = 0.5
 
 @dataclass(frozen=True)
 class PersonVote:
-    """Whether one person approves of an answer, on each scale where that was said.
+    """Approval of an answer by one person, on each scale where that was said.
 
     The answer is known by its ids, or by its question and text.
     """
@@ -400,7 +400,7 @@ class Agreement:
 
 
 def approval(mark: int) -> bool | None:
-    """What a mark from 1 to 5 says: 4 and 5 approve; 3 says neither."""
+    """Return what a mark from 1 to 5 says: 4 and 5 approve; 3 says neither."""
     return None if mark == 3 else mark > 3
 
 
@@ -430,7 +430,7 @@ def _votes_on(reply: Reply, known: Mapping[_Key, Sequence[PersonVote]]) -> list[
 
 
 def _keys(session_id: str, qa_id: str, question: str, answer: str) -> list[_Key]:
-    """What an answer is known by; by its texts only where they are kept."""
+    """Return the keys of an answer; of its texts only where they are kept."""
     texts = [("text", _fold(question), _fold(answer))] if question and answer else []
     return [("id", session_id, qa_id), *texts]
 
@@ -450,7 +450,7 @@ def _agreement(scale: Scale, pairs: Sequence[tuple[bool, bool]]) -> Agreement:
 
 
 class JudgeReport(BaseModel):
-    """Who judged, what came of it, and what it took."""
+    """Report of a judging: by whom, with what result and cost."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -474,7 +474,7 @@ class JudgeReport(BaseModel):
 def report_of(
     panel: Panel, questions: Sequence[JudgedQuestion], people: Sequence[Agreement] = ()
 ) -> JudgeReport:
-    """What is to be said of a judging."""
+    """Make the report of a judging."""
     said = [judgement for one in questions for judgement in one.judgements]
     sources: dict[str, Counter[Source]] = {}
     for judgement in said:
@@ -502,7 +502,7 @@ def report_of(
 
 @dataclass(frozen=True)
 class JudgeWanted:
-    """Who judges, and how; see Panel and Spending.
+    """Request of a judge, named as in Panel and Spending.
 
     The model is that of a `target` (empty: the default one), unless `provider` or `model` name
     another. Time and prices of a call are the target's in any case.

@@ -96,7 +96,7 @@ DRAW = "The judge's votes were a draw, for one of them was no usable reply."
 
 
 class NotJudged(AtlasError):
-    """Why the judge gives no figure; `str(error)` is a sentence that many questions may share."""
+    """Error of a judge without a figure; its text is a sentence that many questions may share."""
 
 
 class Refused(NotJudged):
@@ -105,7 +105,7 @@ class Refused(NotJudged):
 
 @dataclass(frozen=True)
 class Decision:
-    """What was decided about a part of an answer, a passage or a reference.
+    """Decision about a part of an answer, a passage or a reference.
 
     `verdict` is 1 for yes and 0 for no, or a mark in [0, 1]. `agreement` is the share of the votes
     for the commonest verdict, in (0, 1]. The `reason` is that of one such vote.
@@ -155,8 +155,10 @@ UNUSABLE = 20
 
 
 class Outage:
-    """Says when no further call makes sense: a thousand that run out of time take hours, and as
-    many replies that are cut off cost what good ones do.
+    """Count of failures, after which no further call makes sense.
+
+    A thousand that run out of time take hours, and as many replies that are cut off cost what
+    good ones do.
 
     Safe to use from several threads.
     """
@@ -203,7 +205,7 @@ class Outage:
 
 @dataclass
 class Call:
-    """What is known of a call: what it `took`, and what it may cost at most, which is `owed`."""
+    """Cost of a call: the tokens it `took`, and those that it may cost at most, `owed`."""
 
     owed: Usage
     took: Usage = field(default=Usage())
@@ -246,7 +248,7 @@ class Spending:
 
     @property
     def cost(self) -> float | None:
-        """What was spent, in the currency of the prices; None where they are unknown."""
+        """Return what was spent, in the currency of the prices; None where they are unknown."""
         return self._prices.cost(self.used.prompt_tokens, self.used.completion_tokens)
 
     @contextmanager
@@ -274,7 +276,7 @@ class Spending:
                 self._changed.notify_all()
 
     def cost_of(self, usage: Usage) -> float | None:
-        """What one call cost."""
+        """Return what one call cost."""
         return self._prices.cost(usage.prompt_tokens, usage.completion_tokens)
 
     def _fits(self, most: Usage) -> bool:
@@ -447,7 +449,7 @@ def _read(text: str, form: type[Form], check: Callable[[Form], None]) -> Form:
 
 
 def _most(task: Task) -> Usage:
-    """What a call may take: in no vocabulary has a text more tokens than bytes."""
+    """Return what a call may take: in no vocabulary has a text more tokens than bytes."""
     read = [len(message.content.encode("utf-8", "surrogatepass")) for message in task.messages]
     return Usage(sum(read) + _PER_MESSAGE * len(read), task.tokens)
 
@@ -479,7 +481,7 @@ class _Form(BaseModel):
 
 
 class Statements(_Form):
-    """What an answer states, each understandable alone."""
+    """Statements of an answer, each understandable alone."""
 
     statements: list[Text] = Field(min_length=1, max_length=200)
 
@@ -511,7 +513,7 @@ class Guess(_Form):
 
 
 class Steps(_Form):
-    """How to judge by a criterion."""
+    """Steps to judge by a criterion."""
 
     steps: list[Text] = Field(min_length=2, max_length=8)
 

@@ -24,7 +24,7 @@ from atlas_search.search.trace import imbalance
 
 
 class Reply(BaseModel):
-    """What came back for the question of the label `label_id`, after `seconds`.
+    """Reply to the question of the label `label_id`, after `seconds`.
 
     `answer` (with its passages) of a question that was asked, `found` of one that was only
     searched for; neither where `error` says why nothing came back. A busy server is asked several
@@ -53,13 +53,13 @@ class Reply(BaseModel):
 
     @property
     def retrieval(self) -> RetrievalOut:
-        """How they were found."""
+        """Account of the retrieval."""
         came = self.answer or self.found
         return came.retrieval if came else RetrievalOut()
 
     @property
     def evidence(self) -> float:
-        """How much the collection speaks to the question, in [0, 1], as decisions have it."""
+        """Evidence for the question in the collection, in [0, 1], as decisions have it."""
         confidence = self.retrieval.confidence
         return mean_evidence(confidence.max, confidence.support)
 
@@ -71,7 +71,7 @@ class Reply(BaseModel):
 
     @property
     def answered(self) -> bool:
-        """Whether there is an answer."""
+        """Return whether there is an answer."""
         return self.answer is not None and self.answer.decision == "ANSWER"
 
     @property
@@ -156,7 +156,7 @@ class TextEmbedder(Protocol):
 
 @dataclass(frozen=True)
 class Tools:
-    """What metrics need besides: a model for similarity, depths, and the corpora asked.
+    """Tools that metrics need besides: a model for similarity, depths, and the corpora asked.
 
     `limit` is how many passages each question was to bring (`SEARCH_K`), 0 if that is not known.
     """
@@ -177,7 +177,7 @@ class Case:
 
     @property
     def limit(self) -> int:
-        """How deep was asked: below it there is no figure. Else, how many passages came."""
+        """Depth that was asked, below which there is no figure; else the passages that came."""
         return self.tools.limit or len(self.reply.passages)
 
 
@@ -190,7 +190,7 @@ class Extent(Protocol):
 
     @property
     def document_id(self) -> str:
-        """Of which document."""
+        """Id of the document."""
 
     @property
     def start(self) -> int:
@@ -206,7 +206,7 @@ class InPassage(Extent, Protocol):
 
     @property
     def passage_id(self) -> str:
-        """Of which passage."""
+        """Id of the passage."""
 
 
 Intervals = Mapping[str, tuple[tuple[int, int], ...]]
@@ -230,14 +230,14 @@ def gold_of(label: Label) -> frozenset[str | Span]:
 
 
 def held_gold(found: Iterable[InPassage], label: Label) -> list[frozenset[str | Span]]:
-    """What each of some passages or citations holds of `gold_of`."""
+    """Return the gold that each of some passages or citations holds."""
     if gold_places(label):
         return [held_places(one, label) for one in found]
     return [frozenset({one.document_id} & label.relevance.keys()) for one in found]
 
 
 def holds(place: Extent, span: Extent) -> bool:
-    """Whether they share at least half of the shorter one."""
+    """Return whether they share at least half of the shorter one."""
     if place.document_id != span.document_id:
         return False
     shared = min(place.end, span.end) - max(place.start, span.start)
@@ -258,12 +258,12 @@ def union(places: Iterable[Extent]) -> Intervals:
 
 
 def size(places: Intervals) -> int:
-    """How many characters."""
+    """Count the characters."""
     return sum(end - start for found in places.values() for start, end in found)
 
 
 def shared_size(first: Intervals, second: Intervals) -> int:
-    """How many characters are in both."""
+    """Count the characters that are in both."""
     return sum(
         max(0, min(end, other_end) - max(start, other_start))
         for document in first.keys() & second.keys()
@@ -286,13 +286,13 @@ def token_f1(answer: str, references: Sequence[str]) -> float:
 
 
 def contains_reference(answer: str, references: Sequence[str]) -> bool:
-    """Whether the answer holds all the words of a reference that has any, in order."""
+    """Return whether the answer holds all the words of a reference that has any, in order."""
     padded = _padded(answer)
     return any(bool(known.strip()) and known in padded for known in map(_padded, references))
 
 
 def exact_match(answer: str, references: Sequence[str]) -> bool:
-    """Whether the answer is a reference, but for case, punctuation and articles (SQuAD's EM)."""
+    """Return whether an answer is a reference but for case, punctuation, articles (SQuAD's EM)."""
     found = _without_articles(answer)
     return bool(found) and any(found == _without_articles(one) for one in references)
 
@@ -363,7 +363,7 @@ def _near(case: Case) -> dict[str, float]:
 
 
 def _right(case: Case) -> dict[str, float]:
-    """Whether an answer is right, as far as labels tell.
+    """Return whether an answer is right, as far as labels tell.
 
     A reference that a passage holds word for word could have been given. Any other is a paraphrase,
     which no right answer need hold: there the answer is right if it cites what is gold.
@@ -466,7 +466,7 @@ def measure_decisions(case: Case) -> dict[str, float]:
 
 
 def confusion(asked: Iterable[tuple[Label, Reply]]) -> Mapping[tuple[Decision, Decision], int]:
-    """How many questions with each pair of expected and taken decision.
+    """Return how many questions with each pair of expected and taken decision.
 
     ANSWER is expected of an answerable question, ABSTAIN of another, unless its label says it.
     """

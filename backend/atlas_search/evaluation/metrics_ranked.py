@@ -19,7 +19,7 @@ from atlas_search.evaluation.metrics import (
 
 @dataclass(frozen=True)
 class Ranking:
-    """How relevant each item of a ranking is, best first, 0 if it is not.
+    """Grades of the items of a ranking, best first, 0 for what is not relevant.
 
     `missed` are the grades of what is relevant and not in it, ascending.
     """
@@ -29,7 +29,7 @@ class Ranking:
 
     @property
     def relevant(self) -> int:
-        """How many items are relevant, in the ranking or not."""
+        """Count the relevant items, in the ranking or not."""
         return sum(gain > 0 for gain in self.gains) + len(self.missed)
 
 
@@ -40,7 +40,7 @@ def rank(found: Sequence[str], gold: Mapping[str, int]) -> Ranking:
 
 
 def figures(ranking: Ranking, depths: Sequence[int], limit: int) -> dict[str, float]:
-    """Those of `trec_eval` down to `limit`, which is how deep was asked."""
+    """Return the figures of `trec_eval` down to `limit`, which is how deep was asked."""
     asked = tuple(depth for depth in depths if depth <= limit)
     found = dict(trec_eval(ranking, asked))
     if ranking.relevant > limit:
@@ -111,7 +111,7 @@ def measure_passages(case: Case) -> dict[str, float]:
 
 
 def _grade(label: Label, place: str | Span) -> int:
-    """That of a passage named by its id; a span has that of its document."""
+    """Return the grade of a passage named by its id; a span has that of its document."""
     return label.grades.get(place.document_id if isinstance(place, Span) else place, 1)
 
 

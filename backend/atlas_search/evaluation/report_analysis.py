@@ -76,7 +76,7 @@ def evaluation_table(title: str, scored: Sequence[Scored]) -> Table:
 
 
 def index_table(recall: Mapping[str, Figure], asked: Collection[str]) -> Table:
-    """What an audit of the index found: a row for all corpora, and one for each.
+    """Return what an audit of the index found: a row for all corpora, and one for each.
 
     Searches of the corpora that are `asked` use it.
     """
@@ -91,7 +91,7 @@ def index_table(recall: Mapping[str, Figure], asked: Collection[str]) -> Table:
 
 
 def searched_by(figure: str, asked: Collection[str]) -> str:
-    """How searches find what is nearest in the corpus of a figure of `index_recall`."""
+    """Return how searches find what is nearest in the corpus of a figure of `index_recall`."""
     corpus = figure.partition(".")[2]
     if not corpus:
         return ""
@@ -99,7 +99,7 @@ def searched_by(figure: str, asked: Collection[str]) -> str:
 
 
 def calibration_text(collection: str, found: Calibration, before: float, *, kept: bool) -> str:
-    """What a calibration chose, and what it does to the questions it was chosen from."""
+    """Return what a calibration chose, and what it does to the questions it was chosen from."""
     basis = {"labels": "labelled", "made": "made"}[found.basis]
     return (
         f"{collection}: answers need an evidence of {found.threshold:.4f} (so far {before:.4f}).\n"
@@ -121,12 +121,12 @@ def _with_interval(figure: Figure | None) -> str:
 
 
 def wrongly_decided(one: Scored) -> bool:
-    """Whether it was answered or declined, and should not have been."""
+    """Return whether it was answered or declined, and should not have been."""
     return 0.0 in (one.figures.get("decided"), one.figures.get("as_expected"))
 
 
 def found(one: Scored) -> bool | None:
-    """Whether anything of what is gold was found; None where nothing gold is known."""
+    """Return whether anything of what is gold was found; None where nothing gold is known."""
     if "recall" in one.figures:
         return one.figures["recall"] > 0
     deepest = [value for name, value in one.figures.items() if name.startswith("passage_recall@")]
@@ -134,12 +134,12 @@ def found(one: Scored) -> bool | None:
 
 
 def closeness(one: Scored) -> float | None:
-    """How near it came to what is known: F1, of a search the reciprocal rank; None without it."""
+    """Return F1 as the closeness to what is known, of a search the reciprocal rank; or None."""
     return one.figures.get("mrr" if one.reply.found else "f1")
 
 
 def is_wrong(one: Scored) -> bool:
-    """Whether something is; of a question without a reply it is not known."""
+    """Return whether something is; of a question without a reply it is not known."""
     if one.reply.error:
         return False
     near = closeness(one)
@@ -282,17 +282,17 @@ class ReportedRun:
 
     @property
     def spec(self) -> RunSpec:
-        """What was asked of whom."""
+        """Return what was asked of whom."""
         return self.run.spec
 
     @property
     def scored(self) -> tuple[Scored, ...]:
-        """How each question went."""
+        """Return how each question went."""
         return self.run.scored
 
     @property
     def k(self) -> int | None:
-        """How many passages were wanted; None if the run does not say it."""
+        """Return how many passages were wanted; None if the run does not say it."""
         said = self.spec.k or self.spec.options.get("search_k")
         return int(said) if said else None
 
@@ -320,7 +320,7 @@ def _folders(path: Path) -> list[Path]:
 
 
 def _without_common_start(names: Sequence[str]) -> list[str]:
-    """What tells them apart: `target_k3-dev`, `target_k5-dev` without `target_`."""
+    """Return what tells them apart: `target_k3-dev`, `target_k5-dev` without `target_`."""
     same = ""
     for part in names[0].split("_")[:-1] if len(names) > 1 else ():
         if not all(name.startswith(f"{same}{part}_") for name in names):
@@ -330,7 +330,7 @@ def _without_common_start(names: Sequence[str]) -> list[str]:
 
 
 def _names(folders: Sequence[Path]) -> list[str]:
-    """Those of the folders, with their parents' where two have the same."""
+    """Return those of the folders, with their parents' where two have the same."""
     names = [folder.absolute().name for folder in folders]
     return [
         name if names.count(name) == 1 else f"{folder.absolute().parent.name}/{name}"
@@ -410,7 +410,7 @@ class Analysis:
 
     @property
     def name(self) -> str:
-        """That of the run."""
+        """Return that of the run."""
         return self.of.name
 
     @cached_property
@@ -431,7 +431,7 @@ class Analysis:
 
     @cached_property
     def sources(self) -> dict[str, MetricsSource]:
-        """Who gave each figure that a judge or a heuristic can give."""
+        """Return who gave each figure that a judge or a heuristic can give."""
         given: dict[str, set[str]] = {}
         for one in self.of.scored:
             for name, source in one.sources.items():
@@ -440,7 +440,7 @@ class Analysis:
 
     @property
     def metrics_source(self) -> MetricsSource:
-        """Who gave them all."""
+        """Return who gave them all."""
         return _one_source(set(self.sources.values()))
 
     @cached_property
@@ -456,7 +456,7 @@ class Analysis:
 
     @cached_property
     def reliability(self) -> list[Bin]:
-        """How often answers of each likelihood are right."""
+        """Return how often answers of each likelihood are right."""
         return reliability(self.of.scored)
 
     @cached_property
@@ -466,12 +466,12 @@ class Analysis:
 
     @cached_property
     def judged_questions(self) -> int:
-        """How many questions the curve is of."""
+        """Return how many questions the curve is of."""
         return len(outcomes(self.of.scored))
 
     @cached_property
     def findings(self) -> list[Finding]:
-        """What to look at."""
+        """Return what to look at."""
         return findings(self.of.scored)
 
     @cached_property
@@ -529,7 +529,7 @@ class Faults:
         return fault
 
     def attempt(self, report: str, part: str, make: Callable[[], Made]) -> Made | Fault:
-        """What `make` gives, else why it does not."""
+        """Return what `make` gives, else why it does not."""
         try:
             return make()
         except Exception as error:

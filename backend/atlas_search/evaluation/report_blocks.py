@@ -38,7 +38,7 @@ class Table:
     remark: bool = False
 
     def is_number(self, column: int) -> bool:
-        """Whether a column, from 0, holds numbers."""
+        """Return whether a column, from 0, holds numbers."""
         return self.texts <= column < len(self.heads) - self.remark
 
 

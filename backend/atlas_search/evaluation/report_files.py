@@ -150,7 +150,7 @@ def _parts(run: Analysis, faults: Faults) -> dict[str, object]:
 
 
 def _plain(value: object) -> object:
-    """What JSON has: no data classes, and no float that is not a number."""
+    """Return what JSON has: no data classes, and no float that is not a number."""
     if is_dataclass(value) and not isinstance(value, type):
         return _plain(asdict(value))
     if isinstance(value, Mapping):
@@ -172,7 +172,7 @@ class Written:
 
     @property
     def remarks(self) -> list[str]:
-        """What a command says of it, a sentence for each."""
+        """Return what a command says of it, a sentence for each."""
         files = ", ".join(self.files) or "none"
         failed = [f"Not written whole: {fault}" for fault in self.faults]
         return [f"Reports in {self.folder}: {files}.", *failed]

@@ -135,7 +135,7 @@ _MAIN = ("f1", "decided", "mrr", "recall")
 
 
 def quality(runs: Sequence[Analysis]) -> Section:
-    """Of a run its figures at each depth; of several how they change with k and with time."""
+    """Show the figures of a run at each depth; of several their change with k and with time."""
     if len(runs) == 1:
         return Section("Quality against k", (_by_depth(runs[0]),))
     return Section("Quality against k and time", (_by_k(runs), _by_time(runs)))
@@ -365,7 +365,7 @@ def _side_by_side(runs: Sequence[Analysis], kind: str, slices: Sequence[str], na
 
 
 def _rows(runs: Sequence[Analysis], slices: Sequence[str]) -> tuple[Row, ...]:
-    """Of one run a series for each figure; of several, for each run its main figure."""
+    """Return a series for each figure of one run; of several, the main figure of each."""
     if len(runs) == 1:
         figures = runs[0].figures
         return tuple(

@@ -99,7 +99,7 @@ def _options_that_differ(runs: Sequence[Analysis]) -> list[str]:
 
 
 def _facts(run: Analysis, differ: Sequence[str]) -> dict[str, str]:
-    """What is told of a run; of its options those that `differ` each by itself."""
+    """Return what is told of a run; of its options those that `differ` each by itself."""
     spec = run.of.spec
     corpora = ", ".join(spec.corpora)
     alike = {name: value for name, value in spec.options.items() if name not in differ}
@@ -142,7 +142,7 @@ def _writers(run: Analysis) -> str:
 
 
 def _index(spec: RunSpec) -> str:
-    """What an audit of the index found in each corpus, and whether its searches ask it."""
+    """Return what an audit of the index found in each corpus, and whether its searches ask it."""
     found = [
         f"{name.partition('.')[2]}: {figure.mean:.3f} found (searches "
         f"{searched_by(name, spec.index_asked)})"
@@ -198,7 +198,7 @@ _KINDS = ("ANSWER", "ABSTAIN", "BLOCK")
 
 
 def decisions(runs: Sequence[Analysis]) -> Section:
-    """Which decision was expected and which was taken."""
+    """Return which decision was expected and which was taken."""
     told = [run for run in runs if run.confusion]
     if not told:
         return Section("Decisions", (Words("Nothing was decided: no question was answered."),))
@@ -250,7 +250,7 @@ def _rules(run: Analysis) -> Table:
 
 
 def _rules_of_runs(runs: Sequence[Analysis]) -> Table:
-    """How many questions of each run."""
+    """Return how many questions of each run."""
     found = {
         (each.stage, each.rule, run.name): f"{len(each.questions)} of {each.of}"
         for run in runs
@@ -317,7 +317,7 @@ def _mean_closeness(same: Sequence[Scored]) -> float | None:
 
 
 def errors(runs: Sequence[Analysis]) -> Section:
-    """Why nothing came back."""
+    """Return why nothing came back."""
     rows = tuple(
         (run.name, shortened(error), ids(questions), str(len(questions)))
         for run in runs

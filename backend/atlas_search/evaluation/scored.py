@@ -155,7 +155,7 @@ MetricsSource = Literal["judge", "mixed", "heuristic"]
 
 @dataclass(frozen=True)
 class Scored:
-    """How one question went: `figures` by name, without those that say nothing of it.
+    """Figures of one question by name, without those that say nothing of it.
 
     `sources` names who gave a figure that a judge or a heuristic can give. `lacking` says why
     figures are missing that it should have, such as an outage of the embedding model.
@@ -212,7 +212,7 @@ def summarise(scored: Iterable[Scored]) -> dict[str, Figure]:
 
 
 def metrics_source(scored: Iterable[Scored]) -> MetricsSource:
-    """Who gave the figures that a judge or a heuristic can give; `heuristic` if there is none.
+    """Return who gave the figures that a judge or a heuristic can give; without one `heuristic`.
 
     What is fixed was given by neither.
     """
@@ -262,7 +262,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 def title_of(figure: str) -> str:
-    """How a figure is called."""
+    """Return how a figure is called."""
     words = figure.replace("_", " ")
     return TITLES.get(figure) or f"{words[:1].upper()}{words[1:]}"
 
@@ -319,5 +319,5 @@ def ids(questions: Sequence[str], most: int = 8) -> str:
 
 
 def present(names: Sequence[str], figures: Mapping[str, Figure]) -> list[str]:
-    """Those of the names that are among the figures."""
+    """Return those of the names that are among the figures."""
     return [name for name in names if name in figures]
