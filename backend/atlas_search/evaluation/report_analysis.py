@@ -264,9 +264,12 @@ _PARTS: dict[Part, str] = {
 }
 
 
+MetricsSource = Literal["judge", "mixed", "heuristic", "none"]
+
+
 @dataclass(frozen=True)
-class ReportedRun:
-    """A run with every question that has a reply.
+class Analysis:
+    """A run with every question that has a reply, and its analysis, each part computed once.
 
     `unasked` questions have none. `unjudged` ones have a reply and no figures: the process was
     ended before it judged them. `troubles` say what else failed, `damage` what of it
@@ -296,8 +299,78 @@ class ReportedRun:
         said = self.spec.k or self.spec.options.get("search_k")
         return int(said) if said else None
 
+    @cached_property
+    def slices(self) -> dict[str, list[Scored]]:
+        """The questions of each slice."""
+        return questions_by_slice(self.scored, self.spec.corpora)
 
-def read_runs(paths: Sequence[Path]) -> list[ReportedRun]:
+    @cached_property
+    def figures(self) -> dict[str, dict[str, Figure]]:
+        """The figures of each slice."""
+        found = {name: summarise(members) for name, members in self.slices.items()}
+        return found | {"all": found["all"] | self.spec.index_recall}
+
+    @property
+    def all(self) -> Mapping[str, Figure]:
+        """The figures over all questions."""
+        return self.figures["all"]
+
+    @cached_property
+    def sources(self) -> dict[str, MetricsSource]:
+        """Return who gave each figure that a judge or a heuristic can give."""
+        given: dict[str, set[str]] = {}
+        for one in self.scored:
+            for name, source in one.sources.items():
+                given.setdefault(name, set()).add(source)
+        return {name: _one_source(found) for name, found in given.items()}
+
+    @property
+    def metrics_source(self) -> MetricsSource:
+        """Return who gave them all."""
+        return _one_source(set(self.sources.values()))
+
+    @cached_property
+    def took(self) -> Operations:
+        """Time, tokens and money."""
+        return operations(self.run)
+
+    @cached_property
+    def confusion(self) -> list[tuple[str, str, int]]:
+        """Expected and taken decision, and how many questions have both; sorted."""
+        asked = ((one.label, one.reply) for one in self.scored)
+        return sorted((*pair, count) for pair, count in confusion(asked).items())
+
+    @cached_property
+    def reliability(self) -> list[Bin]:
+        """Return how often answers of each likelihood are right."""
+        return reliability(self.scored)
+
+    @cached_property
+    def curve(self) -> list[Point]:
+        """Precision against coverage."""
+        return curve(self.scored)
+
+    @cached_property
+    def judged_questions(self) -> int:
+        """Return how many questions the curve is of."""
+        return len(outcomes(self.scored))
+
+    @cached_property
+    def findings(self) -> list[Finding]:
+        """Return what to look at."""
+        return findings(self.scored)
+
+    @cached_property
+    def errors(self) -> dict[str, list[str]]:
+        """Ids of the questions that failed with each error, the most frequent first."""
+        counted = Counter(one.reply.error for one in self.scored if one.reply.error)
+        return {
+            error: [one.label.id for one in self.scored if one.reply.error == error]
+            for error, _ in counted.most_common()
+        }
+
+
+def read_runs(paths: Sequence[Path]) -> list[Analysis]:
     """The runs of these folders, and of the grids among them. Raises SourceError."""
     if len(paths) == 1 and _is_grid(paths[0]):
         folders = _folders(paths[0])
@@ -338,7 +411,7 @@ def _names(folders: Sequence[Path]) -> list[str]:
     ]
 
 
-def _read(folder: RunFolder, name: str) -> ReportedRun:
+def _read(folder: RunFolder, name: str) -> Analysis:
     damaged: list[str] = []
     spec, labels, replies = folder.spec(), folder.labels(_unheard), folder.replies(_unheard)
     loaded = folder.load(lambda error: damaged.append(str(error)))
@@ -348,7 +421,7 @@ def _read(folder: RunFolder, name: str) -> ReportedRun:
         for label in labels
         if (reply := replies.get(label.id))
     )
-    return ReportedRun(
+    return Analysis(
         name=name,
         run=EvalRun(spec, scored),
         unasked=len(labels) - len(scored),
@@ -397,91 +470,6 @@ def _slices_of(label: Label, corpora: Collection[str]) -> Iterator[str]:
         yield f"{CATEGORY}.{label.category}"
     if label.split:
         yield f"{SPLIT}.{label.split}"
-
-
-MetricsSource = Literal["judge", "mixed", "heuristic", "none"]
-
-
-@dataclass
-class Analysis:
-    """A run, and what is told of it. Each part is computed when it is first asked for."""
-
-    of: ReportedRun
-
-    @property
-    def name(self) -> str:
-        """Return that of the run."""
-        return self.of.name
-
-    @cached_property
-    def slices(self) -> dict[str, list[Scored]]:
-        """The questions of each slice."""
-        return questions_by_slice(self.of.scored, self.of.spec.corpora)
-
-    @cached_property
-    def figures(self) -> dict[str, dict[str, Figure]]:
-        """The figures of each slice."""
-        found = {name: summarise(members) for name, members in self.slices.items()}
-        return found | {"all": found["all"] | self.of.spec.index_recall}
-
-    @property
-    def all(self) -> Mapping[str, Figure]:
-        """The figures over all questions."""
-        return self.figures["all"]
-
-    @cached_property
-    def sources(self) -> dict[str, MetricsSource]:
-        """Return who gave each figure that a judge or a heuristic can give."""
-        given: dict[str, set[str]] = {}
-        for one in self.of.scored:
-            for name, source in one.sources.items():
-                given.setdefault(name, set()).add(source)
-        return {name: _one_source(found) for name, found in given.items()}
-
-    @property
-    def metrics_source(self) -> MetricsSource:
-        """Return who gave them all."""
-        return _one_source(set(self.sources.values()))
-
-    @cached_property
-    def took(self) -> Operations:
-        """Time, tokens and money."""
-        return operations(self.of.run)
-
-    @cached_property
-    def confusion(self) -> list[tuple[str, str, int]]:
-        """Expected and taken decision, and how many questions have both; sorted."""
-        asked = ((one.label, one.reply) for one in self.of.scored)
-        return sorted((*pair, count) for pair, count in confusion(asked).items())
-
-    @cached_property
-    def reliability(self) -> list[Bin]:
-        """Return how often answers of each likelihood are right."""
-        return reliability(self.of.scored)
-
-    @cached_property
-    def curve(self) -> list[Point]:
-        """Precision against coverage."""
-        return curve(self.of.scored)
-
-    @cached_property
-    def judged_questions(self) -> int:
-        """Return how many questions the curve is of."""
-        return len(outcomes(self.of.scored))
-
-    @cached_property
-    def findings(self) -> list[Finding]:
-        """Return what to look at."""
-        return findings(self.of.scored)
-
-    @cached_property
-    def errors(self) -> dict[str, list[str]]:
-        """Ids of the questions that failed with each error, the most frequent first."""
-        counted = Counter(one.reply.error for one in self.of.scored if one.reply.error)
-        return {
-            error: [one.label.id for one in self.of.scored if one.reply.error == error]
-            for error, _ in counted.most_common()
-        }
 
 
 def _one_source(given: set[str]) -> MetricsSource:

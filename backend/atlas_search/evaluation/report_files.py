@@ -31,13 +31,13 @@ def per_question(runs: Sequence[Analysis]) -> str:
 
     A text that a spreadsheet could run as a formula has a `'` put before it.
     """
-    rows = [{"run": run.name} | _about(one) for run in runs for one in run.of.scored]
-    figures = in_order({name for run in runs for one in run.of.scored for name in one.figures})
+    rows = [{"run": run.name} | _about(one) for run in runs for one in run.scored]
+    figures = in_order({name for run in runs for one in run.scored for name in one.figures})
     heads = [*_about_nothing(), *figures]
     written = io.StringIO(newline="")
     writer = csv.DictWriter(written, heads, restval="")
     writer.writeheader()
-    questions = (one for run in runs for one in run.of.scored)
+    questions = (one for run in runs for one in run.scored)
     for row, one in zip(rows, questions, strict=True):
         cells = {name: _cell(value) for name, value in row.items()}
         writer.writerow(cells | dict(one.figures))
@@ -93,17 +93,17 @@ def _cell(value: object) -> object:
 NAME = "results.json"
 
 _RESULT_PARTS: Mapping[str, Callable[[Analysis], object]] = {
-    "spec": lambda run: run.of.spec.model_dump(mode="json"),
+    "spec": lambda run: run.spec.model_dump(mode="json"),
     "questions": lambda run: {
-        "asked": len(run.of.scored),
+        "asked": len(run.scored),
         "failed": sum(map(len, run.errors.values())),
-        "unasked": run.of.unasked,
-        "unjudged": run.of.unjudged,
-        "lacking": sum(bool(one.lacking) for one in run.of.scored),
+        "unasked": run.unasked,
+        "unjudged": run.unjudged,
+        "lacking": sum(bool(one.lacking) for one in run.scored),
     },
     "troubles": lambda run: [
-        *run.of.troubles,
-        *dict.fromkeys(one.lacking for one in run.of.scored if one.lacking),
+        *run.troubles,
+        *dict.fromkeys(one.lacking for one in run.scored if one.lacking),
     ],
     "metrics_source": lambda run: run.metrics_source,
     "sources": lambda run: run.sources,
@@ -185,10 +185,10 @@ def write_reports(*folders: Path, out: Path | None = None) -> Written:
     the faults, in results.json too.
     """
     faults, target = Faults(), out or folders[0]
-    runs = faults.attempt("reports", "", lambda: [Analysis(run) for run in read_runs(folders)])
+    runs = faults.attempt("reports", "", lambda: read_runs(folders))
     if isinstance(runs, Fault) or not runs:
         return Written(target, (), tuple(faults.found))
-    faults.found += [Fault(run.name, "", each) for run in runs for each in run.of.damage]
+    faults.found += [Fault(run.name, "", each) for run in runs for each in run.damage]
     return Written(target, tuple(_write_all(runs, target, faults)), tuple(faults.found))
 
 

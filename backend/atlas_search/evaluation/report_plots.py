@@ -174,14 +174,14 @@ def at_depths(figures: Mapping[str, Figure], name: str) -> dict[int, Figure]:
 
 def _by_k(runs: Sequence[Analysis]) -> Block:
     groups = _configurations(runs)
-    if not any(len({run.of.k for run in members}) > 1 for members in groups.values()):
+    if not any(len({run.k for run in members}) > 1 for members in groups.values()):
         return Words("The runs do not differ in k alone.")
     names = [name for name in _OF_RUNS if any(name in run.all for run in runs)]
     if not names:
         return Words("No question has a figure.")
     panels = tuple(Panel(title_of(name), _series_of_runs(groups, name)) for name in names)
     rows = tuple(
-        (configuration, str(run.of.k), *(with_interval(run.all.get(name)) for name in names))
+        (configuration, str(run.k), *(with_interval(run.all.get(name)) for name in names))
         for configuration, members in groups.items()
         for run in members
     )
@@ -238,7 +238,7 @@ def _series_of_runs(groups: Mapping[str, Sequence[Analysis]], name: str) -> tupl
     found = []
     for configuration, members in groups.items():
         known: tuple[Point, ...] = tuple(
-            point(run.of.k, run.all[name]) for run in members if run.of.k and name in run.all
+            point(run.k, run.all[name]) for run in members if run.k and name in run.all
         )
         if known:
             found.append(Series(configuration, known))
@@ -254,13 +254,11 @@ def _configurations(runs: Sequence[Analysis]) -> dict[str, list[Analysis]]:
     for run, each in zip(runs, told, strict=True):
         title = ", ".join(each.get(name, "-") for name in differ) or "all"
         found.setdefault(title, []).append(run)
-    return {
-        title: sorted(members, key=lambda run: run.of.k or 0) for title, members in found.items()
-    }
+    return {title: sorted(members, key=lambda run: run.k or 0) for title, members in found.items()}
 
 
 def _without_k(run: Analysis) -> dict[str, str]:
-    spec = run.of.spec
+    spec = run.spec
     options = {name: str(value) for name, value in spec.options.items() if name != "search_k"}
     drawn = f"{spec.limit} drawn with seed {spec.seed}" if spec.limit else "all questions"
     said = {

@@ -93,14 +93,14 @@ def _differences(runs: Sequence[Analysis], facts: Sequence[Mapping[str, str]]) -
 
 
 def _options_that_differ(runs: Sequence[Analysis]) -> list[str]:
-    every = [run.of.spec.options for run in runs]
+    every = [run.spec.options for run in runs]
     names = dict.fromkeys(name for options in every for name in options)
     return [name for name in names if any(o.get(name) != every[0].get(name) for o in every)]
 
 
 def _facts(run: Analysis, differ: Sequence[str]) -> dict[str, str]:
     """Return what is told of a run; of its options those that `differ` each by itself."""
-    spec = run.of.spec
+    spec = run.spec
     corpora = ", ".join(spec.corpora)
     alike = {name: value for name, value in spec.options.items() if name not in differ}
     own = {name: str(spec.options.get(name, "-")) for name in differ if name != "search_k"}
@@ -111,7 +111,7 @@ def _facts(run: Analysis, differ: Sequence[str]) -> dict[str, str]:
         "Collection": f"{spec.collection}, version {spec.collection_version}",
         "Corpora": corpora or "-",
         "Questions": _questions(run),
-        "Passages (k)": str(run.of.k or "-"),
+        "Passages (k)": str(run.k or "-"),
         "Written by": _writers(run),
         **own,
         "Options": _options(alike),
@@ -129,14 +129,14 @@ def _facts(run: Analysis, differ: Sequence[str]) -> dict[str, str]:
 
 
 def _questions(run: Analysis) -> str:
-    used = run.of.spec.labels
+    used = run.spec.labels
     split = f", split {used.split}" if used.split else ""
-    drawn = ", drawn at random" if run.of.spec.limit else ""
+    drawn = ", drawn at random" if run.spec.limit else ""
     return f"{used.questions} of {used.name}{split}{drawn} (SHA-256 {used.sha256[:12]})"
 
 
 def _writers(run: Analysis) -> str:
-    answers = [one.reply.answer for one in run.of.scored if one.reply.answer]
+    answers = [one.reply.answer for one in run.scored if one.reply.answer]
     wrote = dict.fromkeys(" ".join(answer.written_by).strip() for answer in answers)
     return ", ".join(name for name in wrote if name) or "-"
 
@@ -168,25 +168,25 @@ def _warnings(runs: Sequence[Analysis]) -> Iterator[Words]:
 
 
 def _lacks(run: Analysis) -> Iterator[str]:
-    asked = len(run.of.scored)
+    asked = len(run.scored)
     failed = sum(map(len, run.errors.values()))
-    if run.of.unasked:
-        yield f"This run is not complete: {run.of.unasked} questions were not asked."
+    if run.unasked:
+        yield f"This run is not complete: {run.unasked} questions were not asked."
     if failed:
         yield f"{failed} of {asked} questions failed: no figure but `failed` counts them."
-    if run.of.unjudged:
+    if run.unjudged:
         yield (
-            f"{run.of.unjudged} replies are not judged yet. `atlas eval --resume` with the folder "
+            f"{run.unjudged} replies are not judged yet. `atlas eval --resume` with the folder "
             "of the run judges them."
         )
-    lacking = [one.lacking for one in run.of.scored if one.lacking]
+    lacking = [one.lacking for one in run.scored if one.lacking]
     if lacking:
         yield (
             f"{len(lacking)} of {asked} questions lack figures: {lacking[0]} `atlas eval --resume` "
             "with the folder of the run computes them."
         )
-    yield from run.of.troubles
-    yield from run.of.damage
+    yield from run.troubles
+    yield from run.damage
     if run.took.fallbacks:
         yield f"{run.took.fallbacks} answers are not the language model's (fallback)."
     if run.took.cache_hits:
@@ -266,7 +266,7 @@ def worst_questions(runs: Sequence[Analysis]) -> Section:
     """The worst, with what was retrieved instead; of several runs those that most get wrong."""
     if len(runs) > 1:
         return Section("Worst questions", (_of_most_runs(runs),))
-    told = worst(runs[0].of.scored)
+    told = worst(runs[0].scored)
     if not told:
         return Section("Worst questions", (Words("Nothing is wrong with a question."),))
     of = f" The first {_WORST} of {len(told)}:" if len(told) > _WORST else ""
@@ -276,7 +276,7 @@ def worst_questions(runs: Sequence[Analysis]) -> Section:
 def _of_most_runs(runs: Sequence[Analysis]) -> Block:
     asked: dict[str, list[Scored]] = {}
     for run in runs:
-        for one in run.of.scored:
+        for one in run.scored:
             if not one.reply.error:
                 asked.setdefault(one.label.id, []).append(one)
 
@@ -297,7 +297,7 @@ def _of_most_runs(runs: Sequence[Analysis]) -> Block:
         )
         for id_ in ids_[:_WORST]
     )
-    near = " or ".join(dict.fromkeys(_CLOSENESS[run.of.spec.search_only] for run in runs))
+    near = " or ".join(dict.fromkeys(_CLOSENESS[run.spec.search_only] for run in runs))
     heads = ("Id", "Question", "Runs that decided wrongly", "Runs that found nothing gold", near)
     caption = "Questions that most runs get wrong; the report of a run has its passages"
     return Table(caption, heads, rows, texts=2)
@@ -457,8 +457,8 @@ def _side_by_side(runs: Sequence[Analysis]) -> Table:
     rows = tuple(
         (
             run.name,
-            str(run.of.k or "-"),
-            str(len(run.of.scored)),
+            str(run.k or "-"),
+            str(len(run.scored)),
             *(with_interval(run.all.get(name)) for name in names),
         )
         for run in runs
@@ -534,7 +534,7 @@ SECTIONS: Sections = (
 def report_of(runs: Sequence[Analysis], faults: Faults, sections: Sections = SECTIONS) -> Report:
     """The report of at least one run; faults are those of `report`."""
     told = tuple(_section(title, make, runs, faults) for title, make in sections)
-    name = runs[0].of.spec.target if len(runs) == 1 else f"{len(runs)} runs"
+    name = runs[0].spec.target if len(runs) == 1 else f"{len(runs)} runs"
     return Report(f"Evaluation of {name}", told)
 
 

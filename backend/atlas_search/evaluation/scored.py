@@ -88,12 +88,12 @@ FAILED = "failed"
 AGREEMENT = "judge_agreement"
 
 
-def raised(error: Exception) -> None:
+def reraise(error: Exception) -> None:
     """Raise it."""
     raise error
 
 
-def figures_of(case: Case, lacking: Callable[[Exception], object] = raised) -> dict[str, float]:
+def figures_of(case: Case, lacking: Callable[[Exception], object] = reraise) -> dict[str, float]:
     """Every figure that says something of a question, by name.
 
     Of a question that came to nothing only `failed`: an outage is not an empty result. What is no
