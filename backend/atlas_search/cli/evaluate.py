@@ -364,10 +364,12 @@ def grid_command(
             cells = list(carry_out_grid(grid, atlas, asking_bar, parallel=parallel))
     judged = _judged(grid, cells, by) if judge else True
     rows = grid_rows(cells)
-    _write_tables(grid, rows)
+    replace_file(grid.path / "grid.csv", grid_csv(rows))
+    replace_file(grid.path / "grid.md", grid_markdown(rows))
     _print_tables(rows, as_json=as_json)
     written = _end_grid(grid, cells)
-    sys.exit(_status(cells, require_llm=require_llm) or bool(written.faults) or not judged)
+    status = max(status_of(cell.outcome, require_llm=require_llm) for cell in cells)
+    sys.exit(status or bool(written.faults) or not judged)
 
 
 def _judged(grid: Grid, cells: Sequence[Cell], by: JudgeWanted) -> bool:
@@ -402,11 +404,6 @@ def _require_models(atlas: Atlas, configurations: Iterable[Configuration]) -> No
         require_language_model(ProcessSubject(atlas, configuration.name))
 
 
-def _write_tables(grid: Grid, rows: Sequence[Row]) -> None:
-    replace_file(grid.path / "grid.csv", grid_csv(rows))
-    replace_file(grid.path / "grid.md", grid_markdown(rows))
-
-
 def _print_tables(rows: Sequence[Row], *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(grid_document(rows), indent=2))
@@ -423,18 +420,10 @@ def _end_grid(grid: Grid, cells: Sequence[Cell]) -> Written:
     lines += written.remarks
     remarks = ((cell.run.folder, " ".join(remarks_on(cell.outcome))) for cell in cells)
     lines += [f"{folder}: {remark}" for folder, remark in remarks if remark]
-    if not _complete(cells):
+    if not all(cell.outcome.complete for cell in cells):
         lines.append(f"Go on: atlas eval grid --resume {shlex.quote(str(grid.path))}")
     print(*lines, sep="\n", file=sys.stderr)
     return written
-
-
-def _status(cells: Sequence[Cell], *, require_llm: bool) -> int:
-    return max(status_of(cell.outcome, require_llm=require_llm) for cell in cells)
-
-
-def _complete(cells: Sequence[Cell]) -> bool:
-    return all(cell.outcome.complete for cell in cells)
 
 
 eval_app = typer.Typer(help="How good a target is.", invoke_without_command=True)

@@ -256,13 +256,10 @@ def agreement_command(run: RunName, as_json: AsJson = False) -> None:
         raise SourceError(f"Nobody has rated {folder} yet: `atlas eval rate {run}` opens a page.")
     found = agreements(given, ratings.scales())
     if as_json:
-        print(printable_json({"scales": [_agreement_text(one) for one in found]}))
+        scales = [asdict(one) | {"scale": one.scale.model_dump()} for one in found]
+        print(printable_json({"scales": scales}))
     else:
         _print_agreement(found)
-
-
-def _agreement_text(found: Agreement) -> dict[str, object]:
-    return asdict(found) | {"scale": found.scale.model_dump()}
 
 
 def _print_agreement(found: Sequence[Agreement]) -> None:

@@ -362,7 +362,14 @@ def question_lines(one: ChangedQuestion) -> list[str]:
 
 def markdown(comparison: Comparison) -> str:
     """The whole comparison, significant figures before all."""
-    lines = ["# Comparison", "", *_bullets(heading(comparison)), "", conclusion(comparison), ""]
+    lines = [
+        "# Comparison",
+        "",
+        *(f"- {_plain(line)}" for line in heading(comparison)),
+        "",
+        conclusion(comparison),
+        "",
+    ]
     if comparison.significant:
         lines += [*_table(comparison.significant), "", MEANING, ""]
     lines += ["## Questions that changed", ""]
@@ -392,10 +399,6 @@ def _table(rows: Iterable[Difference]) -> list[str]:
 
 def _line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
-
-
-def _bullets(lines: Sequence[str]) -> list[str]:
-    return [f"- {_plain(line)}" for line in lines]
 
 
 def _plain(text: str) -> str:

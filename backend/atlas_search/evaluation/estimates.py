@@ -17,9 +17,9 @@ def measure_overlap(case: Case) -> dict[str, float]:
     references = [_terms(answer) for answer in label.answers]
     figures: dict[str, float] = {}
     if label.answerable:
-        figures["context_precision"] = _mean_jaccard(
-            passages, references or [_terms(label.question)]
-        )
+        wanted = references or [_terms(label.question)]
+        closest = [max(jaccard(passage, each) for each in wanted) for passage in passages]
+        figures["context_precision"] = sum(closest) / len(closest) if closest else 0.0
     if label.answerable and references:
         figures["context_recall"] = max(share(reference, context) for reference in references)
     if reply.answered:
@@ -40,11 +40,6 @@ def jaccard(first: Terms, second: Terms) -> float:
     """Words that both have / words that either has; 0 if neither has any."""
     either = first | second
     return len(first & second) / len(either) if either else 0.0
-
-
-def _mean_jaccard(passages: Sequence[Terms], wanted: Sequence[Terms]) -> float:
-    closest = [max(jaccard(passage, each) for each in wanted) for passage in passages]
-    return sum(closest) / len(closest) if closest else 0.0
 
 
 @lru_cache(maxsize=1 << 12)  # the same passages are found again and again

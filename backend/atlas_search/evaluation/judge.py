@@ -232,17 +232,15 @@ def judge_context_recall(panel: Panel, case: Case) -> Judged:
     """A verdict on each sentence; of several references the best counts. Raises NotJudged."""
     if not case.reply.passages:
         return Judged(0.0)
-    references = [_sentences(answer) for answer in case.label.answers]
+    references = [
+        [text[span.start : span.end] for span in sentences(text)] for text in case.label.answers
+    ]
     every = [sentence for reference in references for sentence in reference]
     asked = (quote("question", case.label.question), quote_each("sentence", every))
     decisions, parts = panel.decide_by_any("attributed", join(asked), every, case.reply.passages)
     verdicts = iter(one.verdict for one in decisions)
     shares = [sum(islice(verdicts, len(each))) / len(each) for each in references if each]
     return Judged(max(shares, default=0.0), tuple(decisions), parts)
-
-
-def _sentences(text: str) -> list[str]:
-    return [text[span.start : span.end] for span in sentences(text)]
 
 
 _STATEMENTS_TOKENS = 2000

@@ -322,12 +322,8 @@ def _padded(text: str) -> str:
 
 def _without_articles(text: str) -> list[str]:
     """The words; articles too if there are no others."""
-    found = _bag(text)
+    found = [word.folded for word in words(text)]
     return [word for word in found if word not in _ARTICLES] or found
-
-
-def _bag(text: str) -> list[str]:
-    return [word.folded for word in words(text)]
 
 
 def _f1(answer: list[str], reference: list[str]) -> float:
@@ -470,15 +466,12 @@ def confusion(asked: Iterable[tuple[Label, Reply]]) -> Mapping[tuple[Decision, D
 
     ANSWER is expected of an answerable question, ABSTAIN of another, unless its label says it.
     """
+    usual: Mapping[bool, Decision] = {True: "ANSWER", False: "ABSTAIN"}
     return Counter(
-        (label.expected_decision or _expected(label), reply.answer.decision)
+        (label.expected_decision or usual[label.answerable], reply.answer.decision)
         for label, reply in asked
         if reply.answer is not None
     )
-
-
-def _expected(label: Label) -> Decision:
-    return "ANSWER" if label.answerable else "ABSTAIN"
 
 
 def measure_sources(case: Case) -> dict[str, float]:

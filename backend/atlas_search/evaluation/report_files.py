@@ -33,9 +33,8 @@ def per_question(runs: Sequence[Analysis]) -> str:
     """
     rows = [{"run": run.name} | _about(one) for run in runs for one in run.scored]
     figures = in_order({name for run in runs for one in run.scored for name in one.figures})
-    heads = [*_about_nothing(), *figures]
     written = io.StringIO(newline="")
-    writer = csv.DictWriter(written, heads, restval="")
+    writer = csv.DictWriter(written, [*_HEADS, *figures], restval="")
     writer.writeheader()
     questions = (one for run in runs for one in run.scored)
     for row, one in zip(rows, questions, strict=True):
@@ -44,13 +43,12 @@ def per_question(runs: Sequence[Analysis]) -> str:
     return written.getvalue()
 
 
-def _about_nothing() -> list[str]:
-    return [
-        "run", "question_id", "split", "category", "kind", "question", "references", "gold",
-        "expected_decision", "decision", "reason", "message", "answer", "cited", "found",
-        "likelihood", "provider", "model", "fallback", "seconds", "tries", "metrics_source",
-        "error",
-    ]  # fmt: skip
+_HEADS = (
+    "run", "question_id", "split", "category", "kind", "question", "references", "gold",
+    "expected_decision", "decision", "reason", "message", "answer", "cited", "found",
+    "likelihood", "provider", "model", "fallback", "seconds", "tries", "metrics_source",
+    "error",
+)  # fmt: skip
 
 
 def _about(one: Scored) -> dict[str, object]:

@@ -120,7 +120,7 @@ def _facts(run: Analysis, differ: Sequence[str]) -> dict[str, str]:
         "Day": str(spec.today or spec.started.date()),
         "Seed": str(spec.seed),
         "Models": _options(spec.settings),
-        "Atlas": _atlas(spec.versions),
+        "Atlas": spec.versions.get(DISTRIBUTION, "-"),
         "Versions": ", ".join(f"{name} {value}" for name, value in spec.versions.items()) or "-",
         "Started": f"{spec.started:%Y-%m-%d %H:%M} UTC",
         "Run": spec.id,
@@ -150,10 +150,6 @@ def _index(spec: RunSpec) -> str:
         if "." in name
     ]
     return ", ".join(found) or "not audited"
-
-
-def _atlas(versions: Mapping[str, str]) -> str:
-    return versions.get(DISTRIBUTION, "-")
 
 
 def _options(values: Mapping[str, object]) -> str:
