@@ -1,9 +1,7 @@
-"""A label as the page sends and shows it: with passages instead of ids alone.
+"""Pages for one person on this machine: to label questions, and to rate the answers of a run.
 
-The application of a page for one person on this machine.
-
-It answers only who has the key that is made at its start, and only the routes that the page needs:
-those of `atlas serve` that are not named here are not there.
+An application answers only who has the key that is made at its start, and only on the routes that
+its page needs: those of `atlas serve` that are not named here are not there.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -73,7 +71,7 @@ def page_app(
     app.before_request(origin_gate(origins(settings)))
     app.before_request(_gate(Access(settings), frozenset().union(*blueprints.values())))
     app.before_request(read_body)
-    app.after_request(lambda response: _forbid(response))
+    app.after_request(_forbid)
     for blueprint in blueprints:
         app.register_api(blueprint)
     files = PageFiles(bundled_folder("frontend"))
