@@ -5,8 +5,7 @@
 
 import re
 
-from atlas_search.evaluation.metrics import Metric
-from atlas_search.evaluation.scored import METRICS
+from atlas_search.evaluation.metrics import METRICS, Metric
 from tests.places import ROOT
 
 PAGE = ROOT / "docs" / "evaluation-metrics.md"

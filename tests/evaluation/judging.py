@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import get_args
 
 from pydantic import SecretStr
 
@@ -26,7 +27,6 @@ from atlas_search.evaluation.judge_model import (
     rules,
 )
 from atlas_search.evaluation.labels import Label
-from atlas_search.evaluation.libraries.process import Libraries
 from atlas_search.evaluation.metrics import Reply, Tools
 from atlas_search.evaluation.scored import score
 from atlas_search.providers.chat import ModelCalls
@@ -36,15 +36,7 @@ from tests.hash_embedder import HashEmbedder
 from tests.openai_server import MODEL
 from tests.replies import passage, reply
 
-ALL_RULES: tuple[Rules, ...] = (
-    "statements",
-    "supported",
-    "useful",
-    "attributed",
-    "guess",
-    "steps",
-    "mark",
-)
+ALL_RULES: tuple[Rules, ...] = get_args(Rules)
 PRICES = Target(llm_price_input=1, llm_price_output=10)
 TOOLS = Tools(HashEmbedder())
 
@@ -133,7 +125,6 @@ def judge_of(
     queue_seconds: float = 20.0,
     passage_tokens: int = PASSAGE_TOKENS,
     tracer: Tracer | None = None,
-    libraries: Libraries | None = None,
 ) -> Iterator[Panel]:
     """A judge that waits for nothing between two tries; what it is told is kept in the folder."""
 
@@ -152,7 +143,7 @@ def judge_of(
             Spending(prices, max_cost),
             server.address,
         )
-        yield Panel(model, 1 if libraries else votes, passage_tokens, libraries)
+        yield Panel(model, votes, passage_tokens)
     finally:
         calls.close()
 

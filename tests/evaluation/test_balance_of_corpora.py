@@ -11,7 +11,7 @@ from atlas_search.evaluation.labels import Label
 from atlas_search.evaluation.metrics import Case, Tools, entropy, spread
 from atlas_search.search.trace import imbalance
 from tests.hash_embedder import HashEmbedder
-from tests.replies import passage, reply
+from tests.replies import reply
 
 LABEL = Label("q1", "", "", "?")
 
@@ -79,54 +79,3 @@ def test_entropy_is_a_share_whatever_the_order(counts: list[int]) -> None:
     assert found["imbalance"] == imbalance(named)
     assert sum(value for name, value in found.items() if "share" in name) == pytest.approx(1)
     assert (found["entropy"] == pytest.approx(1)) == (len(set(counts)) == 1)
-
-
-def searched(first: str | None, last: str | None, *dates: str | None) -> dict[str, float]:
-    scope = {
-        "sentence": "",
-        "narrowed": False,
-        "corpora": [],
-        "all_corpora": 1,
-        "documents": 9,
-        "passages": 9,
-        "all_documents": 9,
-        "all_passages": 9,
-        "dates": {
-            "first": first,
-            "last": last,
-            "or_earlier": False,
-            "or_later": False,
-            "undated": 0,
-        },
-        "filters": {},
-        "required": [],
-        "unmet": [],
-        "excluded": [],
-        "unknown_words": [],
-        "short_legs": [],
-    }
-    kept = [passage("a", date=date) for date in dates]
-    return metrics.measure_periods(
-        Case(LABEL, reply("ANSWER", passages=kept, scope=scope), Tools(HashEmbedder()))
-    )
-
-
-@pytest.mark.parametrize(
-    ("first", "last", "dates", "share"),
-    [
-        ("1961-03-01", "2004-12-31", ["1965", "1968-05-01", "1999"], 2 / 5),  # 60s, 90s of five
-        ("1961-03-01", "1964-12-31", ["1962", "1963-05"], 2 / 4),  # years within one decade
-        ("1961-03-01", "1972-12-31", ["1960s", None, "1800"], 1 / 2),
-        ("1961-03-01", "1972-12-31", ["1965/1975", "soon"], 0 / 2),  # of two decades: of none
-    ],
-)
-def test_the_share_of_periods_by_hand(
-    first: str, last: str, dates: list[str | None], share: float
-) -> None:
-    assert searched(first, last, *dates) == {"period_coverage": share}
-
-
-def test_what_has_no_periods_has_no_figure() -> None:
-    assert searched(None, None, "1965") == {}
-    assert searched("1961-03-01", "1961-12-31", "1961") == {}
-    assert searched("1961-03-01", "1999-12-31") == {}

@@ -176,11 +176,11 @@ def test_what_a_judge_said_is_compared_with_what_a_judge_said(tmp_path: Path) ->
         Change("prompt of the judge: guess", UNSET, "0"),
         Change("prompt of the judge: mark", "1f", "2e"),
     )
-    library = by_a_judge(made_run("d"), votes=1, prompts={}, libraries={"ragas": "0.4.3"})
-    by = Change("judge", "mistral large, 3 votes", "mistral large, 1 votes, ragas 0.4.3")
-    assert by in compare(b, library).basis
     folder = kept(b, tmp_path)
     (folder / JUDGE).write_text(b.judge.model_dump_json())
+    assert RunFolder(folder).load().judge == b.judge
+    by_a_library = {"libraries": {"ragas": "0.4.3"}}  # as earlier versions wrote it
+    (folder / JUDGE).write_text(json.dumps(b.judge.model_dump() | by_a_library))
     assert RunFolder(folder).load().judge == b.judge
     (folder / JUDGE).write_text("{}")
     with pytest.raises(SourceError, match=r"judge\.json"):

@@ -1,7 +1,6 @@
 """The page about metrics is what the code does."""
 
-from atlas_search.evaluation.metrics import Tools
-from atlas_search.evaluation.scored import METRICS
+from atlas_search.evaluation.metrics import METRICS, Tools
 from tests.evaluation_docs import PAGE, page
 from tests.hash_embedder import HashEmbedder
 

@@ -8,7 +8,8 @@ import pytest
 
 from atlas_search.atlas import Atlas
 from atlas_search.core.errors import DamagedStore, RequestError
-from atlas_search.evaluation.scored import IndexAudit, index_audit, metric_of
+from atlas_search.evaluation.metrics import metric_of
+from atlas_search.evaluation.scored import IndexAudit, index_audit
 from atlas_search.services import Services
 from atlas_search.stores import embedded
 from atlas_search.stores.vectors import HNSW, CorpusVectors, change_vectors

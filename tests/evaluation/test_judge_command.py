@@ -21,7 +21,6 @@ from tests.evaluation.away import Away
 from tests.evaluation.commands import Command, command_runner
 from tests.evaluation.farm import LABELS, answer_all, begun, build_farm, opened_farm
 from tests.evaluation.judging import GOOD, Script, mark
-from tests.evaluation.library_script import LibraryScript
 from tests.hash_embedder import HashEmbedder
 from tests.mistral_server import mistral_server
 from tests.openai_server import MODEL, OpenAIServer, openai_server
@@ -29,7 +28,6 @@ from tests.replies import reply
 
 QUESTIONS = len(LABELS)
 OPENAI = ("--judge-provider", "openai")
-LIBRARIES = (*OPENAI, "--judge-measures", "libraries")
 ONE = (*OPENAI, "--judge-votes", "1")
 METRICS = {
     "context_precision",
@@ -68,7 +66,6 @@ def command(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Command:
     monkeypatch.setenv("ATLAS_EVALUATION_DIRECTORY", str(tmp_path / "evaluations"))
-    monkeypatch.setenv("JUDGES_PYTHON", str(tmp_path / "nowhere" / "python"))
     monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path / "state"))
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("MISTRAL_API_KEY", raising=False)
@@ -127,55 +124,6 @@ def test_a_finished_run_is_judged_and_a_second_time_asks_nothing(
     status, printed, _ = command(run.path, *OPENAI, "--json")
     assert (status, len(openai.requests), (run.path / SCORES).read_text()) == (0, asked, scores)
     assert json.loads(printed)["calls"] == 0
-
-
-@pytest.mark.judges
-def test_the_libraries_judge_a_finished_run(
-    command: Command,
-    run: RunFolder,
-    openai: OpenAIServer,
-    judges_python: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("JUDGES_PYTHON", str(judges_python))
-    script = LibraryScript(openai)
-    status, printed, said = command("run", *LIBRARIES, "--json")
-    assert status == 0, said
-    report = json.loads(printed)
-    assert report["libraries"] == {"ragas": "0.4.3", "deepeval": "4.3.1"}
-    assert (report["metrics_source"], set(report["sources"])) == ("judge", METRICS)
-    assert report["calls"] == len(openai.requests) > QUESTIONS
-    judge = run.load().judge
-    assert judge
-    assert judge.libraries == report["libraries"]
-    # in place of our own figures, and these again in place of theirs
-    Script(openai, **GOOD)
-    assert command("run", *ONE)[0] == 0
-    asked = len(openai.requests)
-    assert asked > report["calls"]
-    script.server.says(script.answer)
-    status, printed, said = command("run", *LIBRARIES, "--json")
-    assert status == 0, said
-    assert (json.loads(printed)["calls"], len(openai.requests)) == (0, asked)
-
-
-@pytest.mark.judges
-def test_a_run_is_asked_and_judged_by_the_libraries_in_one_go(
-    evaluation: Command,
-    run: RunFolder,
-    openai: OpenAIServer,
-    judges_python: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    status, _, said = evaluation("--resume", run.path, "--judge", *LIBRARIES)
-    assert status == 1
-    assert "make judges-venv" in said
-    monkeypatch.setenv("JUDGES_PYTHON", str(judges_python))
-    LibraryScript(openai)
-    status, _, said = evaluation("--resume", run.path, "--judge", *LIBRARIES)
-    assert status == 0, said
-    assert "metrics_source: judge" in said
-    assert "Measured by ragas 0.4.3 and deepeval 4.3.1." in said
 
 
 def test_the_model_of_a_target_judges(
@@ -268,9 +216,6 @@ def test_without_a_key_all_stays_estimated_and_the_command_fails(
         (("run",), "has no language model that could judge"),
         (("run", "--judge-target", "nobody"), "There is no target nobody."),
         (("run", *OPENAI, "--judge-votes", "2"), "odd number"),
-        (("run", *LIBRARIES, "--judge-votes", "3"), "--judge-votes and --judge-tokens are for"),
-        (("run", *LIBRARIES, "--judge-tokens", "900"), "--judge-votes and --judge-tokens are for"),
-        (("run", *LIBRARIES), "make judges-venv"),
         (("elsewhere", *OPENAI), "There is no run 'elsewhere'"),
         (("run", "--judge-provider", "nobody"), "nobody"),
     ],

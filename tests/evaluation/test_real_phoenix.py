@@ -11,9 +11,10 @@ from playwright.sync_api import sync_playwright
 from atlas_search.cli.main import main
 from atlas_search.evaluation.folder import RunFolder
 from atlas_search.evaluation.labels import Label
+from atlas_search.evaluation.metrics import metric_of
 from atlas_search.evaluation.phoenix import FILE, Shown, Uploaded, decision, upload_runs
 from atlas_search.evaluation.phoenix_api import PhoenixApi
-from atlas_search.evaluation.scored import Scored, metric_of
+from atlas_search.evaluation.scored import Scored
 from atlas_search.services import Services
 from tests.browser import chromium
 from tests.conftest import require

@@ -13,10 +13,10 @@ from matplotlib.figure import Figure
 from atlas_search.evaluation import plots
 from atlas_search.evaluation.labels import Label
 from atlas_search.evaluation.plots import Panel, Point, Series
-from atlas_search.evaluation.report_analysis import Analysis, findings, read_runs, worst
+from atlas_search.evaluation.report_analysis import findings, read_runs, worst
 from atlas_search.evaluation.report_blocks import Plot, Words
 from atlas_search.evaluation.report_files import write_reports
-from atlas_search.evaluation.report_sections import quality
+from atlas_search.evaluation.report_plots import quality
 from atlas_search.evaluation.statistics import share_interval
 from tests.evaluation.reported import (
     LIGHTS,
@@ -233,9 +233,7 @@ def test_lines_join_runs_that_differ_in_k_alone(tmp_path: Path, changes: dict[st
     same, other = made(tmp_path / "same", **deep), made(tmp_path / "other", **deep)
     said = json.loads((other.path / "run.json").read_text())
     (other.path / "run.json").write_text(json.dumps(said | changes))
-    joined, apart = (
-        [Analysis(run) for run in read_runs([one.path, folder.path])] for folder in (same, other)
-    )
+    joined, apart = (read_runs([one.path, folder.path]) for folder in (same, other))
     assert isinstance(quality(joined).blocks[0], Plot)
     assert quality(apart).blocks[0] == Words("The runs do not differ in k alone.")
 
@@ -301,4 +299,4 @@ def test_a_search_has_no_decisions(tmp_path: Path) -> None:
 
 def test_an_analysis_knows_who_judged(tmp_path: Path) -> None:
     (run,) = read_runs([made(tmp_path / "run", labels=[NOWHERE]).path])
-    assert Analysis(run).metrics_source == "none"
+    assert run.metrics_source == "none"

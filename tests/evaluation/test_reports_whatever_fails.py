@@ -49,7 +49,7 @@ def _broken(runs: Sequence[Analysis]) -> Section:
 
 
 def test_a_part_that_fails_is_told_in_its_place(tmp_path: Path) -> None:
-    runs = [Analysis(run) for run in read_runs([made(tmp_path / "run").path])]
+    runs = read_runs([made(tmp_path / "run").path])
     faults = Faults()
     report = report_of(runs, faults, [SECTIONS[0], ("Broken", _broken), SECTIONS[1]])
     assert [fault.part for fault in faults.found] == ["Broken"]

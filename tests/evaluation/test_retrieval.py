@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from atlas_search.evaluation.labels import Label
-from atlas_search.evaluation.metrics import Case, Reply, Tools
+from atlas_search.evaluation.metrics import METRICS, Case, Reply, Tools, metric_of
 from atlas_search.evaluation.metrics_ranked import (
     Ranking,
     measure_retrieval,
@@ -17,7 +17,7 @@ from atlas_search.evaluation.metrics_ranked import (
     reciprocal_rank,
     trec_eval,
 )
-from atlas_search.evaluation.scored import METRICS, figures_of, metric_of
+from atlas_search.evaluation.scored import figures_of
 from tests.hash_embedder import HashEmbedder
 from tests.replies import passage, reply
 

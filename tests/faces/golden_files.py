@@ -14,11 +14,11 @@ LINES = 60  # of a diff
 NEAR = 2e-4  # numbers are rounded to 4 places, and processors differ in the last one
 
 
-def written(content: object) -> str:
-    """What the file of a face holds: a text as it is, anything else as JSON."""
-    if isinstance(content, str):
-        return content.rstrip("\n") + "\n"
-    return _lines(content, "") + "\n"
+def written(name: str, content: object) -> str:
+    """Return what the file `name` of a face holds: JSON in one layout, a text as it is."""
+    if not name.endswith(".json"):
+        return str(content).rstrip("\n") + "\n"
+    return _lines(json.loads(content) if isinstance(content, str) else content, "") + "\n"
 
 
 def _lines(value: object, indent: str) -> str:

@@ -36,7 +36,7 @@ def world(
 
 @pytest.mark.parametrize("name", FACES)
 def test_a_face_is_as_it_was(world: World, name: str) -> None:
-    text = written(FACES[name](world))
+    text = written(name, FACES[name](world))
     if WRITE in os.environ:
         write(name, text)
     assert name in files(), f"There is no golden file {name}. {ANEW}"

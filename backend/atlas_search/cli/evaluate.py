@@ -16,7 +16,6 @@ from atlas_search.cli.ask import print_whole
 from atlas_search.cli.evaluate_judge import (
     OF_THE_JUDGE,
     Judge,
-    JudgeMeasures,
     JudgeModelName,
     JudgeProvider,
     JudgeTarget,
@@ -94,7 +93,7 @@ from atlas_search.evaluation.grid import (
     grid_rows,
     grid_tables,
 )
-from atlas_search.evaluation.judge import JudgeWanted, Measures
+from atlas_search.evaluation.judge import JudgeWanted
 from atlas_search.evaluation.label_set import EVERY_SPLIT
 from atlas_search.evaluation.remote import open_subject
 from atlas_search.evaluation.report_analysis import WIDTH, evaluation_table, index_table
@@ -107,7 +106,7 @@ REMOTE_PARALLEL = 4
 
 @dataclass(frozen=True)
 class _Asked:
-    """What a run is to end with besides its figures."""
+    """Demands on a run besides its figures."""
 
     require_llm: bool
     audit_index: bool
@@ -156,7 +155,6 @@ def run_command(
     judge_target: JudgeTarget = "",
     judge_provider: JudgeProvider = "",
     judge_model: JudgeModelName = "",
-    judge_measures: JudgeMeasures = Measures.OWN,
     max_cost: MaxCost = None,
     phoenix: Annotated[
         bool, typer.Option("--phoenix", help="Upload the run to Phoenix at its end")
@@ -170,13 +168,7 @@ def run_command(
     require("eval", "An evaluation")
     check_model_is_asked(require_llm=require_llm, search_only=search_only)
     only_with(context, "judge", *OF_THE_JUDGE)
-    by = JudgeWanted(
-        judge_target,
-        judge_provider,
-        judge_model,
-        max_cost=max_cost,
-        measures=judge_measures,
-    )
+    by = JudgeWanted(judge_target, judge_provider, judge_model, max_cost=max_cost)
     if judge:
         check_judge(by)
     asked = _Asked(require_llm, audit_index, by if judge else None)
@@ -310,7 +302,6 @@ def grid_command(
     judge_target: JudgeTarget = "",
     judge_provider: JudgeProvider = "",
     judge_model: JudgeModelName = "",
-    judge_measures: JudgeMeasures = Measures.OWN,
     max_cost: MaxCost = None,
     as_json: AsJson = False,
 ) -> None:
@@ -318,13 +309,7 @@ def grid_command(
     require("eval", "An evaluation")
     check_model_is_asked(require_llm=require_llm, search_only=search_only)
     only_with(context, "judge", *OF_THE_JUDGE)
-    by = JudgeWanted(
-        judge_target,
-        judge_provider,
-        judge_model,
-        max_cost=max_cost,
-        measures=judge_measures,
-    )
+    by = JudgeWanted(judge_target, judge_provider, judge_model, max_cost=max_cost)
     if judge:
         check_judge(by)
     if resume:
@@ -379,10 +364,12 @@ def grid_command(
             cells = list(carry_out_grid(grid, atlas, asking_bar, parallel=parallel))
     judged = _judged(grid, cells, by) if judge else True
     rows = grid_rows(cells)
-    _write_tables(grid, rows)
+    replace_file(grid.path / "grid.csv", grid_csv(rows))
+    replace_file(grid.path / "grid.md", grid_markdown(rows))
     _print_tables(rows, as_json=as_json)
     written = _end_grid(grid, cells)
-    sys.exit(_status(cells, require_llm=require_llm) or bool(written.faults) or not judged)
+    status = max(status_of(cell.outcome, require_llm=require_llm) for cell in cells)
+    sys.exit(status or bool(written.faults) or not judged)
 
 
 def _judged(grid: Grid, cells: Sequence[Cell], by: JudgeWanted) -> bool:
@@ -417,11 +404,6 @@ def _require_models(atlas: Atlas, configurations: Iterable[Configuration]) -> No
         require_language_model(ProcessSubject(atlas, configuration.name))
 
 
-def _write_tables(grid: Grid, rows: Sequence[Row]) -> None:
-    replace_file(grid.path / "grid.csv", grid_csv(rows))
-    replace_file(grid.path / "grid.md", grid_markdown(rows))
-
-
 def _print_tables(rows: Sequence[Row], *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(grid_document(rows), indent=2))
@@ -438,18 +420,10 @@ def _end_grid(grid: Grid, cells: Sequence[Cell]) -> Written:
     lines += written.remarks
     remarks = ((cell.run.folder, " ".join(remarks_on(cell.outcome))) for cell in cells)
     lines += [f"{folder}: {remark}" for folder, remark in remarks if remark]
-    if not _complete(cells):
+    if not all(cell.outcome.complete for cell in cells):
         lines.append(f"Go on: atlas eval grid --resume {shlex.quote(str(grid.path))}")
     print(*lines, sep="\n", file=sys.stderr)
     return written
-
-
-def _status(cells: Sequence[Cell], *, require_llm: bool) -> int:
-    return max(status_of(cell.outcome, require_llm=require_llm) for cell in cells)
-
-
-def _complete(cells: Sequence[Cell]) -> bool:
-    return all(cell.outcome.complete for cell in cells)
 
 
 eval_app = typer.Typer(help="How good a target is.", invoke_without_command=True)

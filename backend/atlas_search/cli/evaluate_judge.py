@@ -33,7 +33,6 @@ from atlas_search.evaluation.judge import (
     VOTES,
     JudgeReport,
     JudgeWanted,
-    Measures,
     PersonVote,
     Scale,
     approval,
@@ -74,7 +73,7 @@ from atlas_search.server.labelling import (
 from atlas_search.server.search import search_blueprint
 from atlas_search.server.sockets import Limits, Listener
 
-OF_THE_JUDGE = ("judge_target", "judge_provider", "judge_model", "judge_measures", "max_cost")
+OF_THE_JUDGE = ("judge_target", "judge_provider", "judge_model", "max_cost")
 """Options that only a judge heeds."""
 
 Judge = Annotated[bool, typer.Option("--judge", help="Let a language model judge the answers then")]
@@ -83,24 +82,26 @@ JudgeTarget = Annotated[
 ]
 JudgeProvider = Annotated[str, typer.Option(help="Provider of the judge, in place of the target's")]
 JudgeModelName = Annotated[str, typer.Option("--judge-model", help="Its model, likewise")]
-JudgeMeasures = Annotated[
-    Measures,
-    typer.Option(help="Atlas' own measures, or those of the libraries RAGAS and DeepEval"),
-]
 Votes = Annotated[
-    int | None,
-    typer.Option("--judge-votes", min=1, help=f"Times it is asked; odd (default: {VOTES})"),
+    int,
+    typer.Option(
+        "--judge-votes",
+        min=1,
+        help=f"Times it is asked; odd (default: {VOTES})",
+        show_default=False,
+    ),
 ]
 MaxCost = Annotated[
     float | None,
     typer.Option(min=0, help="Most to spend, in the currency of the target's prices"),
 ]
 PassageTokens = Annotated[
-    int | None,
+    int,
     typer.Option(
         "--judge-tokens",
         min=100,
         help=f"Tokens of passages in one call (default: {PASSAGE_TOKENS})",
+        show_default=False,
     ),
 ]
 Parallel = Annotated[int, typer.Option(min=1, max=64, help="Questions judged at once")]
@@ -114,10 +115,9 @@ def judge_command(
     judge_target: JudgeTarget = "",
     judge_provider: JudgeProvider = "",
     judge_model: JudgeModelName = "",
-    judge_measures: JudgeMeasures = Measures.OWN,
-    judge_votes: Votes = None,
+    judge_votes: Votes = VOTES,
     max_cost: MaxCost = None,
-    judge_tokens: PassageTokens = None,
+    judge_tokens: PassageTokens = PASSAGE_TOKENS,
     parallel: Parallel = 4,
     as_json: AsJson = False,
 ) -> None:
@@ -131,7 +131,6 @@ def judge_command(
         max_cost,
         judge_tokens,
         parallel,
-        judge_measures,
     )
     folder = RunFolder(run_folder(run))
     report = judge_run(load_settings(), folder, wanted)
@@ -164,7 +163,7 @@ def judge_run(settings: Settings, folder: RunFolder, wanted: JudgeWanted) -> Jud
 
 
 def rated_votes(folder: RunFolder) -> list[PersonVote]:
-    """What those said who rated the answers of a run, on scales that the judge has too.
+    """Read the ratings of the answers of a run, on scales that the judge has too.
 
     A mark above the middle of its scale approves, one in the middle says neither.
     """
@@ -190,7 +189,7 @@ def rated_votes(folder: RunFolder) -> list[PersonVote]:
 
 
 def vote_of(rating: Rating) -> PersonVote:
-    """What somebody said of an answer, as approval."""
+    """Read a rating of an answer as approval."""
     answer, vote = rating.answer, rating.vote
     said: dict[Scale, bool | None] = {
         scale: approval(vote.scores[scale]) for scale in _MARKED if scale in vote.scores
@@ -207,22 +206,15 @@ def vote_of(rating: Rating) -> PersonVote:
 
 
 def remarks_on(report: JudgeReport) -> list[str]:
-    """What is to be said of a judging, a sentence for each thing."""
+    """Say what came of a judging, a sentence for each thing."""
     return [
         f"metrics_source: {report.metrics_source}, by {report.provider}/{report.model}.",
-        *_measured_by(report),
         f"{report.calls} calls, {report.prompt_tokens} tokens read, {report.completion_tokens} "
         f"written, cost {'unknown' if report.cost is None else f'{report.cost:.4f}'}.",
         *_agreements(report),
         *(f"{count} figures are estimates: {note}" for note, count in report.notes.items()),
         *([_split(report)] if report.split else []),
     ]
-
-
-def _measured_by(report: JudgeReport) -> Iterable[str]:
-    if report.libraries:
-        named = (f"{name} {version}" for name, version in report.libraries.items())
-        yield f"Measured by {' and '.join(named)}."
 
 
 def _agreements(report: JudgeReport) -> Iterable[str]:
@@ -264,13 +256,10 @@ def agreement_command(run: RunName, as_json: AsJson = False) -> None:
         raise SourceError(f"Nobody has rated {folder} yet: `atlas eval rate {run}` opens a page.")
     found = agreements(given, ratings.scales())
     if as_json:
-        print(printable_json({"scales": [_agreement_text(one) for one in found]}))
+        scales = [asdict(one) | {"scale": one.scale.model_dump()} for one in found]
+        print(printable_json({"scales": scales}))
     else:
         _print_agreement(found)
-
-
-def _agreement_text(found: Agreement) -> dict[str, object]:
-    return asdict(found) | {"scale": found.scale.model_dump()}
 
 
 def _print_agreement(found: Sequence[Agreement]) -> None:
@@ -315,7 +304,7 @@ Port = Annotated[
 
 
 def new_key() -> str:
-    """What opens the page, made anew at each start."""
+    """Make the key of the page, anew at each start."""
     return secrets.token_urlsafe(24)
 
 

@@ -198,7 +198,7 @@ INTERRUPTED = 130  # as shells say of a command that Ctrl-C ended
 
 
 def remarks_on(outcome: Outcome) -> list[str]:
-    """What a run lacks, a sentence for each."""
+    """Say what a run lacks, a sentence for each thing."""
     remarks = []
     if outcome.failed:
         remarks.append(f"{len(outcome.failed)} questions failed, the first: {outcome.failed[0]}")
@@ -235,7 +235,7 @@ def load_run(name: str) -> EvalRun:
 
 
 def run_folder(name: str) -> Path:
-    """Where a run is. Raises SourceError with the names that are known."""
+    """Find the folder of a run. Raises SourceError with the names that are known."""
     kept = load_settings().atlas_evaluation_directory
     for place in (Path(name), kept / name):
         if place.is_dir():

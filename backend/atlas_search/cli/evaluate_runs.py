@@ -43,7 +43,7 @@ from atlas_search.evaluation.compare import (
     row,
 )
 from atlas_search.evaluation.compare_figures import ALPHA
-from atlas_search.evaluation.exports import left_out, replied, write_export
+from atlas_search.evaluation.exports import count_failed, read_replies, write_export
 from atlas_search.evaluation.folder import RunFolder
 from atlas_search.evaluation.gate import (
     Baseline,
@@ -231,7 +231,7 @@ def _gate_table(checks: list[Check] | tuple[Check, ...]) -> Table:
 
 
 class DataSet(StrEnum):
-    """Who reads it."""
+    """Tool that reads it."""
 
     RAGAS = "ragas"
     DEEPEVAL = "deepeval"
@@ -245,11 +245,11 @@ def export_command(
 ) -> None:
     """Write a run as a data set that another tool of evaluation reads."""
     folder = RunFolder(run_folder(run))
-    came = replied(folder)
+    came = read_replies(folder)
     paths = write_export(came, format_, file)
     unasked = len(folder.labels()) - len(came.scored)
     lines = [f"Written: {', '.join(map(str, paths))}."]
-    if failed := left_out(came):
+    if failed := count_failed(came):
         lines.append(f"Left out: {failed} that failed.")
     if unasked:
         lines.append(f"Left out: {unasked} that were not asked.")

@@ -140,7 +140,7 @@ def depth_table(unequal: Sequence[Unequal]) -> Table:
 
 
 def depth_document(found: DepthCheck) -> dict[str, Any]:
-    """What a check found."""
+    """Return the result of a check."""
     return {
         "checked": found.checked,
         **{str(verdict): count for verdict, count in found.verdicts.items()},
@@ -433,7 +433,7 @@ def _print_check(console: Console, found: DepthCheck) -> None:
 
 
 def depth_sentences(found: DepthCheck) -> Sequence[str]:
-    """What was checked, what came of it, and what could not be checked."""
+    """Say what was checked, what came of it, and what could not be checked."""
     verdicts = found.verdicts
     said = ["No request over all corpora was found that could be checked."]
     if found.first and found.last:

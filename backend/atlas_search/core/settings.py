@@ -322,11 +322,6 @@ class Settings(BaseSettings):
     atlas_evaluation_directory: Path = Field(
         Path("data/evaluations"), description="Folder of the runs of `atlas eval`"
     )
-    judges_python: Path = Field(
-        Path(".venv-judges/bin/python"),
-        description="Python of the environment that RAGAS and DeepEval are installed in, for "
-        "`--judge-measures libraries`",
-    )
     atlas_model_directory: Path = Field(
         Path("data/models"), description="Folder of models that are exported to ONNX Runtime"
     )
@@ -350,7 +345,6 @@ class Settings(BaseSettings):
         "phoenix_working_dir",
         "atlas_state_directory",
         "atlas_evaluation_directory",
-        "judges_python",
         "atlas_model_directory",
     )
     @classmethod

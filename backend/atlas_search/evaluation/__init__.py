@@ -1,1 +1,1 @@
-"""How good a target is: label sets, metrics, the runner and its report."""
+"""Evaluation of a target: label sets, metrics, the runner and its report."""

@@ -23,8 +23,7 @@ from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.documents.answer import AnswerDocument
 from atlas_search.documents.search import SearchOut
 from atlas_search.evaluation.labels import Label
-from atlas_search.evaluation.metrics import Reply
-from atlas_search.providers.embedding import Embedder, EmbedderInfo
+from atlas_search.evaluation.metrics import Reply, TextEmbedder
 
 _log = logging.getLogger(__name__)
 
@@ -33,7 +32,7 @@ class Asker(Protocol):
     """Asks a target, or only searches with it. Safe to use from several threads."""
 
     def ask(self, label: Label) -> Reply:
-        """What came back for the question of a label; its `error` says why nothing did.
+        """Return what came back for the question of a label; its `error` says why nothing did.
 
         Raises nothing: one question that fails costs a run no other.
         """
@@ -91,7 +90,7 @@ class ProcessAsker:
 
 
 def failure(raised: Exception, label: Label) -> str:
-    """What a reply says of an error; one that nobody raises on purpose is logged whole."""
+    """Return what a reply says of an error; one that nobody raises on purpose is logged whole."""
     if isinstance(raised, AtlasError):
         return str(raised)
     _log.error("The question %s cannot be asked.", label.id, exc_info=raised)
@@ -99,7 +98,7 @@ def failure(raised: Exception, label: Label) -> str:
 
 
 def without_kept_answers(atlas: Atlas) -> Atlas:
-    """The same collection, where every question is answered anew; it needs no closing."""
+    """Return the same collection, where every question is answered anew; it needs no closing."""
     cache = AnswerCache(1, 1, enabled=False)
     answerer = replace(atlas.services.answerer, cache=cache)
     return Atlas(replace(atlas.services, answerer=answerer))
@@ -155,7 +154,7 @@ Told = Callable[[int, int], None]
 
 
 def no_one(done: int, questions: int) -> None:
-    """Where nobody wants to hear it."""
+    """Hear nothing."""
 
 
 def ask_all(
@@ -215,23 +214,14 @@ PATIENCE = 3
 
 @dataclass
 class PatientEmbedder:
-    """See Embedder. Once it is given up, it raises at once what it raised last."""
+    """An embedding model that is given up after PATIENCE failures: it raises at once what it
+    raised last."""
 
-    whole: Embedder
+    whole: TextEmbedder
     _failures: list[EmbeddingUnavailable] = field(default_factory=list)
 
-    @property
-    def info(self) -> EmbedderInfo:
-        """See Embedder."""
-        return self.whole.info
-
-    @property
-    def fingerprint(self) -> str:
-        """See Embedder."""
-        return self.whole.fingerprint
-
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """See Embedder."""
+        """Embed texts, each as a row. Raises EmbeddingUnavailable."""
         if len(self._failures) >= PATIENCE:
             raise EmbeddingUnavailable(str(self._failures[-1])) from self._failures[-1]
         try:
@@ -241,15 +231,3 @@ class PatientEmbedder:
             raise
         self._failures.clear()
         return vectors
-
-    def embed_query(self, text: str) -> NDArray[np.float32]:
-        """See Embedder."""
-        return self.whole.embed_query(text)
-
-    def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """See Embedder."""
-        return self.whole.count_tokens(texts)
-
-    def token_spans(self, text: str) -> list[tuple[int, int]]:
-        """See Embedder."""
-        return self.whole.token_spans(text)

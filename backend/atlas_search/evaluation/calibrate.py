@@ -17,11 +17,11 @@ from atlas_search.atlas import Atlas
 from atlas_search.core.domain import Passage
 from atlas_search.core.errors import RequestError, SourceError
 from atlas_search.evaluation.labels import Label, Split
+from atlas_search.evaluation.statistics import FloatArray
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.language.text import sentences, words
 from atlas_search.stores.manifest import Calibration, Manifest
 from atlas_search.stores.store import Store
-from atlas_search.stores.terms import FloatArray
 from atlas_search.stores.versions import go_live, lock
 
 Basis = Literal["labels", "made"]

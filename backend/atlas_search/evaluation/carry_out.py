@@ -52,7 +52,7 @@ SERVER = "server"
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of a target before it is asked; see RunSpec for the names.
+    """Facts about a target before it is asked, named as in RunSpec.
 
     `corpora` are those that questions without a choice of their own are asked of; `settings` are
     what answers depend on beside the `options`.
@@ -74,23 +74,23 @@ class Subject(Protocol):
 
     @property
     def facts(self) -> Facts:
-        """What is known of it since it was opened."""
+        """Return the facts as they were when it was opened."""
 
     def now(self) -> Facts:
-        """What is known of it at this moment. Raises AtlasError."""
+        """Return the facts of this moment. Raises AtlasError."""
 
     @property
     def tracer(self) -> Tracer:
-        """What opens the trace of the run."""
+        """Tracer of the run."""
 
     def asker(self, spec: RunSpec) -> Asker:
-        """Who asks it for a run."""
+        """Return the asker for a run."""
 
     def tools(self, k: int | None) -> Tools:
-        """What its replies are judged with, of `k` passages where that is said."""
+        """Return the tools that its replies are judged with, of `k` passages where that is said."""
 
     def language_model(self) -> Health:
-        """Whether the language model that it writes with can be used, asked for now."""
+        """Return whether the language model that it writes with can be used, asked for now."""
 
     @property
     def documents(self) -> LabelCollection:
@@ -103,7 +103,7 @@ _SAME = ("target", "options", "where", "collection", "collection_version", "corp
 
 @dataclass(frozen=True)
 class Wanted:
-    """How a run asks, whoever is asked; see RunSpec for the names."""
+    """Request of a run, whoever is asked, named as in RunSpec."""
 
     today: date
     search_only: bool = False
@@ -125,7 +125,7 @@ class Questions:
 
     @property
     def used(self) -> LabelsUsed:
-        """What a run says of them."""
+        """Return the labels as a run names them."""
         return labels_used(self.path, self.split, self.labels)
 
 
@@ -151,7 +151,9 @@ def choose_questions(
 
 def begin_run(folder: RunFolder, subject: Subject, questions: Questions, wanted: Wanted) -> RunSpec:
     """Write down what is asked of whom. Raises AtlasError if the folder holds a run already."""
-    spec = _spec(subject.facts, questions.used, wanted)
+    spec = RunSpec(
+        started=datetime.now(UTC), labels=questions.used, **vars(subject.facts), **vars(wanted)
+    )
     folder.begin(spec, questions.labels)
     return spec
 
@@ -170,7 +172,7 @@ def check_same(folder: RunFolder, subject: Subject) -> None:
 
 
 def changes(spec: RunSpec, facts: Facts) -> Iterator[str]:
-    """What is not as it was when a run began, a clause for each thing."""
+    """Yield a clause for each thing that is not as it was when a run began."""
     pairs = {name: (getattr(spec, name), getattr(facts, name)) for name in _SAME}
     pairs["version of Atlas"] = (_own_versions(spec.versions), _own_versions(facts.versions))
     for name, (then, now) in pairs.items():
@@ -178,32 +180,11 @@ def changes(spec: RunSpec, facts: Facts) -> Iterator[str]:
             yield f"{name} was {_shown(then, now)} and is {_shown(now, then)}"
 
 
-def _spec(facts: Facts, used: LabelsUsed, wanted: Wanted) -> RunSpec:
-    return RunSpec(
-        id=wanted.id,
-        started=datetime.now(UTC),
-        labels=used,
-        target=facts.target,
-        composite_target=facts.composite_target,
-        options=dict(facts.options),
-        where=facts.where,
-        collection=facts.collection,
-        collection_version=facts.collection_version,
-        corpora=facts.corpora,
-        search_only=wanted.search_only,
-        k=wanted.k,
-        today=wanted.today,
-        seed=wanted.seed,
-        limit=wanted.limit,
-        parallel=wanted.parallel,
-        settings=dict(facts.settings),
-        versions=dict(facts.versions),
-        command=wanted.command,
-    )
-
-
 def _own_versions(versions: Mapping[str, str]) -> dict[str, str]:
-    """Of Atlas here and on the server; a library may be another and answer the same."""
+    """Return the versions of Atlas here and on the server.
+
+    A library may be another and answer the same.
+    """
     return {name: versions[name] for name in (DISTRIBUTION, SERVER) if name in versions}
 
 
@@ -231,12 +212,12 @@ class Outcome:
 
     @property
     def lacking(self) -> list[str]:
-        """Why a question lacks figures that it should have, for each."""
+        """Return why a question lacks figures that it should have, for each."""
         return [one.lacking for one in self.run.scored if one.lacking]
 
     @property
     def failed(self) -> list[str]:
-        """Why nothing came back for a question, for each."""
+        """Return why nothing came back for a question, for each."""
         return [one.reply.error for one in self.run.scored if one.reply.error]
 
     @property
@@ -247,7 +228,7 @@ class Outcome:
 
     @property
     def complete(self) -> bool:
-        """Whether something came back for every question, with all figures it can have."""
+        """Return whether every question has a reply with all figures it can have."""
         return not (self.stopped or self.missing or self.failed or self.lacking)
 
 
@@ -282,7 +263,7 @@ def carry_out(
 
 
 def so_far(folder: RunFolder) -> Outcome:
-    """What can be read of a run, without asking anything."""
+    """Return what can be read of a run, without asking anything."""
     damaged: list[str] = []
     run = folder.load(lambda error: damaged.append(str(error)))
     return Outcome(
@@ -296,7 +277,7 @@ def so_far(folder: RunFolder) -> Outcome:
 def _write_figures(
     folder: RunFolder, subject: Subject, spec: RunSpec, asked: Collection[str]
 ) -> None:
-    """Those of all questions, if one lacks some or has another reply since."""
+    """Write the figures of all questions, if one lacks some or has another reply since."""
     labels, replies = folder.labels(), folder.replies()
     known = {one.label.id for one in _known(folder) if not one.lacking} - set(asked)
     if any(id_ in replies and id_ not in known for id_ in (label.id for label in labels)):
@@ -304,7 +285,7 @@ def _write_figures(
 
 
 def _known(folder: RunFolder) -> tuple[Scored, ...]:
-    """What has figures that can be read."""
+    """Return what has figures that can be read."""
     return folder.load(lambda _: None).scored
 
 
@@ -346,7 +327,7 @@ def judging_tools(embedder: Embedder, corpora: Sequence[str], k: int) -> Tools:
 
 @dataclass(frozen=True)
 class ProcessSubject:
-    """See Subject. `target` is the name of one of the collection's targets."""
+    """Subject in this process; `target` is the name of one of the collection's targets."""
 
     atlas: Atlas
     target: str
@@ -404,7 +385,7 @@ class ProcessSubject:
 
 
 def model_settings(embedder: EmbedderInfo) -> dict[str, str]:
-    """What a run says of the embedding model, and which library runs it if that is known."""
+    """Return what a run says of the embedding model, and which library runs it if that is known."""
     runtime, *_ = embedder.runtime.split() or [""]  # without its version, which is among others
     runtime = ROUNDED if embedder.runtime.endswith(ROUNDED) else runtime
     return {
@@ -494,7 +475,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Operations:
-    """What the questions of a run took; what nothing is known of is None.
+    """Time, tokens and money that the questions of a run took; None where nothing is known.
 
     Intervals are by the bootstrap over the questions, as those of figures.
 
@@ -522,7 +503,7 @@ class Operations:
 
 
 def operations(run: EvalRun) -> Operations:
-    """What the questions of a run took. Those that failed count as `failed` alone."""
+    """Return what the questions of a run took. Those that failed count as `failed` alone."""
     replies = [one.reply for one in run.scored]
     came = [reply for reply in replies if not reply.error]
     kept = [reply for reply in came if reply.answer and reply.answer.cache_hit]
@@ -555,7 +536,7 @@ def _stages(replies: Sequence[Reply]) -> dict[str, Spread]:
 
 
 def _tokens_and_seconds(replies: Iterable[Reply]) -> list[tuple[float, float]]:
-    """Of each question that a language model wrote for."""
+    """Return the tokens and seconds of each question that a language model wrote for."""
     return [
         (reply.answer.usage.completion_tokens, reply.seconds)
         for reply in replies

@@ -34,7 +34,7 @@ DOCUMENTS = 5
 
 @dataclass(frozen=True)
 class QuestionOutcome:
-    """What became of a question in one run. `decision` is empty where it was only searched for."""
+    """Outcome of a question in one run. `decision` is empty where it was only searched for."""
 
     decision: str
     answer: str
@@ -61,7 +61,7 @@ class ChangedQuestion:
 def changed_questions(
     a: Mapping[str, Scored], b: Mapping[str, Scored], ids: Sequence[str]
 ) -> list[ChangedQuestion]:
-    """Those rightly answered or declined in one run alone, then the greatest changes of TOLD.
+    """List the questions that only one run decided rightly, then the greatest changes of TOLD.
 
     By the size of the change, worse before better, then by id. Each question is there once.
     """
@@ -112,7 +112,7 @@ UNSET = "(not there)"
 
 @dataclass(frozen=True)
 class Change:
-    """What is called `name` in either run; UNSET where one has no such thing."""
+    """Value called `name` in either run; UNSET where one has no such thing."""
 
     name: str
     a: Any
@@ -124,15 +124,15 @@ class Measured(Protocol):
 
     @property
     def spec(self) -> RunSpec:
-        """What was asked of whom."""
+        """Return what was asked of whom."""
 
     @property
     def metrics_source(self) -> MetricsSource:
-        """Who gave the figures that a judge or a heuristic can give."""
+        """Return who gave the figures that a judge or a heuristic can give."""
 
     @property
     def judge(self) -> JudgeUsed | None:
-        """Who judged, if anyone did."""
+        """Return who judged, if anyone did."""
 
 
 def changed_options(a: RunSpec, b: RunSpec) -> list[Change]:
@@ -141,7 +141,7 @@ def changed_options(a: RunSpec, b: RunSpec) -> list[Change]:
 
 
 def changed_basis(a: Measured, b: Measured) -> list[Change]:
-    """What else differs that figures depend on.
+    """List what else differs that figures depend on.
 
     Questions, collection, who was asked and who judged, settings, versions.
     """
@@ -173,8 +173,7 @@ def _basis(run: Measured) -> dict[str, Any]:
 
 
 def _judge(judge: JudgeUsed) -> str:
-    by = "".join(f", {name} {version}" for name, version in sorted(judge.libraries.items()))
-    return f"{judge.provider} {judge.model}, {judge.votes} votes{by}"
+    return f"{judge.provider} {judge.model}, {judge.votes} votes"
 
 
 def _prompts(judge: JudgeUsed) -> dict[str, str]:
@@ -189,7 +188,7 @@ def _changes(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[Change]:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What changed from run `a` to run `b`: options of the target, figures and questions.
+    """Changes from run `a` to run `b`: options of the target, figures and questions.
 
     `basis` is what makes it less than a comparison of the same questions asked of the same
     collection, `gaps` what either run lacks, and figures that cannot be compared.
@@ -240,7 +239,7 @@ def compare(a: EvalRun, b: EvalRun, *, alpha: float = ALPHA) -> Comparison:
 
 
 def gaps(run: EvalRun, name: str) -> list[str]:
-    """Which questions of a run have no figures, or got no reply."""
+    """Count the questions of a run without figures or reply, a sentence each."""
     asked, wanted = len(run.scored), run.spec.labels.questions
     failed = sum(bool(one.reply.error) for one in run.scored)
     told = []
@@ -252,7 +251,7 @@ def gaps(run: EvalRun, name: str) -> list[str]:
 
 
 def source_gaps(unlike: Mapping[str, int]) -> list[str]:
-    """Which figures of how many questions are left out, given `unlike_sources`."""
+    """Say which figures of how many questions are left out, given `unlike_sources`."""
     return [
         f"{figure} of {count} questions is left out: a judge gave it in one run, and shared words "
         "in the other."
@@ -323,7 +322,7 @@ def heading(comparison: Comparison) -> list[str]:
 
 
 def conclusion(comparison: Comparison) -> str:
-    """How many figures differ."""
+    """Say how many figures differ."""
     found = len(comparison.significant)
     tested = len(comparison.differences)
     return (
@@ -333,7 +332,7 @@ def conclusion(comparison: Comparison) -> str:
 
 
 def pairs_text(found: Pairs, a: str, b: str) -> str:
-    """How many questions are compared, and how many are not."""
+    """Say how many questions are compared, and how many are not."""
     left_out = {
         f"only in {a}": found.only_a,
         f"only in {b}": found.only_b,
@@ -363,7 +362,14 @@ def question_lines(one: ChangedQuestion) -> list[str]:
 
 def markdown(comparison: Comparison) -> str:
     """The whole comparison, significant figures before all."""
-    lines = ["# Comparison", "", *_bullets(heading(comparison)), "", conclusion(comparison), ""]
+    lines = [
+        "# Comparison",
+        "",
+        *(f"- {_plain(line)}" for line in heading(comparison)),
+        "",
+        conclusion(comparison),
+        "",
+    ]
     if comparison.significant:
         lines += [*_table(comparison.significant), "", MEANING, ""]
     lines += ["## Questions that changed", ""]
@@ -395,11 +401,7 @@ def _line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _bullets(lines: Sequence[str]) -> list[str]:
-    return [f"- {_plain(line)}" for line in lines]
-
-
 def _plain(text: str) -> str:
-    """What Markdown shows as written, on one line."""
+    """Escape a text for Markdown, on one line."""
     escaped = "".join(f"\\{letter}" if letter in "\\`*_[]<>|#" else letter for letter in text)
     return " ".join(escaped.split())

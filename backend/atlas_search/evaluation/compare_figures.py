@@ -10,7 +10,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.evaluation.confidence import CONFIDENCE_METRICS as SET_METRICS
 from atlas_search.evaluation.confidence import (
     FIGURES,
     Outcome,
@@ -19,9 +18,9 @@ from atlas_search.evaluation.confidence import (
     outcome_of,
     together,
 )
+from atlas_search.evaluation.metrics import METRICS, metric_of
 from atlas_search.evaluation.run import EvalRun
-from atlas_search.evaluation.scored import FAILED as FAILED_METRIC
-from atlas_search.evaluation.scored import METRICS, Scored, Source, metric_of
+from atlas_search.evaluation.scored import FAILED, Scored, Source
 from atlas_search.evaluation.statistics import (
     SEED,
     holm,
@@ -35,8 +34,6 @@ Better = Literal["higher", "lower", "none"]
 
 SECONDS = "seconds"
 """Until the reply came; no metric, since it says nothing of the target alone."""
-
-FAILED = FAILED_METRIC.name
 
 
 @dataclass(frozen=True)
@@ -58,7 +55,7 @@ RunFigures = Mapping[str, QuestionFigures]
 
 
 def run_figures(run: EvalRun) -> dict[str, QuestionFigures]:
-    """Those of the metrics, and `seconds` where a reply came."""
+    """Return the figures of each question, with `seconds` where a reply came."""
     return {one.label.id: question_figures(one) for one in run.scored}
 
 
@@ -68,24 +65,24 @@ def known_figures() -> list[str]:
 
 
 def is_known(figure: str) -> bool:
-    """Whether some run could have this figure."""
+    """Return whether some run could have this figure."""
     return figure == SECONDS or _has_metric(figure)
 
 
 def is_of_sets(figure: str) -> bool:
-    """Whether it is a figure of many questions together, which no question has."""
-    return figure in {metric.name for metric in SET_METRICS}
+    """Return whether only many questions together have this figure."""
+    return figure in FIGURES
 
 
 def better(figure: str) -> Better:
-    """Where a change of it for the better goes; `none` of a figure whose metric is not known."""
+    """Return the better direction of a figure; `none` where its metric is not known."""
     if figure == SECONDS:
         return "lower"
     return metric_of(figure).better if _has_metric(figure) else "none"
 
 
 def question_figures(one: Scored) -> QuestionFigures:
-    """Those of one question that are numbers."""
+    """Return the figures of one question that are numbers."""
     digest = hashlib.sha256(one.label.question.encode()).hexdigest()[:8]
     came = {} if one.reply.error else {SECONDS: one.reply.seconds}
     # a run that an older version scored has no `failed`
@@ -124,7 +121,7 @@ NO_PAIRS = Pairs((), 0, 0, 0)
 
 
 def pairs(a: RunFigures, b: RunFigures) -> Pairs:
-    """What can be compared."""
+    """Return what can be compared."""
     both = [id_ for id_ in a if id_ in b]
     common = tuple(id_ for id_ in both if a[id_].digest == b[id_].digest)
     return Pairs(common, len(a) - len(both), len(b) - len(both), len(both) - len(common))
@@ -140,7 +137,7 @@ def paired_values(
 
 
 def unlike_sources(a: RunFigures, b: RunFigures, ids: Iterable[str]) -> dict[str, int]:
-    """How many questions have a figure in both runs, but not from the same source; by name."""
+    """Count by figure the questions that have it in both runs from different sources."""
     counts = Counter(
         name
         for id_ in ids
@@ -151,13 +148,13 @@ def unlike_sources(a: RunFigures, b: RunFigures, ids: Iterable[str]) -> dict[str
 
 
 def paired_differences(values: Iterable[tuple[float, float]]) -> list[float]:
-    """What was added to each figure; 0 if it is less than SAME."""
+    """Return what was added to each figure; 0 if it is less than SAME."""
     changes = (after - before for before, after in values)
     return [change if abs(change) >= SAME else 0.0 for change in changes]
 
 
 def _same_source(a: QuestionFigures, b: QuestionFigures, figure: str) -> bool:
-    """What a judge says is another measure than what shared words do, under one name."""
+    """Return what a judge says is another measure than what shared words do, under one name."""
     return a.sources.get(figure) == b.sources.get(figure)
 
 
@@ -173,7 +170,7 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class SetPairs:
-    """What a figure of all questions is computed from in both runs.
+    """Basis of a figure of all questions, in both runs.
 
     `place` is the question of each of the outcomes, and `second` 1 for those of the second run.
     `differing` are the places of questions with unlike outcomes: no other swap changes anything.
@@ -205,7 +202,7 @@ class SetPairs:
         return float(low), float(high)
 
     def p_value(self, seed: int, least: float) -> float:
-        """That of a paired permutation test, two-sided; 1 where nothing differs.
+        """Return that of a paired permutation test, two-sided; 1 where nothing differs.
 
         More is drawn where p would be as small as it can be, until it can be `least`.
         """
@@ -240,7 +237,7 @@ class SetPairs:
 
 
 def set_pairs(figure: str, a: RunFigures, b: RunFigures, ids: Iterable[str]) -> SetPairs | None:
-    """Of the questions of which both runs tell by the same measure what is right.
+    """Return the outcomes that both runs tell by the same measure.
 
     None where either run has no answer to compute it from.
     """
@@ -387,7 +384,7 @@ def _differing(test: Test) -> int:
 
 
 def is_worse(figure: str, change: float) -> bool:
-    """Whether a figure that changed by so much is worse than before."""
+    """Return whether a figure that changed by so much is worse than before."""
     return change * {"higher": -1, "lower": 1, "none": 0}[better(figure)] > 0
 
 

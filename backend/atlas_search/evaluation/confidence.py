@@ -10,39 +10,15 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.evaluation.metrics import Metric, Reply
-from atlas_search.evaluation.statistics import Figure, interval
+from atlas_search.evaluation.metrics import Reply
+from atlas_search.evaluation.statistics import Figure, FloatArray, interval
 
 PRECISION = 0.9
 BINS = 10
 
-_OF = "questions whose answer can be judged, or that were declined"
 _CORRECT = "answer_correctness"
-_LIKELY = "answers with a likelihood that can be judged"
 
-CONFIDENCE_METRICS = (
-    Metric(
-        "precision_coverage",
-        "confidence",
-        _OF,
-        "Area under the precision of answers against coverage, as the least confident are given up",
-    ),
-    Metric(
-        "coverage_at_90",
-        "confidence",
-        _OF,
-        f"Largest share of the questions answered so that {PRECISION:.0%} of the answers are right",
-    ),
-    Metric(
-        "calibration_error",
-        "confidence",
-        _LIKELY,
-        "Mean distance of likelihood and share right over ten bins (ECE)",
-        "lower",
-    ),
-)
 
-FloatArray = NDArray[np.float64]
 SetFigure = Callable[["Outcomes", FloatArray], FloatArray]
 """A figure of outcomes for each row of weights, shape (m, n) to (m); NaN where it says nothing."""
 
@@ -52,19 +28,19 @@ class Judged(Protocol):
 
     @property
     def reply(self) -> Reply:
-        """What came back."""
+        """Reply to the question."""
 
     @property
     def figures(self) -> Mapping[str, float]:
-        """By name."""
+        """Figures by name."""
 
     @property
     def sources(self) -> Mapping[str, str]:
-        """Who gave a figure: `judge` or `heuristic`."""
+        """Source of a figure: `judge` or `heuristic`."""
 
 
 class Outcome(NamedTuple):
-    """How one question went: whether it was answered, rightly, and how surely.
+    """Outcome of one question: whether it was answered, rightly, and how surely.
 
     `likelihood` is None where none was given. A judge `judged` what is right, or the label.
     """
@@ -78,7 +54,7 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True)
 class Outcomes:
-    """Of each question: whether it was answered, rightly, and how surely, in [0, 1]."""
+    """Outcomes of questions: whether each was answered, rightly, and how surely, in [0, 1]."""
 
     answered: FloatArray
     right: FloatArray
@@ -89,7 +65,7 @@ class Outcomes:
 
 
 class Point(NamedTuple):
-    """What comes of answering only questions with at least this confidence.
+    """Result of answering only questions with at least this confidence.
 
     `coverage` is the share of all questions that is answered, `precision` that of right answers.
     """
@@ -110,7 +86,7 @@ class Bin(NamedTuple):
 
 
 def set_figures(scored: Sequence[Judged]) -> dict[str, Figure]:
-    """The figures of METRICS, with intervals by the percentile bootstrap over the questions."""
+    """Return FIGURES of the questions, with intervals by the percentile bootstrap."""
     known = [outcome for one in scored if (outcome := outcome_of(one))]
     gathered = {name: (of, together(name, known)) for name, of in FIGURES.items()}
     return {
@@ -119,7 +95,7 @@ def set_figures(scored: Sequence[Judged]) -> dict[str, Figure]:
 
 
 def outcomes(scored: Iterable[Judged]) -> Outcomes:
-    """Those of questions that were declined, or whose answer is known to be right or wrong.
+    """Gather the questions that were declined, or whose answer is known to be right or wrong.
 
     How right an answer is says a judge if one was asked, else its label (`right`). The confidence
     is the likelihood if every answer has one, else the evidence.
@@ -128,7 +104,7 @@ def outcomes(scored: Iterable[Judged]) -> Outcomes:
 
 
 def outcome_of(one: Judged) -> Outcome | None:
-    """How a question went; None where it is not known whether its answer is right."""
+    """Return how a question went; None where it is not known whether its answer is right."""
     reply = one.reply
     if reply.answer is None or (reply.answered and _right(one) is None):
         return None
@@ -142,12 +118,12 @@ def outcome_of(one: Judged) -> Outcome | None:
 
 
 def counts(figure: str, outcome: Outcome) -> bool:
-    """Whether a figure of METRICS is also of this question."""
+    """Return whether one of FIGURES is also of this question."""
     return figure != "calibration_error" or (outcome.answered and outcome.likelihood is not None)
 
 
 def together(figure: str, known: Sequence[Outcome]) -> Outcomes:
-    """What a figure of METRICS is computed from."""
+    """Gather the outcomes that one of FIGURES is computed from."""
     return _gathered([one for one in known if counts(figure, one)])
 
 
@@ -175,7 +151,7 @@ def curve(scored: Iterable[Judged]) -> list[Point]:
 
 
 def reliability(scored: Iterable[Judged]) -> list[Bin]:
-    """How often answers of each likelihood are right; bins without an answer are left out."""
+    """Bin the answers by their likelihood; bins without an answer are left out."""
     known = [outcome for one in scored if (outcome := outcome_of(one))]
     found = together("calibration_error", known)
     places = _bins(found)
@@ -228,7 +204,7 @@ FIGURES: Mapping[str, SetFigure] = {
     "coverage_at_90": coverage_at,
     "calibration_error": calibration_error,
 }
-"""What computes each figure of METRICS."""
+"""What computes each figure."""
 
 
 def _by_confidence(

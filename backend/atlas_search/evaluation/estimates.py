@@ -3,46 +3,23 @@
 from collections.abc import Sequence
 from functools import lru_cache
 
-from atlas_search.evaluation.metrics import Case, Metric, token_f1
+from atlas_search.evaluation.metrics import Case, token_f1
 from atlas_search.language.text import content_terms
-
-_ANSWERABLE = "answerable questions"
-_REFERENCE = "answerable questions with a reference"
-_ANSWERED = "questions that were answered"
-
-OVERLAP_METRICS = (
-    Metric(
-        "context_precision",
-        "overlap",
-        _ANSWERABLE,
-        "Mean over the passages of the Jaccard overlap with the closest reference; without one, "
-        "with the question",
-    ),
-    Metric("context_recall", "overlap", _REFERENCE, "Share of a reference's words in the passages"),
-    Metric("faithfulness", "overlap", _ANSWERED, "Share of the answer's words in the passages"),
-    Metric("answer_relevancy", "overlap", _ANSWERED, "Share of the question's words in the answer"),
-    Metric(
-        "answer_correctness",
-        "overlap",
-        f"{_REFERENCE}; without an answer 0",
-        "Harmonic mean of word precision and recall (F1) with the closest reference",
-    ),
-)
 
 Terms = frozenset[str]
 
 
 def measure_overlap(case: Case) -> dict[str, float]:
-    """The figures of METRICS."""
+    """Return the figures of the group `overlap`."""
     label, reply = case.label, case.reply
     passages = [_terms(passage.text) for passage in reply.passages]
     context = Terms().union(*passages)
     references = [_terms(answer) for answer in label.answers]
     figures: dict[str, float] = {}
     if label.answerable:
-        figures["context_precision"] = _mean_jaccard(
-            passages, references or [_terms(label.question)]
-        )
+        wanted = references or [_terms(label.question)]
+        closest = [max(jaccard(passage, each) for each in wanted) for passage in passages]
+        figures["context_precision"] = sum(closest) / len(closest) if closest else 0.0
     if label.answerable and references:
         figures["context_recall"] = max(share(reference, context) for reference in references)
     if reply.answered:
@@ -65,11 +42,6 @@ def jaccard(first: Terms, second: Terms) -> float:
     return len(first & second) / len(either) if either else 0.0
 
 
-def _mean_jaccard(passages: Sequence[Terms], wanted: Sequence[Terms]) -> float:
-    closest = [max(jaccard(passage, each) for each in wanted) for passage in passages]
-    return sum(closest) / len(closest) if closest else 0.0
-
-
 @lru_cache(maxsize=1 << 12)  # the same passages are found again and again
 def _terms(text: str) -> Terms:
     return content_terms(text)
@@ -78,42 +50,6 @@ def _terms(text: str) -> Terms:
 RELEVANT = 0.1
 """A passage counts from above this overlap (Jaccard) with the reference."""
 
-_CAME = "all questions that were not only searched for"
-
-TOKEN_METRICS = (
-    Metric(
-        "token_context_precision",
-        "tokens",
-        _REFERENCE,
-        f"Share of the passages with a Jaccard overlap above {RELEVANT} with a reference",
-    ),
-    Metric(
-        "token_context_recall",
-        "tokens",
-        _REFERENCE,
-        "Share of a reference's tokens in the passages",
-    ),
-    Metric(
-        "token_faithfulness",
-        "tokens",
-        _CAME,
-        "Share of the answer's tokens in the passages, without its stop words; without an answer 1",
-        "none",  # a target that declines everything has it at its best
-    ),
-    Metric(
-        "token_answer_relevancy",
-        "tokens",
-        _CAME,
-        "Share of the question's tokens in the answer, without its stop words; without an answer 0",
-    ),
-    Metric(
-        "token_answer_correctness",
-        "tokens",
-        f"{_CAME}, with a reference or unanswerable",
-        "Harmonic mean of token precision and recall (F1) with a reference; unanswerable: 1 if it "
-        "was declined, else 0",
-    ),
-)
 
 _STOP = frozenset(
     "the a an is are was were of in to and for on with that this be can".split()  # of both
@@ -125,7 +61,7 @@ Tokens = frozenset[str]
 
 
 def measure_tokens(case: Case) -> dict[str, float]:
-    """The figures of METRICS."""
+    """Return the figures of the group `tokens`."""
     label, reply = case.label, case.reply
     passages = [tokens(passage.text) for passage in reply.passages]
     context = Tokens().union(*passages)
@@ -148,7 +84,7 @@ def measure_tokens(case: Case) -> dict[str, float]:
 
 
 def tokens(text: str) -> Tokens:
-    """What stands between blanks, in lower case, each once."""
+    """Return what stands between blanks, in lower case, each once."""
     return frozenset(text.lower().split())
 
 

@@ -82,7 +82,7 @@ def write_export(run: EvalRun, format_: str, file: Path) -> list[Path]:
     return list(texts)
 
 
-def replied(folder: RunFolder) -> EvalRun:
+def read_replies(folder: RunFolder) -> EvalRun:
     """A run with every question that has a reply, judged or not; no figures are told.
 
     Raises SourceError.
@@ -92,7 +92,7 @@ def replied(folder: RunFolder) -> EvalRun:
     return EvalRun(folder.spec(), tuple(came))
 
 
-def left_out(run: EvalRun) -> int:
+def count_failed(run: EvalRun) -> int:
     """Questions that failed: no data set has them."""
     return sum(bool(one.reply.error) for one in run.scored)
 

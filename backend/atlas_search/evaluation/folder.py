@@ -18,7 +18,7 @@ from atlas_search.core.files import writing
 from atlas_search.evaluation.labels import Label
 from atlas_search.evaluation.metrics import Reply
 from atlas_search.evaluation.run import EvalRun, RunSpec, judge_used
-from atlas_search.evaluation.scored import FAILED, Scored, Source, raised
+from atlas_search.evaluation.scored import FAILED, Scored, Source, reraise
 from atlas_search.evaluation.statistics import Figure
 
 LOCK = ".lock"
@@ -209,7 +209,7 @@ class RunFolder:
         return damaged
 
     def troubles(self) -> dict[Part, str]:
-        """What failed the last time, and why; nothing of a file that cannot be read."""
+        """Return what failed the last time, and why; nothing of a file that cannot be read."""
         try:
             return _TROUBLES.validate_json((self.path / TROUBLES).read_bytes())
         except (OSError, ValueError):
@@ -217,7 +217,7 @@ class RunFolder:
 
     @contextmanager
     def naming(self, part: Part) -> Iterator[None]:
-        """What the block raises is kept with the run, for its reports to name, and raised."""
+        """Keep what the block raises with the run, for its reports to name, and raise it."""
         others = {name: why for name, why in self.troubles().items() if name != part}
         try:
             yield
@@ -234,22 +234,22 @@ class RunFolder:
             (self.path / TROUBLES).unlink(missing_ok=True)
 
     def spec(self) -> RunSpec:
-        """What was asked of whom. Raises SourceError if this is no run."""
+        """Return what was asked of whom. Raises SourceError if this is no run."""
         path = self.path / RUN
         try:
             return RunSpec.model_validate_json(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:  # what is no text, no JSON or no such object
             raise self._no_run(path.name, error) from error
 
-    def labels(self, damage: Damage = raised) -> list[Label]:
+    def labels(self, damage: Damage = reraise) -> list[Label]:
         """The questions, in order. Raises SourceError."""
         return list(self._lines(LABELS, _LABEL, damage))
 
-    def replies(self, damage: Damage = raised) -> dict[str, Reply]:
-        """What came back so far, by label; of two the later. Raises SourceError."""
+    def replies(self, damage: Damage = reraise) -> dict[str, Reply]:
+        """Return what came back so far, by label; of two the later. Raises SourceError."""
         return {reply.label_id: reply for reply in self._lines(REPLIES, _REPLY, damage)}
 
-    def load(self, damage: Damage = raised) -> EvalRun:
+    def load(self, damage: Damage = reraise) -> EvalRun:
         """The run with its figures, without those of an earlier reply. Raises SourceError."""
         replies = self.replies(damage)
         scores = {one.label_id: one for one in self._lines(SCORES, _SCORES, damage)}
@@ -306,5 +306,5 @@ def _is_reply(line: str) -> bool:
 
 
 def _is_of_its_reply(one: Scored) -> bool:
-    """Whether the question was not asked again after its figures were written."""
-    return bool(one.figures.get(FAILED.name)) == bool(one.reply.error)
+    """Return whether the question was not asked again after its figures were written."""
+    return bool(one.figures.get(FAILED)) == bool(one.reply.error)

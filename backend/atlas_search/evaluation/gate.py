@@ -13,7 +13,6 @@ from atlas_search.core.errors import SourceError
 from atlas_search.evaluation.compare import Change, changed_basis, changed_options, source_gaps
 from atlas_search.evaluation.compare_figures import (
     ALPHA,
-    FAILED,
     NO_PAIRS,
     SECONDS,
     Pairs,
@@ -40,6 +39,7 @@ from atlas_search.evaluation.scored import (
     ALL,
     CATEGORY,
     CORPUS,
+    FAILED,
     MetricsSource,
     Scored,
     Source,
@@ -49,7 +49,7 @@ from atlas_search.evaluation.statistics import SEED, holm, least_p_value
 
 
 class Needs(BaseModel):
-    """What a figure must be: `min` and `max` are bounds of its mean over a run.
+    """Bounds of a figure: `min` and `max` are bounds of its mean over a run.
 
     By `max_drop` at most it may be worse than the baseline, and with `significant` not worse by
     more than chance.
@@ -64,13 +64,13 @@ class Needs(BaseModel):
 
     @property
     def against(self) -> bool:
-        """Whether it needs a baseline."""
+        """Return whether it needs a baseline."""
         return self.max_drop is not None or self.significant
 
 
 @dataclass(frozen=True)
 class Rule:
-    """What a figure must be in a slice."""
+    """Bounds of a figure in a slice."""
 
     slice: str
     figure: str
@@ -140,7 +140,7 @@ FORM = 2
 
 @dataclass(frozen=True)
 class Baseline:
-    """What a run is held to: the figures of another, what was asked of whom, and who judged."""
+    """Baseline of a run: the figures of another, what was asked of whom, and who judged."""
 
     spec: RunSpec
     figures: RunFigures
@@ -205,7 +205,7 @@ def write_baseline(run: EvalRun, path: Path, only: Collection[str] = ()) -> None
 
 
 def read_baseline(path: Path) -> Baseline:
-    """What `write_baseline` wrote. Raises SourceError."""
+    """Return what `write_baseline` wrote. Raises SourceError."""
     try:
         read = _BaselineFile.model_validate_json(path.read_text(encoding="utf-8"))
     except (OSError, ValidationError, UnicodeDecodeError) as error:

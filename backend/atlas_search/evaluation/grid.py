@@ -85,7 +85,7 @@ class Configuration(BaseModel):
 
     @property
     def name(self) -> str:
-        """That of its own target: fit for a file."""
+        """Name of its own target: fit for a file."""
         k = f"k{self.k}" if self.k else None
         parts = (self.target, k, self.model, self.reranker, self.balance)
         return _NOT_IN_FILE_NAMES.sub("-", "_".join(part for part in parts if part))
@@ -115,7 +115,7 @@ class Configuration(BaseModel):
 
 @dataclass(frozen=True)
 class Axes:
-    """What a grid goes over; of an empty axis only what the target says."""
+    """Axes of a grid; of an empty one only the target's own value."""
 
     targets: Sequence[str]
     k: Sequence[int] = ()
@@ -172,7 +172,7 @@ class GridRun(BaseModel):
 
 
 class GridSpec(BaseModel):
-    """Which runs a grid has, in the order of its table."""
+    """Runs of a grid, in the order of its table."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -205,7 +205,7 @@ class Grid:
             raise SourceError(f"{self.path} is no grid: {path.name}: {error}") from error
 
     def run_folder(self, run: GridRun) -> RunFolder:
-        """That of one of its runs."""
+        """Return the folder of one of its runs."""
         return RunFolder(self.path / run.folder)
 
     @contextmanager
@@ -300,7 +300,7 @@ def carry_out_grid(
 
 
 def _carried_out(folder: RunFolder, subject: Subject, parallel: int | None, told: Told) -> Outcome:
-    """What comes of a run; one that fails is given as far as it came, and costs no other."""
+    """Carry out a run; one that fails is given as far as it came, and costs no other."""
     try:
         return carry_out(folder, subject, parallel=parallel, told=told)
     except AtWork:
@@ -314,7 +314,7 @@ def _carried_out(folder: RunFolder, subject: Subject, parallel: int | None, told
 
 
 def _finished(folder: RunFolder) -> Outcome | None:
-    """What came of a run that lacks nothing; None for any other."""
+    """Return what came of a run that lacks nothing; None for any other."""
     outcome = so_far(folder)
     return outcome if outcome.complete and not outcome.troubles else None
 
@@ -361,7 +361,7 @@ def grid_tables(rows: Sequence[Row]) -> list[Table]:
 
 
 def grid_markdown(rows: Sequence[Row]) -> str:
-    """The same as Markdown."""
+    """Write the tables as Markdown."""
     return "\n".join(_markdown(s, found, _named(rows)) for s, found in _by_split(rows).items())
 
 
@@ -377,7 +377,7 @@ def grid_csv(rows: Sequence[Row]) -> str:
 
 
 def grid_document(rows: Sequence[Row]) -> list[dict[str, object]]:
-    """The same as JSON has it."""
+    """Return the rows as JSON has them."""
     return [_flat(row) for row in rows]
 
 

@@ -5,11 +5,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from functools import partial
 from itertools import islice
 from statistics import median
-from typing import Literal, Protocol, TypeVar
+from typing import Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
@@ -53,8 +52,6 @@ from atlas_search.evaluation.judge_model import (
     quote_passages,
     version,
 )
-from atlas_search.evaluation.libraries import measures
-from atlas_search.evaluation.libraries.process import Libraries
 from atlas_search.evaluation.metrics import Case, Reply, Tools, without_markers
 from atlas_search.evaluation.scored import AGREEMENT, MetricsSource, Scored, Source, metrics_source
 from atlas_search.evaluation.statistics import cohen_kappa
@@ -77,14 +74,12 @@ Form = TypeVar("Form", bound=BaseModel)
 class Panel:
     """A model that is asked `votes` times; it is shown `passage_tokens` of passages at once.
 
-    With `libraries` their metrics judge, which ask once and show what they show.
     Raises RequestError for an even number of votes, which may end in a draw.
     """
 
     model: JudgeModel
     votes: int = VOTES
     passage_tokens: int = PASSAGE_TOKENS
-    libraries: Libraries | None = None
 
     def __post_init__(self) -> None:  # noqa: D105
         if self.votes < 1 or self.votes % 2 == 0:
@@ -111,7 +106,7 @@ class Panel:
 
     @property
     def majority(self) -> int:
-        """How many votes decide."""
+        """Number of votes that decide."""
         return self.votes // 2 + 1
 
     def decide(self, rules: Rules, material: str, about: Sequence[str]) -> list[Decision]:
@@ -152,7 +147,7 @@ class Panel:
         about: Sequence[str],
         passages: Sequence[RankedPassageOut],
     ) -> tuple[list[Decision], int]:
-        """What one group of passages says yes to is decided so; and how many groups there were."""
+        """Decide yes where one group of passages does; also return the number of groups."""
         found = [
             self.decide(rules, join((material, quote_passages(group))), about)
             for group in self.groups(passages)
@@ -237,17 +232,15 @@ def judge_context_recall(panel: Panel, case: Case) -> Judged:
     """A verdict on each sentence; of several references the best counts. Raises NotJudged."""
     if not case.reply.passages:
         return Judged(0.0)
-    references = [_sentences(answer) for answer in case.label.answers]
+    references = [
+        [text[span.start : span.end] for span in sentences(text)] for text in case.label.answers
+    ]
     every = [sentence for reference in references for sentence in reference]
     asked = (quote("question", case.label.question), quote_each("sentence", every))
     decisions, parts = panel.decide_by_any("attributed", join(asked), every, case.reply.passages)
     verdicts = iter(one.verdict for one in decisions)
     shares = [sum(islice(verdicts, len(each))) / len(each) for each in references if each]
     return Judged(max(shares, default=0.0), tuple(decisions), parts)
-
-
-def _sentences(text: str) -> list[str]:
-    return [text[span.start : span.end] for span in sentences(text)]
 
 
 _STATEMENTS_TOKENS = 2000
@@ -270,21 +263,16 @@ def judge_faithfulness(panel: Panel, case: Case) -> Judged:
 _log = logging.getLogger(__name__)
 
 
-class Measure(Protocol):
-    """A figure of a question by the judge. Raises NotJudged, EmbeddingUnavailable and Cancelled."""
-
-    def __call__(self, panel: Panel, case: Case) -> Judged:
-        """The figure."""
-
-
-MEASURES: Mapping[str, Measure] = {
+MEASURES: Mapping[str, Callable[[Panel, Case], Judged]] = {
     "context_precision": judge_context_precision,
     "context_recall": judge_context_recall,
     "faithfulness": judge_faithfulness,
     "answer_relevancy": judge_answer_relevancy,
     "answer_correctness": judge_answer_correctness,
 }
-"""By the name of the estimate that each replaces."""
+"""Measures by the name of the estimate that each replaces.
+
+They raise NotJudged, EmbeddingUnavailable and Cancelled."""
 
 
 @dataclass(frozen=True)
@@ -339,11 +327,11 @@ def judge_question(panel: Panel, tools: Tools, scored: Scored) -> JudgedQuestion
     )
     if refusals:  # as a text that is too long is, in several calls: once
         panel.model.outage.failed(refusals[-1])
-    figures = {name: value for name, value in scored.figures.items() if name != AGREEMENT.name}
+    figures = {name: value for name, value in scored.figures.items() if name != AGREEMENT}
     figures |= {one.metric: one.value for one in judgements}
     agreements = [decision.agreement for one in judgements for decision in one.decisions]
     if agreements:
-        figures[AGREEMENT.name] = sum(agreements) / len(agreements)
+        figures[AGREEMENT] = sum(agreements) / len(agreements)
     sources = {**scored.sources, **{one.metric: one.source for one in judgements}}
     return JudgedQuestion(replace(scored, figures=figures, sources=sources), judgements)
 
@@ -353,10 +341,7 @@ def _judge(
 ) -> Judgement:
     id_ = case.label.id
     try:
-        if panel.libraries:
-            judged = measures.judge(panel.libraries, panel.model, name, case)
-        else:
-            judged = MEASURES[name](panel, case)
+        judged = MEASURES[name](panel, case)
     except (NotJudged, EmbeddingUnavailable) as why:
         _log.debug("%s of %s is an estimate: %s", name, id_, why)
         if isinstance(why, Refused):
@@ -386,7 +371,7 @@ APPROVED = 0.5
 
 @dataclass(frozen=True)
 class PersonVote:
-    """Whether one person approves of an answer, on each scale where that was said.
+    """Approval of an answer by one person, on each scale where that was said.
 
     The answer is known by its ids, or by its question and text.
     """
@@ -413,7 +398,7 @@ class Agreement:
 
 
 def approval(mark: int) -> bool | None:
-    """What a mark from 1 to 5 says: 4 and 5 approve; 3 says neither."""
+    """Return what a mark from 1 to 5 says: 4 and 5 approve; 3 says neither."""
     return None if mark == 3 else mark > 3
 
 
@@ -443,7 +428,7 @@ def _votes_on(reply: Reply, known: Mapping[_Key, Sequence[PersonVote]]) -> list[
 
 
 def _keys(session_id: str, qa_id: str, question: str, answer: str) -> list[_Key]:
-    """What an answer is known by; by its texts only where they are kept."""
+    """Return the keys of an answer; of its texts only where they are kept."""
     texts = [("text", _fold(question), _fold(answer))] if question and answer else []
     return [("id", session_id, qa_id), *texts]
 
@@ -462,28 +447,14 @@ def _agreement(scale: Scale, pairs: Sequence[tuple[bool, bool]]) -> Agreement:
     return Agreement(scale, MEANT[scale], len(pairs), agreeing, kappa)
 
 
-_RULES: tuple[Rules, ...] = (
-    "statements",
-    "supported",
-    "useful",
-    "attributed",
-    "guess",
-    "steps",
-    "mark",
-)
-
-
 class JudgeReport(BaseModel):
-    """Who judged, what came of it, and what it took."""
+    """Report of a judging: by whom, with what result and cost."""
 
     model_config = ConfigDict(frozen=True)
 
     provider: str
     model: str
     server: str = Field("", description="Address of the provider's server; empty: its only one")
-    libraries: dict[str, str] = Field(
-        default={}, description="Versions of the libraries that judged; none: Atlas' own measures"
-    )
     prompts: dict[str, str] = Field(description="Versions of what the model was told to do")
     votes: int
     metrics_source: MetricsSource
@@ -501,19 +472,18 @@ class JudgeReport(BaseModel):
 def report_of(
     panel: Panel, questions: Sequence[JudgedQuestion], people: Sequence[Agreement] = ()
 ) -> JudgeReport:
-    """What is to be said of a judging."""
+    """Make the report of a judging."""
     said = [judgement for one in questions for judgement in one.judgements]
     sources: dict[str, Counter[Source]] = {}
     for judgement in said:
         sources.setdefault(judgement.metric, Counter())[judgement.source] += 1
     agreements = [decision.agreement for one in said for decision in one.decisions]
-    spending, libraries = panel.model.spending, panel.libraries
+    spending = panel.model.spending
     return JudgeReport(
         provider=panel.model.chat.name,
         model=panel.model.name,
         server=panel.model.server,
-        libraries=dict(libraries.versions) if libraries else {},
-        prompts={} if libraries else {name: version(name) for name in _RULES},
+        prompts={name: version(name) for name in get_args(Rules)},
         votes=panel.votes,
         metrics_source=metrics_source(one.scored for one in questions),
         sources={name: dict(counts) for name, counts in sources.items()},
@@ -528,38 +498,28 @@ def report_of(
     )
 
 
-class Measures(StrEnum):
-    """Whose measures judge: those of Atlas, or of the libraries RAGAS and DeepEval."""
-
-    OWN = "own"
-    LIBRARIES = "libraries"
-
-
 @dataclass(frozen=True)
 class JudgeWanted:
-    """Who judges, and how; see Panel and Spending.
+    """Request of a judge, named as in Panel and Spending.
 
     The model is that of a `target` (empty: the default one), unless `provider` or `model` name
-    another. Time and prices of a call are the target's in any case. `votes` and `passage_tokens`
-    (None: the usual ones) are for measures of Atlas.
+    another. Time and prices of a call are the target's in any case.
     """
 
     target: str = ""
     provider: str = ""
     model: str = ""
-    votes: int | None = None
+    votes: int = VOTES
     max_cost: float | None = None
-    passage_tokens: int | None = None
+    passage_tokens: int = PASSAGE_TOKENS
     parallel: int = 4
-    measures: Measures = Measures.OWN
 
 
 @contextmanager
 def open_panel(settings: Settings, wanted: JudgeWanted) -> Iterator[Panel]:
     """The judge, its calls ended at the end. Raises RequestError for one without a model.
 
-    A missing key is told by the calls. Raises MissingLibrary and ConfigurationError for libraries
-    that cannot be used.
+    A missing key is told by the calls.
     """
     name = wanted.target or settings.test_target
     target = _target(settings, name)
@@ -568,11 +528,6 @@ def open_panel(settings: Settings, wanted: JudgeWanted) -> Iterator[Panel]:
         raise RequestError(
             f"The target {name} has no language model that could judge. Name one with "
             "--judge-target, or with --judge-provider and --judge-model."
-        )
-    if wanted.measures is Measures.LIBRARIES and (wanted.votes or wanted.passage_tokens):
-        raise RequestError(
-            "The libraries ask as they do: --judge-votes and --judge-tokens are for Atlas' own "
-            "measures."
         )
     with ExitStack() as closing:
         calls = ModelCalls(settings.llm_concurrency, settings.llm_queue_seconds)
@@ -590,12 +545,7 @@ def open_panel(settings: Settings, wanted: JudgeWanted) -> Iterator[Panel]:
             Spending(target, wanted.max_cost),
             _server(settings, provider),
         )
-        if wanted.measures is Measures.OWN:
-            yield Panel(model, wanted.votes or VOTES, wanted.passage_tokens or PASSAGE_TOKENS)
-        else:
-            libraries = Libraries(settings.judges_python)
-            closing.callback(libraries.close)
-            yield Panel(model, votes=1, libraries=libraries)
+        yield Panel(model, wanted.votes, wanted.passage_tokens)
 
 
 def _server(settings: Settings, provider: str) -> str:

@@ -11,7 +11,7 @@ from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 from threading import Condition, Lock
-from typing import Annotated, Literal, Protocol, TypeVar, get_args
+from typing import Annotated, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -94,7 +94,7 @@ DRAW = "The judge's votes were a draw, for one of them was no usable reply."
 
 
 class NotJudged(AtlasError):
-    """Why the judge gives no figure; `str(error)` is a sentence that many questions may share."""
+    """Error of a judge without a figure; its text is a sentence that many questions may share."""
 
 
 class Refused(NotJudged):
@@ -103,7 +103,7 @@ class Refused(NotJudged):
 
 @dataclass(frozen=True)
 class Decision:
-    """What was decided about a part of an answer, a passage or a reference.
+    """Decision about a part of an answer, a passage or a reference.
 
     `verdict` is 1 for yes and 0 for no, or a mark in [0, 1]. `agreement` is the share of the votes
     for the commonest verdict, in (0, 1]. The `reason` is that of one such vote.
@@ -153,8 +153,10 @@ UNUSABLE = 20
 
 
 class Outage:
-    """Says when no further call makes sense: a thousand that run out of time take hours, and as
-    many replies that are cut off cost what good ones do.
+    """Count of failures, after which no further call makes sense.
+
+    A thousand that run out of time take hours, and as many replies that are cut off cost what
+    good ones do.
 
     Safe to use from several threads.
     """
@@ -201,7 +203,7 @@ class Outage:
 
 @dataclass
 class Call:
-    """What is known of a call: what it `took`, and what it may cost at most, which is `owed`."""
+    """Cost of a call: the tokens it `took`, and those that it may cost at most, `owed`."""
 
     owed: Usage
     took: Usage = field(default=Usage())
@@ -244,7 +246,7 @@ class Spending:
 
     @property
     def cost(self) -> float | None:
-        """What was spent, in the currency of the prices; None where they are unknown."""
+        """Return what was spent, in the currency of the prices; None where they are unknown."""
         return self._prices.cost(self.used.prompt_tokens, self.used.completion_tokens)
 
     @contextmanager
@@ -272,7 +274,7 @@ class Spending:
                 self._changed.notify_all()
 
     def cost_of(self, usage: Usage) -> float | None:
-        """What one call cost."""
+        """Return what one call cost."""
         return self._prices.cost(usage.prompt_tokens, usage.completion_tokens)
 
     def _fits(self, most: Usage) -> bool:
@@ -301,7 +303,6 @@ def version(name: Rules) -> str:
 
 Form = TypeVar("Form", bound=BaseModel)
 _FENCED = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL | re.IGNORECASE)
-Reply = TypeVar("Reply")
 
 CUT_OFF = (
     "The judge's reply was cut off. A model that thinks before it writes may need more tokens than "
@@ -314,33 +315,9 @@ MALFORMED = (
 _PER_MESSAGE = 16  # tokens that a provider may add to a message
 
 
-class AnyTask(Protocol):
-    """What the model is to do: `messages`, made of a template; `tokens` is a reply's most."""
-
-    @property
-    def name(self) -> str:
-        """Of the template, as traces have it."""
-
-    @property
-    def version(self) -> str:
-        """Another one where the model is told something else."""
-
-    @property
-    def template(self) -> str:
-        """What the model is told whatever it is shown."""
-
-    @property
-    def messages(self) -> tuple[Message, ...]:
-        """As they are sent."""
-
-    @property
-    def tokens(self) -> int:
-        """The most that a reply may have."""
-
-
 @dataclass(frozen=True)
 class Task:
-    """What the model is to do, by its rules, with quoted material. See AnyTask."""
+    """A call of the model: its rules, quoted material, and the most tokens of a reply."""
 
     rules: Rules
     material: str
@@ -348,18 +325,8 @@ class Task:
 
     @property
     def name(self) -> str:
-        """See AnyTask."""
+        """Name of the template, as traces have it."""
         return f"judge/{self.rules}"
-
-    @property
-    def version(self) -> str:
-        """See AnyTask."""
-        return version(self.rules)
-
-    @property
-    def template(self) -> str:
-        """See AnyTask."""
-        return rules(self.rules)
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -397,12 +364,10 @@ class JudgeModel:
         `check` raises ValueError for a reply that has the form and is none all the same. Raises
         NotJudged if there is no such reply, and Cancelled.
         """
-        return self.ask_for(task, partial(_read, form=form, check=check), vote)
-
-    def ask_for(self, task: AnyTask, read: Callable[[str], Reply], vote: int = 1) -> Reply:
-        """Likewise, with the reply as `read` has it, which raises NotJudged for one of no use."""
-        said = (message.content for message in task.messages)
-        key = key_of(self.chat.name, self.server, self.name, task.version, str(vote), *said)
+        read = partial(_read, form=form, check=check)
+        texts = (message.content for message in task.messages)
+        version_ = version(task.rules)
+        key = key_of(self.chat.name, self.server, self.name, version_, str(vote), *texts)
         known = self.kept.find(key)
         if known is not None:
             self.outage.useful()
@@ -417,7 +382,7 @@ class JudgeModel:
         kept = self.kept.keep(key, done.text)
         return reply if kept == done.text else read(kept)
 
-    def _call(self, task: AnyTask, vote: int) -> Completion:
+    def _call(self, task: Task, vote: int) -> Completion:
         self.outage.check()
         try:
             done = self._pay(task, vote)
@@ -430,7 +395,7 @@ class JudgeModel:
         self.outage.worked()
         return done
 
-    def _pay(self, task: AnyTask, vote: int) -> Completion:
+    def _pay(self, task: Task, vote: int) -> Completion:
         options = ChatOptions(self.name, 0.0, task.tokens, self.seconds)
         with (
             self.spending.call(_most(task)) as call,
@@ -451,7 +416,7 @@ class JudgeModel:
             )
             return done
 
-    def _stream(self, task: AnyTask, options: ChatOptions, call: Call) -> Completion:
+    def _stream(self, task: Task, options: ChatOptions, call: Call) -> Completion:
         pieces: list[str] = []
         try:
             with closing(self.chat.stream(task.messages, options, self.stop)) as stream:
@@ -490,13 +455,13 @@ def _read(text: str, form: type[Form], check: Callable[[Form], None]) -> Form:
     return reply
 
 
-def _most(task: AnyTask) -> Usage:
-    """What a call may take: in no vocabulary has a text more tokens than bytes."""
+def _most(task: Task) -> Usage:
+    """Return what a call may take: in no vocabulary has a text more tokens than bytes."""
     read = [len(message.content.encode("utf-8", "surrogatepass")) for message in task.messages]
     return Usage(sum(read) + _PER_MESSAGE * len(read), task.tokens)
 
 
-def _describe(span: Span, judge: JudgeModel, task: AnyTask, options: ChatOptions) -> None:
+def _describe(span: Span, judge: JudgeModel, task: Task, options: ChatOptions) -> None:
     describe_call(
         span,
         judge.chat.name,
@@ -505,7 +470,7 @@ def _describe(span: Span, judge: JudgeModel, task: AnyTask, options: ChatOptions
         temperature=options.temperature,
         max_tokens=options.max_tokens,
     )
-    describe_prompt(span, task.name, task.template, task.version, {})
+    describe_prompt(span, task.name, rules(task.rules), version(task.rules), {})
 
 
 Text = Annotated[str, Field(min_length=1, max_length=4000)]
@@ -516,7 +481,7 @@ class _Form(BaseModel):
 
 
 class Statements(_Form):
-    """What an answer states, each understandable alone."""
+    """Statements of an answer, each understandable alone."""
 
     statements: list[Text] = Field(min_length=1, max_length=200)
 
@@ -548,7 +513,7 @@ class Guess(_Form):
 
 
 class Steps(_Form):
-    """How to judge by a criterion."""
+    """Steps to judge by a criterion."""
 
     steps: list[Text] = Field(min_length=2, max_length=8)
 

@@ -100,7 +100,7 @@ def table_rows(text: str, path: Path) -> Rows:
 
 
 def _check(header: list[str], path: Path) -> None:
-    """Whether a table is read at all: prose has a first line too."""
+    """Raise SourceError unless a table has a column of questions: prose has a first line too."""
     twice = [name for name, count in Counter(header).items() if count > 1 and name.strip()]
     if twice:
         raise SourceError(f"{path}:1: several columns are named `{twice[0]}`: rename all but one.")
@@ -310,7 +310,7 @@ def read_qrels(folder: Path) -> dict[str, dict[str, int]]:
 
 
 def is_benchmark(path: Path) -> bool:
-    """Whether a folder, or the file of queries in it, is a benchmark."""
+    """Return whether a folder, or the file of queries in it, is a benchmark."""
     folder = path if path.is_dir() else path.parent
     has_queries = path == folder / QUERIES or (path.is_dir() and (folder / QUERIES).is_file())
     return has_queries and bool(_judgements(folder))
@@ -554,7 +554,7 @@ def _warnings(
 
 
 def _some(path: Path, places: Sequence[str]) -> str:
-    """How many places, and the first of them without the file."""
+    """Return how many places, and the first of them without the file."""
     first = ", ".join(_short(path, place) for place in places[:_LISTED])
     more = ", ..." if places[_LISTED:] else ""
     return f"{len(places)} ({first}{more})"

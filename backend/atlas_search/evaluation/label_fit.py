@@ -32,7 +32,7 @@ class NamedDocument(NamedTuple):
 
 
 class LabelCollection(Protocol):
-    """What labels need to know of a collection, in this process or on a server."""
+    """Collection as labels need it, in this process or on a server."""
 
     @property
     def corpora(self) -> Iterable[str]:
@@ -42,7 +42,7 @@ class LabelCollection(Protocol):
         """Every document, once."""
 
     def holds_passage(self, passage_id: str) -> bool:
-        """Whether there is a passage with this id."""
+        """Return whether there is a passage with this id."""
 
     def text_of(self, document_id: str) -> str:
         """The whole text of a document that it holds."""
@@ -55,24 +55,20 @@ class OpenCollection:
     atlas: Atlas
 
     @property
-    def corpora(self) -> list[str]:
-        """See Collection."""
+    def corpora(self) -> list[str]:  # noqa: D102
         return [corpus.id for corpus in self.atlas.corpora]
 
-    def documents(self) -> Iterator[NamedDocument]:
-        """See Collection."""
+    def documents(self) -> Iterator[NamedDocument]:  # noqa: D102
         store = self.atlas.services.store
         every = store.documents_of(self.corpora)
         for found in store.list_documents(every, "id", len(every), 0):
             record = str(found.metadata.get("record_id", ""))
             yield NamedDocument(found.id, found.corpus, found.title, found.source, record)
 
-    def holds_passage(self, passage_id: str) -> bool:
-        """See Collection."""
+    def holds_passage(self, passage_id: str) -> bool:  # noqa: D102
         return bool(self.atlas.services.store.corpus_holding_passage(passage_id))
 
-    def text_of(self, document_id: str) -> str:
-        """See Collection."""
+    def text_of(self, document_id: str) -> str:  # noqa: D102
         return self.atlas.document(document_id).text
 
 
@@ -101,7 +97,7 @@ class DocumentNames:
         return None
 
     def has_id(self, id_: str) -> bool:
-        """Whether a document has this very id."""
+        """Return whether a document has this very id."""
         return id_ in self._named["id"]
 
     def ids_in(self, text: str) -> frozenset[str]:
@@ -109,7 +105,7 @@ class DocumentNames:
         return frozenset(w for word in text.split() if self.has_id(w := word.strip(_AROUND)))
 
     def count(self, name: str) -> int:
-        """How many documents are called so in one way."""
+        """Return how many documents are called so in one way."""
         counts = (
             len(named.get(spelling, ()))
             for way, named in self._named.items()
@@ -264,7 +260,7 @@ def _match(
 
 
 def _with_mentioned(one: ReadLabel, names: DocumentNames) -> ReadLabel:
-    """Where no gold is known, the documents whose very ids stand in other columns."""
+    """Return where no gold is known, the documents whose very ids stand in other columns."""
     label = one.label
     if label.located or not label.answerable:
         return one
@@ -339,7 +335,7 @@ def understood_text(labels: LabelSet) -> str:
 
 
 def fitted_text(fitted: Fitted) -> str:
-    """How gold documents and quotes were recognised; empty if there were none."""
+    """Return how gold documents and quotes were recognised; empty if there were none."""
     placed = fitted.placed
     lines = []
     if fitted.ways:
@@ -362,7 +358,7 @@ def fitted_text(fitted: Fitted) -> str:
 
 
 def split_text(asked: LabelSet, split: str) -> str:
-    """Which part of a set is asked."""
+    """Return which part of a set is asked."""
     count = len(asked.read)
     return f"Asked: the {count} of the split {split}." if split else f"Asked: all {count}."
 

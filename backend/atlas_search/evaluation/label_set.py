@@ -222,7 +222,7 @@ def _places(fields: _Fields, gold: frozenset[str]) -> tuple[Span, ...]:
 
 
 def _should_answer(fields: _Fields, columns: LabelColumns) -> bool | None:
-    """Whether it should be answered; None if no column says so.
+    """Return whether it should be answered; None if no column says so.
 
     Where no column is about answers, quotes say that there is one.
     """
@@ -264,13 +264,13 @@ _UNMENTIONED = {"notmentioned", "notenoughinfo", "notenoughinformation", "nei", 
 
 
 def are_verdicts(references: Iterable[str]) -> bool:
-    """Whether the references of a whole set, of which there are some, are all verdicts."""
+    """Return whether the references of a whole set, of which there are some, are all verdicts."""
     given = {_plain_verdict(reference) for reference in references}
     return bool(given) and given <= _SPOKEN_OF | _UNMENTIONED
 
 
 def is_unmentioned(references: Sequence[str]) -> bool:
-    """Whether the verdict, if there is one, is that the sources say nothing of the statement."""
+    """Return whether the verdict, if any, is that the sources say nothing of the statement."""
     return bool(references) and all(
         _plain_verdict(reference) in _UNMENTIONED for reference in references
     )
@@ -290,7 +290,7 @@ def read_verdicts(rows: Sequence[Row]) -> tuple[Sequence[Row], bool]:
 
 
 def _references(fields: Mapping[str, object], columns: Iterable[str]) -> list[str]:
-    """What stands in the columns; other things than texts are told when the row is read."""
+    """Return what stands in the columns; other things than texts are told when the row is read."""
     found: list[str] = []
     for name in columns:
         value = fields.get(name)
@@ -319,7 +319,7 @@ EVERY_SPLIT = "all"
 
 @dataclass(frozen=True)
 class Counts:
-    """How many labels there are, and of how many what is known."""
+    """Number of labels, and of those of which something is known."""
 
     labels: int
     answerable: int
@@ -337,7 +337,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Understood:
-    """What a label set was read as: its form, what its columns mean, and what is odd about it."""
+    """Reading of a label set: its form, what its columns mean, and what is odd about it."""
 
     form: str
     columns: LabelColumns
@@ -385,7 +385,7 @@ class LabelSet:
 
 
 def count(read: Iterable[ReadLabel]) -> Counts:
-    """What is known of how many labels."""
+    """Return what is known of how many labels."""
     read = list(read)
     labels = [one.label for one in read]
     return Counts(

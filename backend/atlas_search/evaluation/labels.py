@@ -66,7 +66,7 @@ class Label:
 
     @property
     def answerable(self) -> bool:
-        """Whether the collection holds the answer."""
+        """Return whether the collection holds the answer."""
         if self.expected_decision is not None:
             return self.expected_decision == "ANSWER"
         if self.should_answer is not None:
@@ -75,12 +75,12 @@ class Label:
 
     @property
     def located(self) -> bool:
-        """Whether it is known where the answer stands."""
+        """Return whether it is known where the answer stands."""
         return bool(self.gold_document_ids or self.gold_passage_ids or self.gold_spans)
 
     @property
     def relevance(self) -> Mapping[str, int]:
-        """How relevant each gold document is, 1 or more, those of places among them."""
+        """Return how relevant each gold document is, 1 or more, those of places among them."""
         return {id_: self.grades.get(id_, 1) for id_ in sorted(self.gold_names)}
 
     @property
@@ -105,7 +105,7 @@ _END_KEYS = ("end", "end_char", "end_index")
 
 
 def is_blank(value: object) -> bool:
-    """Whether a field says nothing: it is absent, empty, or holds blank texts alone."""
+    """Return whether a field says nothing: it is absent, empty, or holds blank texts alone."""
     if isinstance(value, str):
         return not value.strip()
     if isinstance(value, list | tuple | dict):
@@ -190,7 +190,7 @@ def yes_or_no(value: object) -> bool:
 
 
 def decision_of(value: object) -> Decision:
-    """What becomes of a question."""
+    """Return what becomes of a question."""
     found = _DECISIONS.get(re.sub(r"[\s_-]+", "", name_of(value)).casefold())
     if not found:
         raise ValueError(f"{value!r} is none of {', '.join(get_args(Decision))}")
@@ -404,7 +404,7 @@ _ALWAYS_OF_A_SYSTEM = re.compile(r"responses?|actualoutput|(retriev|predict)\w*"
 
 @dataclass(frozen=True)
 class LabelColumns:
-    """What each column means, by its name as written, and the names that mean nothing here.
+    """Meanings of columns by their names as written, and the names that mean nothing here.
 
     Of these some are `of_a_system`: what it said and found when it was asked.
     """
@@ -415,11 +415,11 @@ class LabelColumns:
 
     @property
     def says_what_is_right(self) -> bool:
-        """Whether any column says what the right answer is, or whether there is one."""
+        """Return whether any column says what the right answer is, or whether there is one."""
         return not set(_SAYS_WHAT).isdisjoint(self.meanings.values())
 
     def used_as_filter(self, field: str) -> Self:
-        """The same, where an unused column of this name, inside `metadata` too, is a filter."""
+        """Use a column of this name that means nothing else, inside `metadata` too, as a filter."""
         names = {field, f"{INSIDE}{field}"}
         used: dict[str, Meaning] = {name: "filters" for name in self.unused if name in names}
         unused = tuple(name for name in self.unused if name not in used)
@@ -427,7 +427,7 @@ class LabelColumns:
 
 
 def columns_of(names: Iterable[str]) -> LabelColumns:
-    """What columns with these names mean together."""
+    """Return what columns with these names mean together."""
     names = tuple(dict.fromkeys(names))
     asked = _of_the_system(names)
     known = {
@@ -454,7 +454,7 @@ def columns_of(names: Iterable[str]) -> LabelColumns:
 
 
 def are_exported_answers(names: Iterable[str]) -> bool:
-    """Whether a table holds what was answered, as Atlas exports it, and not what is right."""
+    """Return whether a table holds answers as Atlas exports them, and not what is right."""
     return {_plain(name) for name in names} >= _EXPORTED
 
 

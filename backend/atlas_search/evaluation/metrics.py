@@ -1,28 +1,30 @@
 """Metrics of one question, each a function of its label and of the reply."""
 
+import csv
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import log
+from pathlib import Path
 from typing import Literal, Protocol
 
-from pydantic import BaseModel, ConfigDict
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from atlas_search.answer.decide import mean_evidence
 from atlas_search.core.domain import MARKER
 from atlas_search.documents.answer import AnswerDocument
 from atlas_search.documents.search import RankedPassageOut, RetrievalOut, SearchOut
 from atlas_search.evaluation.labels import Decision, Label, Span
-from atlas_search.language.dates import bounds
 from atlas_search.language.text import fold_words, words
-from atlas_search.providers.embedding import Embedder
 from atlas_search.search.trace import imbalance
 
 
 class Reply(BaseModel):
-    """What came back for the question of the label `label_id`, after `seconds`.
+    """Reply to the question of the label `label_id`, after `seconds`.
 
     `answer` (with its passages) of a question that was asked, `found` of one that was only
     searched for; neither where `error` says why nothing came back. A busy server is asked several
@@ -51,13 +53,13 @@ class Reply(BaseModel):
 
     @property
     def retrieval(self) -> RetrievalOut:
-        """How they were found."""
+        """Account of the retrieval."""
         came = self.answer or self.found
         return came.retrieval if came else RetrievalOut()
 
     @property
     def evidence(self) -> float:
-        """How much the collection speaks to the question, in [0, 1], as decisions have it."""
+        """Evidence for the question in the collection, in [0, 1], as decisions have it."""
         confidence = self.retrieval.confidence
         return mean_evidence(confidence.max, confidence.support)
 
@@ -69,7 +71,7 @@ class Reply(BaseModel):
 
     @property
     def answered(self) -> bool:
-        """Whether there is an answer."""
+        """Return whether there is an answer."""
         return self.answer is not None and self.answer.decision == "ANSWER"
 
     @property
@@ -119,14 +121,47 @@ class Metric:
     better: Literal["higher", "lower", "none"] = "higher"
 
 
+def _read_catalogue() -> dict[str, Metric]:
+    with Path(__file__).with_suffix(".csv").open(encoding="utf-8", newline="") as file:
+        return {row["name"]: _METRIC.validate_python(row) for row in csv.DictReader(file)}
+
+
+_METRIC = TypeAdapter(Metric)
+METRICS: Mapping[str, Metric] = _read_catalogue()
+"""Every metric by its name, in the order of reports."""
+
+_NAME = re.compile(r"\w+[@.]?")
+
+
+def metric_of(figure: str) -> Metric:
+    """Return the metric of a figure: that of `recall@` for `recall@5`. Raises KeyError."""
+    name = _NAME.match(figure)
+    return METRICS[name.group() if name else figure]
+
+
+def known_metric(figure: str) -> Metric | None:
+    """Return the metric of a figure; None of one that another version wrote."""
+    try:
+        return metric_of(figure)
+    except KeyError:
+        return None
+
+
+class TextEmbedder(Protocol):
+    """A model that embeds texts, each as a row of length 1. Raises EmbeddingUnavailable."""
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed texts."""
+
+
 @dataclass(frozen=True)
 class Tools:
-    """What metrics need besides: a model for similarity, depths, and the corpora asked.
+    """Tools that metrics need besides: a model for similarity, depths, and the corpora asked.
 
     `limit` is how many passages each question was to bring (`SEARCH_K`), 0 if that is not known.
     """
 
-    embedder: Embedder
+    embedder: TextEmbedder
     depths: tuple[int, ...] = (1, 3, 5, 10)
     corpora: tuple[str, ...] = ()
     limit: int = 0
@@ -142,7 +177,7 @@ class Case:
 
     @property
     def limit(self) -> int:
-        """How deep was asked: below it there is no figure. Else, how many passages came."""
+        """Depth that was asked, below which there is no figure; else the passages that came."""
         return self.tools.limit or len(self.reply.passages)
 
 
@@ -155,7 +190,7 @@ class Extent(Protocol):
 
     @property
     def document_id(self) -> str:
-        """Of which document."""
+        """Id of the document."""
 
     @property
     def start(self) -> int:
@@ -171,7 +206,7 @@ class InPassage(Extent, Protocol):
 
     @property
     def passage_id(self) -> str:
-        """Of which passage."""
+        """Id of the passage."""
 
 
 Intervals = Mapping[str, tuple[tuple[int, int], ...]]
@@ -195,14 +230,14 @@ def gold_of(label: Label) -> frozenset[str | Span]:
 
 
 def held_gold(found: Iterable[InPassage], label: Label) -> list[frozenset[str | Span]]:
-    """What each of some passages or citations holds of `gold_of`."""
+    """Return the gold that each of some passages or citations holds."""
     if gold_places(label):
         return [held_places(one, label) for one in found]
     return [frozenset({one.document_id} & label.relevance.keys()) for one in found]
 
 
 def holds(place: Extent, span: Extent) -> bool:
-    """Whether they share at least half of the shorter one."""
+    """Return whether they share at least half of the shorter one."""
     if place.document_id != span.document_id:
         return False
     shared = min(place.end, span.end) - max(place.start, span.start)
@@ -223,12 +258,12 @@ def union(places: Iterable[Extent]) -> Intervals:
 
 
 def size(places: Intervals) -> int:
-    """How many characters."""
+    """Count the characters."""
     return sum(end - start for found in places.values() for start, end in found)
 
 
 def shared_size(first: Intervals, second: Intervals) -> int:
-    """How many characters are in both."""
+    """Count the characters that are in both."""
     return sum(
         max(0, min(end, other_end) - max(start, other_start))
         for document in first.keys() & second.keys()
@@ -251,18 +286,18 @@ def token_f1(answer: str, references: Sequence[str]) -> float:
 
 
 def contains_reference(answer: str, references: Sequence[str]) -> bool:
-    """Whether the answer holds all the words of a reference that has any, in order."""
+    """Return whether the answer holds all the words of a reference that has any, in order."""
     padded = _padded(answer)
     return any(bool(known.strip()) and known in padded for known in map(_padded, references))
 
 
 def exact_match(answer: str, references: Sequence[str]) -> bool:
-    """Whether the answer is a reference, but for case, punctuation and articles (SQuAD's EM)."""
+    """Return whether an answer is a reference but for case, punctuation, articles (SQuAD's EM)."""
     found = _without_articles(answer)
     return bool(found) and any(found == _without_articles(one) for one in references)
 
 
-def similarity(answer: str, references: Sequence[str], embedder: Embedder) -> float:
+def similarity(answer: str, references: Sequence[str], embedder: TextEmbedder) -> float:
     """Cosine of the answer and the closest reference, both normalised; 0 where either is empty.
 
     The mean over answers is `Sem = mean_i max_j cosine(emb(pred_i), emb(gold_j))`.
@@ -287,12 +322,8 @@ def _padded(text: str) -> str:
 
 def _without_articles(text: str) -> list[str]:
     """The words; articles too if there are no others."""
-    found = _bag(text)
+    found = [word.folded for word in words(text)]
     return [word for word in found if word not in _ARTICLES] or found
-
-
-def _bag(text: str) -> list[str]:
-    return [word.folded for word in words(text)]
 
 
 def _f1(answer: list[str], reference: list[str]) -> float:
@@ -303,42 +334,13 @@ def _f1(answer: list[str], reference: list[str]) -> float:
     return 2 * precision * coverage / (precision + coverage)
 
 
-_ANSWER_OF = "answerable questions with a reference; without an answer 0"
-_OF_JUDGED = (
-    "questions that were answered, and are unanswerable or have a reference or gold documents"
-)
-_OF_ANSWERED = "answerable questions with a reference that were answered"
-
-ANSWER_METRICS = (
-    Metric(
-        "exact_match", "answers", _ANSWER_OF, "Share of answers that are a reference (SQuAD's EM)"
-    ),
-    Metric("f1", "answers", _ANSWER_OF, "Harmonic mean of word precision and recall (SQuAD's F1)"),
-    Metric(
-        "contains", "answers", _ANSWER_OF, "Share of answers that hold all words of a reference"
-    ),
-    Metric(
-        "right",
-        "answers",
-        _OF_JUDGED,
-        "Share of answers that hold a reference; if no passage does so word for word, that cite "
-        "a gold place, or document where no place is known",
-    ),
-)
-
-MEANING_METRICS = (
-    Metric("similarity", "answers", _OF_ANSWERED, "Cosine with the closest reference, in [-1, 1]"),
-)
-"""By themselves: they need the embedding model, and the others do not fail with it."""
-
-
 def measure_answers(case: Case) -> dict[str, float]:
-    """The figures of METRICS."""
+    """Return the figures of the group `answers`, but for that of `measure_meaning`."""
     return _near(case) | _right(case)
 
 
 def measure_meaning(case: Case) -> dict[str, float]:
-    """The figures of OF_MEANING. Raises EmbeddingUnavailable."""
+    """Return `similarity`, by itself: it needs the embedding model. Raises EmbeddingUnavailable."""
     references = case.label.answers
     if not (case.label.answerable and references and case.reply.answered):
         return {}
@@ -357,7 +359,7 @@ def _near(case: Case) -> dict[str, float]:
 
 
 def _right(case: Case) -> dict[str, float]:
-    """Whether an answer is right, as far as labels tell.
+    """Return whether an answer is right, as far as labels tell.
 
     A reference that a passage holds word for word could have been given. Any other is a paraphrase,
     which no right answer need hold: there the answer is right if it cites what is gold.
@@ -373,20 +375,16 @@ def _right(case: Case) -> dict[str, float]:
     return {"right": float(not literal and any(held_gold(answer.citations, label)))}
 
 
-_BALANCE_OF = "questions asked of all of several corpora that brought a passage"
 _SHARE = "Share of the {} that are of this corpus"
 _ENTROPY = "Entropy (Shannon) of the {} over the corpora / its maximum: 1 if all gave as many"
 _IMBALANCE = "1 - least / most {} of a corpus: 0 if all gave as many, 1 if one gave none"
 
-BALANCE_METRICS = tuple(
-    Metric(f"{stage}_{name}", "balance", _BALANCE_OF, text.format(what), "none")
-    for stage, what in (("candidates", "candidates"), ("kept", "kept passages"))
-    for name, text in (("share.", _SHARE), ("entropy", _ENTROPY), ("imbalance", _IMBALANCE))
-)
-
 
 def measure_balance(case: Case) -> dict[str, float]:
-    """The figures of METRICS: told and not judged, for a question may be about one corpus."""
+    """Return the figures of the group `balance`.
+
+    They are told and not judged, for a question may be about one corpus.
+    """
     if case.label.corpus_filter:
         return {}
     counted = case.reply.retrieval.per_corpus
@@ -416,45 +414,8 @@ def entropy(counts: Mapping[str, int]) -> float:
     return sum(share * -log(share) for share in shares) / log(len(counts))
 
 
-_ANSWERED = "questions that were answered"
-
-CITATION_METRICS = (
-    Metric("citation_valid", "citations", "all questions", "Share whose citations are all valid"),
-    Metric(
-        "sentence_groundedness",
-        "citations",
-        _ANSWERED,
-        "Share of an answer's sentences with a valid citation (SentG)",
-    ),
-    Metric(
-        "grounded",
-        "citations",
-        _ANSWERED,
-        "Share of answers of which every sentence has one (Gnd)",
-    ),
-    Metric(
-        "cites_gold",
-        "citations",
-        "answerable questions whose gold documents are known; without an answer 0",
-        "Share of answers that cite a gold document",
-    ),
-    Metric(
-        "citation_precision",
-        "citations",
-        "answerable questions that were answered, with gold documents or places",
-        "Share of the citations that hold a gold place; where none is known, of a gold document",
-    ),
-    Metric(
-        "citation_recall",
-        "citations",
-        "answerable questions with gold documents or places; without an answer 0",
-        "Share of the gold places that are cited; of the gold documents where no place is known",
-    ),
-)
-
-
 def measure_citations(case: Case) -> dict[str, float]:
-    """The figures of METRICS."""
+    """Return the figures of the group `citations`."""
     answer, gold = case.reply.answer, case.label.relevance
     if answer is None:
         return {}
@@ -484,25 +445,8 @@ def _of_gold(case: Case, answer: AnswerDocument) -> dict[str, float]:
     return figures
 
 
-DECISION_METRICS = (
-    Metric("answered", "decisions", "answerable questions", "Share that got an answer"),
-    Metric("rejected", "decisions", "unanswerable questions", "Share that got none"),
-    Metric("decided", "decisions", "all questions", "Share answered or declined, rightly"),
-    Metric("false_refusal", "decisions", "answerable questions", "Share that got none", "lower"),
-    Metric(
-        "false_accept", "decisions", "unanswerable questions", "Share that got an answer", "lower"
-    ),
-    Metric(
-        "as_expected",
-        "decisions",
-        "questions whose expected decision is known",
-        "Share of which it was taken",
-    ),
-)
-
-
 def measure_decisions(case: Case) -> dict[str, float]:
-    """The figures of METRICS."""
+    """Return the figures of the group `decisions`."""
     answer, label = case.reply.answer, case.label
     if answer is None:
         return {}
@@ -518,93 +462,20 @@ def measure_decisions(case: Case) -> dict[str, float]:
 
 
 def confusion(asked: Iterable[tuple[Label, Reply]]) -> Mapping[tuple[Decision, Decision], int]:
-    """How many questions with each pair of expected and taken decision.
+    """Return how many questions with each pair of expected and taken decision.
 
     ANSWER is expected of an answerable question, ABSTAIN of another, unless its label says it.
     """
+    usual: Mapping[bool, Decision] = {True: "ANSWER", False: "ABSTAIN"}
     return Counter(
-        (label.expected_decision or _expected(label), reply.answer.decision)
+        (label.expected_decision or usual[label.answerable], reply.answer.decision)
         for label, reply in asked
         if reply.answer is not None
     )
 
 
-def _expected(label: Label) -> Decision:
-    return "ANSWER" if label.answerable else "ABSTAIN"
-
-
-_YEARS = 10
-
-PERIOD_METRICS = (
-    Metric(
-        "period_coverage",
-        "balance",
-        "questions whose searched documents are of several years",
-        "Share of the decades from the first to the last date searched (of the years, within one "
-        "decade) of which a passage is",
-        "none",
-    ),
-)
-
-
-def measure_periods(case: Case) -> dict[str, float]:
-    """The figures of METRICS."""
-    came = case.reply.answer or case.reply.found
-    dates = came.scope.dates if came and came.scope else None
-    if dates is None or not (dates.first and dates.last) or not case.reply.passages:
-        return {}
-    kept = [passage.date for passage in case.reply.passages if passage.date]
-    return coverage(int(dates.first[:4]), int(dates.last[:4]), kept)
-
-
-def coverage(first: int, last: int, dates: list[str]) -> dict[str, float]:
-    """The figure for years `first` to `last`; a date that may be of two periods is of none."""
-    length = 1 if first // _YEARS == last // _YEARS else _YEARS
-    periods = range(first // length, last // length + 1)
-    if len(periods) < 2:
-        return {}
-    known = [days for date in dates if (days := bounds(date))]
-    ends = [(int(start[:4]) // length, int(end[:4]) // length) for start, end in known]
-    found = {start for start, end in ends if start == end and start in periods}
-    return {"period_coverage": len(found) / len(periods)}
-
-
-_DATED = "questions asked with FRESHNESS_DAYS that brought valid passages"
-
-SOURCE_METRICS = (
-    Metric(
-        "freshness_violations",
-        "sources",
-        _DATED,
-        "Share of the valid passages that are older than it allows",
-        "lower",
-    ),
-    Metric("stale", "sources", _DATED, "Share whose valid passages are all older", "lower"),
-    Metric(
-        "superseded",
-        "sources",
-        f"{_ANSWERED} with citations, whose category or kind is `stale` or `conflicting`",
-        "Share of answers that cite only sources with a `superseded_by`, and not all that is gold",
-        "lower",
-    ),
-    Metric(
-        "conflict_stated",
-        "sources",
-        f"{_ANSWERED} and whose category or kind is `conflicting`",
-        "Share of answers that state a contradiction",
-    ),
-    Metric(
-        "false_conflict",
-        "sources",
-        f"{_ANSWERED} and whose category or kind is neither `conflicting` nor `stale`",
-        "Share of answers that state a contradiction other than with what supersedes a source",
-        "lower",
-    ),
-)
-
-
 def measure_sources(case: Case) -> dict[str, float]:
-    """The figures of METRICS."""
+    """Return the figures of the group `sources`."""
     answer = case.reply.answer
     figures = _ages(case)
     if answer is None or not case.reply.answered:

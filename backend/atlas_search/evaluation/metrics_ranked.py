@@ -9,7 +9,6 @@ from atlas_search.evaluation.labels import Label, Span
 from atlas_search.evaluation.metrics import (
     Case,
     Extent,
-    Metric,
     gold_places,
     held_places,
     shared_size,
@@ -20,7 +19,7 @@ from atlas_search.evaluation.metrics import (
 
 @dataclass(frozen=True)
 class Ranking:
-    """How relevant each item of a ranking is, best first, 0 if it is not.
+    """Grades of the items of a ranking, best first, 0 for what is not relevant.
 
     `missed` are the grades of what is relevant and not in it, ascending.
     """
@@ -30,7 +29,7 @@ class Ranking:
 
     @property
     def relevant(self) -> int:
-        """How many items are relevant, in the ranking or not."""
+        """Count the relevant items, in the ranking or not."""
         return sum(gain > 0 for gain in self.gains) + len(self.missed)
 
 
@@ -41,7 +40,7 @@ def rank(found: Sequence[str], gold: Mapping[str, int]) -> Ranking:
 
 
 def figures(ranking: Ranking, depths: Sequence[int], limit: int) -> dict[str, float]:
-    """Those of `trec_eval` down to `limit`, which is how deep was asked."""
+    """Return the figures of `trec_eval` down to `limit`, which is how deep was asked."""
     asked = tuple(depth for depth in depths if depth <= limit)
     found = dict(trec_eval(ranking, asked))
     if ranking.relevant > limit:
@@ -84,53 +83,8 @@ def _as_ids(
     return {"q": judged}, {"q": ranked}
 
 
-_PASSAGE_OF = "answerable questions whose gold passages or spans are known"
-
-PASSAGE_METRICS = (
-    Metric(
-        "passage_recall@",
-        "retrieval",
-        _PASSAGE_OF,
-        "Share of the gold places in the first k passages",
-    ),
-    Metric(
-        "passage_precision@",
-        "retrieval",
-        _PASSAGE_OF,
-        "Share of the first k passages that hold one",
-    ),
-    Metric(
-        "passage_mrr@", "retrieval", _PASSAGE_OF, "1 / rank of the first that does, 0 if below k"
-    ),
-    Metric(
-        "passage_ndcg@",
-        "retrieval",
-        _PASSAGE_OF,
-        "Discounted gain of the first k passages, by the grades of the places they hold",
-    ),
-    Metric(
-        "passage_map@",
-        "retrieval",
-        _PASSAGE_OF,
-        "Mean over relevant passages of the precision at each",
-    ),
-    Metric(
-        "passage_success@",
-        "retrieval",
-        _PASSAGE_OF,
-        "Share with a gold place in the first k passages",
-    ),
-    Metric(
-        "passage_rprec",
-        "retrieval",
-        _PASSAGE_OF,
-        "Precision at as many passages as are relevant, if so many were asked",
-    ),
-)
-
-
 def measure_passages(case: Case) -> dict[str, float]:
-    """The figures of METRICS.
+    """Return the figures of ranked passages.
 
     A passage is relevant if it is named, or shares with a gold span at least half of the shorter
     one. Which passages hold a place that none of the kept ones does is not known: it counts as one
@@ -157,58 +111,12 @@ def measure_passages(case: Case) -> dict[str, float]:
 
 
 def _grade(label: Label, place: str | Span) -> int:
-    """That of a passage named by its id; a span has that of its document."""
+    """Return the grade of a passage named by its id; a span has that of its document."""
     return label.grades.get(place.document_id if isinstance(place, Span) else place, 1)
 
 
-_RETRIEVAL_OF = "answerable questions whose gold documents are known"
-
-RETRIEVAL_METRICS = (
-    Metric(
-        "recall", "retrieval", _RETRIEVAL_OF, "Share of the gold documents among the passages kept"
-    ),
-    Metric(
-        "mrr",
-        "retrieval",
-        _RETRIEVAL_OF,
-        "1 / rank of the first gold document, 0 if none was found",
-    ),
-    Metric(
-        "recall@",
-        "retrieval",
-        _RETRIEVAL_OF,
-        "Share of the gold documents among the first k documents",
-    ),
-    Metric(
-        "precision@", "retrieval", _RETRIEVAL_OF, "Gold documents among the first k documents, / k"
-    ),
-    Metric(
-        "mrr@",
-        "retrieval",
-        _RETRIEVAL_OF,
-        "1 / rank of the first gold document, 0 if it is below k",
-    ),
-    Metric(
-        "ndcg@",
-        "retrieval",
-        _RETRIEVAL_OF,
-        "Discounted gain of the first k documents, by their grades",
-    ),
-    Metric(
-        "map@", "retrieval", _RETRIEVAL_OF, "Mean over all gold documents of the precision at each"
-    ),
-    Metric("success@", "retrieval", _RETRIEVAL_OF, "Share with a gold document among the first k"),
-    Metric(
-        "rprec",
-        "retrieval",
-        _RETRIEVAL_OF,
-        "Precision at as many documents as are gold, if so many were asked",
-    ),
-)
-
-
 def measure_retrieval(case: Case) -> dict[str, float]:
-    """The figures of METRICS. A document is ranked at its first passage."""
+    """Return the figures of ranked documents. A document is ranked at its first passage."""
     gold = case.label.relevance
     if not (case.label.answerable and gold):
         return {}
@@ -230,25 +138,8 @@ def reciprocal_rank(ranked: Sequence[str], gold: Collection[str]) -> float:
     return 0.0
 
 
-_SPAN_OF = "answerable questions whose gold spans are known"
-_CITED = f"{_SPAN_OF}, that were answered"
-
-SPAN_METRICS = (
-    Metric("span_recall", "spans", _SPAN_OF, "Share of the gold characters that the passages hold"),
-    Metric("span_precision", "spans", _SPAN_OF, "Share of the passages' characters that are gold"),
-    Metric("span_iou", "spans", _SPAN_OF, "Characters that are both / characters that are either"),
-    Metric("cited_span_recall", "spans", _CITED, "Share of the gold characters that are quoted"),
-    Metric(
-        "cited_span_precision", "spans", _CITED, "Share of the quotes' characters that are gold"
-    ),
-    Metric(
-        "cited_span_iou", "spans", _CITED, "Characters that are both / characters that are either"
-    ),
-)
-
-
 def measure_spans(case: Case) -> dict[str, float]:
-    """The figures of METRICS, of the kept passages and of the quotes."""
+    """Return the figures of the group `spans`, of the kept passages and of the quotes."""
     gold, answer = case.label.gold_spans, case.reply.answer
     if not (case.label.answerable and gold):
         return {}

@@ -55,7 +55,7 @@ def json_line(document: Any) -> str:
 
 
 def digest_of(path: Path) -> str:
-    """What a browser keeps drafts by: the same however the path is written."""
+    """Return the key of a browser's drafts: the same however the path is written."""
     return hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]
 
 
@@ -181,7 +181,7 @@ _SCALES = TypeAdapter(tuple[Scale, ...])
 
 
 class Rating(BaseModel):
-    """What `rater` says of the answer to the question `label_id`: a number on each scale.
+    """Rating by `rater` of the answer to the question `label_id`: a number on each scale.
 
     `answer` is the digest of what was answered, for a question can be asked again; empty if it is
     not known.
@@ -204,7 +204,7 @@ class Ratings:
     folder: Path
 
     def scales(self) -> tuple[Scale, ...]:
-        """What is rated; the usual scales before anybody began. Raises SourceError."""
+        """Return what is rated; the usual scales before anybody began. Raises SourceError."""
         path = self.folder / SCALES
         if not path.exists():
             return USUAL
@@ -232,7 +232,7 @@ class Ratings:
             replace_lines(path, [_SCALES.dump_json((*scales, *kept), indent=2).decode()])
 
     def all(self, answers: Mapping[str, str] | None = None) -> list[Rating]:
-        """What each rater says of each answer in the end, by rater and label. Raises SourceError.
+        """Read the last rating of each answer by each rater, in order. Raises SourceError.
 
         With the digests of `answers` by label, what was said of others is left out.
         """
@@ -250,7 +250,7 @@ class Ratings:
         return [found[key] for key in sorted(found)]
 
     def of_rater(self, rater: str, answers: Mapping[str, str] | None = None) -> dict[str, Rating]:
-        """What one rater has said, by label. Raises SourceError."""
+        """Return what one rater has said, by label. Raises SourceError."""
         return {rating.label_id: rating for rating in self.all(answers) if rating.rater == rater}
 
     def add(self, rating: Rating) -> None:
@@ -262,13 +262,13 @@ class Ratings:
 
 
 def answer_digest(answer: AnswerDocument) -> str:
-    """What changes with that which a rater is shown of an answer."""
+    """Digest what a rater is shown of an answer."""
     shown = (answer.decision, answer.answer, answer.reason.message)
     return hashlib.sha256(json.dumps(shown).encode()).hexdigest()[:16]
 
 
 def answer_digests(replies: Mapping[str, Reply]) -> dict[str, str]:
-    """Those of the answers of a run, by label."""
+    """Digest the answers of a run, by label."""
     return {id_: answer_digest(one.answer) for id_, one in replies.items() if one.answer}
 
 
@@ -492,7 +492,7 @@ def label_line(label: Label) -> str:
 
 
 def revision_of(line: str) -> str:
-    """What changes with a line."""
+    """Digest a line."""
     return hashlib.sha256(line.encode()).hexdigest()[:16]
 
 

@@ -1,6 +1,5 @@
 """Label sets and runs as datasets and experiments of Phoenix."""
 
-import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager
@@ -14,17 +13,16 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from atlas_search.core.addresses import without_login
 from atlas_search.core.errors import Conflict, NotFound, RequestError, SourceError, Unavailable
-from atlas_search.core.files import writing
 from atlas_search.core.settings import Settings
 from atlas_search.core.telemetry.redaction import SpanMask, open_redactions
 from atlas_search.core.telemetry.span import digest
 from atlas_search.evaluation.asking import Told
-from atlas_search.evaluation.folder import RunFolder
+from atlas_search.evaluation.folder import RunFolder, replace_file
 from atlas_search.evaluation.labels import Label
-from atlas_search.evaluation.metrics import Metric, Reply
+from atlas_search.evaluation.metrics import Metric, Reply, known_metric, metric_of
 from atlas_search.evaluation.phoenix_api import PhoenixApi, reading
 from atlas_search.evaluation.run import PROCESS, EvalRun, RunSpec
-from atlas_search.evaluation.scored import Scored, metric_of
+from atlas_search.evaluation.scored import Scored
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ class Shown:
         return id_ if self.content else digest(id_)
 
     def texts(self, value: Any) -> Any:
-        """The same value with every text in it masked."""
+        """Return the same value with every text in it masked."""
         if isinstance(value, str):
             return self.mask(value)
         if isinstance(value, Mapping):
@@ -110,7 +108,7 @@ def read_dataset(api: PhoenixApi, id_: str, version_id: str, labels: Sequence[La
 
 
 def example_input(label: Label, shown: Shown) -> dict[str, Any]:
-    """What is asked; without content its id alone."""
+    """Return the question of a label; without content its id alone."""
     if not shown.content:
         return {"label_id": label.id}
     asked: dict[str, Any] = {"question": shown.texts(label.question)}
@@ -122,7 +120,7 @@ def example_input(label: Label, shown: Shown) -> dict[str, Any]:
 
 
 def example_output(label: Label, shown: Shown) -> dict[str, Any]:
-    """What is known of the answer: references, what is relevant, and what becomes of it."""
+    """Return what is known of the answer: references, what is relevant, and what becomes of it."""
     spans = [
         asdict(span) | {"document_id": shown.id(span.document_id)} for span in label.gold_spans
     ]
@@ -137,7 +135,7 @@ def example_output(label: Label, shown: Shown) -> dict[str, Any]:
 
 
 def example_metadata(label: Label) -> dict[str, str]:
-    """Which label it is, and what kind of question."""
+    """Return the id and the kinds of a label."""
     said = {"category": label.category, "kind": label.kind, "split": label.split}
     return {"label_id": label.id} | {name: what for name, what in said.items() if what}
 
@@ -156,7 +154,7 @@ def chosen_figures(names: Iterable[str]) -> set[str]:
     def weight(name: str) -> tuple[bool, bool, str]:
         return metric_of(name).better == "none", "@" in name, name
 
-    return set(sorted(set(names), key=weight)[:MOST])
+    return set(sorted(filter(known_metric, {*names}), key=weight)[:MOST])
 
 
 def evaluations(one: Scored, chosen: Collection[str], shown: Shown) -> list[dict[str, Any]]:
@@ -165,7 +163,7 @@ def evaluations(one: Scored, chosen: Collection[str], shown: Shown) -> list[dict
 
 
 def decision(one: Scored) -> str:
-    """What became of the question; empty if it was only searched for."""
+    """Return what became of the question; empty if it was only searched for."""
     if one.reply.error:
         return FAILED
     return one.reply.answer.decision if one.reply.answer else ""
@@ -187,7 +185,7 @@ def _evaluation(one: Scored, name: str, shown: Shown) -> dict[str, Any]:
 
 
 def _is_wrong(metric: Metric, figure: float) -> bool:
-    """Whether it could be better, for figures whose best is 1 or 0."""
+    """Return whether a figure whose best is 1 or 0 could be better."""
     better: Mapping[str, bool] = {"higher": figure < 1, "lower": figure > 0, "none": False}
     return better[metric.better]
 
@@ -215,7 +213,7 @@ def _of_decision(one: Scored, shown: Shown) -> str:
 
 
 def _of_documents(what: str, one: Scored, came: tuple[str, ...], shown: Shown) -> str:
-    """Which gold documents are not among those that came, and where the first one is."""
+    """Return which gold documents are not among those that came, and where the first one is."""
     gold = one.label.relevance
     if not gold:
         return ""
@@ -229,7 +227,7 @@ FILE = "phoenix.json"
 
 
 class Upload(BaseModel):
-    """Where a run is in a Phoenix: an experiment over a version of the dataset of that `name`."""
+    """Place of a run in a Phoenix: an experiment over a version of the dataset of that `name`."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -253,10 +251,7 @@ def keep_upload(folder: Path, upload: Upload) -> None:
     """Keep it in place of an earlier one to the same dataset. Raises AtlasError."""
     where = (upload.address, upload.name)
     others = [one for one in _read(folder) if (one.address, one.name) != where]
-    half = folder / f"{FILE}.part"
-    with writing(folder):
-        half.write_bytes(_UPLOADS.dump_json([*others, upload], indent=2) + b"\n")
-        os.replace(half, folder / FILE)
+    replace_file(folder / FILE, _UPLOADS.dump_json([*others, upload], indent=2).decode() + "\n")
 
 
 def _read(folder: Path) -> list[Upload]:
@@ -300,7 +295,7 @@ def create_experiment(api: PhoenixApi, dataset: Dataset, spec: RunSpec) -> str:
 
 
 def experiment_name(spec: RunSpec) -> str:
-    """Who was asked, and when."""
+    """Name an experiment by its target and time."""
     how = ", searched" if spec.search_only else ""
     k = f", k={spec.k}" if spec.k is not None else ""
     name = f"{spec.target}{k}{how}, {spec.started:%Y-%m-%d %H:%M}"
@@ -308,7 +303,7 @@ def experiment_name(spec: RunSpec) -> str:
 
 
 def experiment_metadata(spec: RunSpec) -> dict[str, Any]:
-    """What a run says of itself; an address without a login that it may hold."""
+    """Return what a run says of itself; an address without a login that it may hold."""
     said = spec.model_dump(mode="json", exclude={"id", "where", "command"})
     where = spec.where if spec.where == PROCESS else without_login(spec.where)
     return {RUN_ID: spec.id, "where": where} | said
@@ -368,13 +363,13 @@ def send_evaluations(
 
 
 def said_by(evaluation: Mapping[str, Any], result: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What two evaluations of one name differ in."""
+    """Return what two evaluations of one name differ in."""
     fields = ("score", "label", "explanation")
     return (evaluation["annotator_kind"], *(result.get(name) for name in fields))
 
 
 def experiment_run(one: Scored, dataset: Dataset, spec: RunSpec, shown: Shown) -> dict[str, Any]:
-    """What came back for a question, as Phoenix takes it."""
+    """Return what came back for a question, as Phoenix takes it."""
     started, ended = times(one.reply, spec)
     came = one.reply.answer or one.reply.found
     body = {
@@ -391,7 +386,7 @@ def experiment_run(one: Scored, dataset: Dataset, spec: RunSpec, shown: Shown) -
 
 
 def output(reply: Reply, shown: Shown) -> dict[str, Any] | None:
-    """What came back: the decision, the answer and its citations, and the passages in order."""
+    """Return a reply: the decision, the answer and its citations, and the passages in order."""
     if reply.error:
         return None
     passages = [shown.id(passage.passage_id) for passage in reply.passages]
@@ -434,7 +429,7 @@ def _runs(
 def _evaluations(
     api: PhoenixApi, experiment: str, dataset: Dataset
 ) -> dict[str, dict[str, tuple[Any, ...]]]:
-    """What the evaluations that are there say, by the ids of labels and their names."""
+    """Return what the evaluations that are there say, by the ids of labels and their names."""
     labels = {example: label for label, example in dataset.examples.items()}
     found = api.get(f"/v1/experiments/{quote(experiment, safe='')}/json")
     with reading(api.address):
@@ -557,7 +552,7 @@ def _placed(
 
 
 def _is_there(api: PhoenixApi, upload: Upload, spec: RunSpec) -> bool:
-    """Whether Phoenix still has the experiment: emptied, it gives its id to another."""
+    """Return whether Phoenix still has the experiment: emptied, it gives its id to another."""
     try:
         said = api.get(f"/v1/experiments/{quote(upload.experiment_id, safe='')}")
     except NotFound:

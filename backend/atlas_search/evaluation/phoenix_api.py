@@ -70,7 +70,7 @@ class PhoenixApi:
         error: BaseException | None,
         where: TracebackType | None,
     ) -> None:
-        """See `close`."""
+        """Close it."""
         self.close()
 
     def close(self) -> None:
@@ -78,7 +78,7 @@ class PhoenixApi:
         self._client.close()
 
     def get(self, path: str, query: Mapping[str, Any] | None = None) -> Any:
-        """What it gives at a path, as JSON."""
+        """Return what it gives at a path, as JSON."""
         return self._send("GET", path, query, None, self._tries)
 
     def post(
@@ -89,15 +89,15 @@ class PhoenixApi:
         *,
         seconds: float = SECONDS,
     ) -> Any:
-        """What it answers. For requests that may be sent twice and change nothing more."""
+        """Return what it answers. For requests that may be sent twice and change nothing more."""
         return self._send("POST", path, query, body, self._tries, seconds)
 
     def post_once(self, path: str, body: object) -> Any:
-        """What it answers. For requests that would make a second thing if sent again."""
+        """Return what it answers. For requests that would make a second thing if sent again."""
         return self._send("POST", path, None, body, 1)
 
     def pages(self, path: str, query: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        """What all pages of a list hold, one after another."""
+        """Yield the items of all pages of a list."""
         cursor = None
         while True:
             page = self.get(path, {**query, "cursor": cursor})

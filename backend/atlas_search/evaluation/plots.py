@@ -60,7 +60,7 @@ def short(text: str, longest: int = 26) -> str:
 
 
 def errors(points: Sequence[Point]) -> list[list[float]]:
-    """How far the intervals reach below and above."""
+    """Return how far the intervals reach below and above."""
     return [
         [max(each.y - each.low, 0.0) for each in points],
         [max(each.high - each.y, 0.0) for each in points],

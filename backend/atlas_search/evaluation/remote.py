@@ -54,7 +54,7 @@ COLLECTION_HEADER = "Atlas-Collection"
 
 @dataclass(frozen=True)
 class Sent:
-    """What a server answered, `seconds` after the last of so many tries."""
+    """Answer of a server, `seconds` after the last of so many tries."""
 
     document: dict[str, Any]
     seconds: float
@@ -94,13 +94,13 @@ class RemoteServer:
         weakref.finalize(self, self._client.close)
 
     def get(self, *path: str, **parameters: int) -> dict[str, Any]:
-        """What a route below `/api` gives; its parts are quoted. Raises as `post` does."""
+        """Return what a route below `/api` gives; its parts are quoted. Raises as `post` does."""
         route = "/".join(quote(part, safe="") for part in path)
         asked = f"?{urlencode(parameters)}" if parameters else ""
         return self._send("GET", f"{route}{asked}", None).document
 
     def post(self, route: str, body: Mapping[str, object]) -> Sent:
-        """What a route below `/api` answers, tried again while the server is busy.
+        """Return what a route below `/api` answers, tried again while the server is busy.
 
         Raises NotFound, or another AtlasError with what the server says, or if there is none.
         """
@@ -164,7 +164,7 @@ class RemoteServer:
 
 
 def _detail(fault: Answered) -> str:
-    """What a problem document says, or what else came."""
+    """Return what a problem document says, or what else came."""
     try:
         return str(json.loads(fault.body)["detail"])
     except (ValueError, KeyError, TypeError):
@@ -173,7 +173,7 @@ def _detail(fault: Answered) -> str:
 
 @dataclass(frozen=True)
 class RemoteAsker:
-    """See Asker. The id of the run is that of the answers' session, by which traces name it."""
+    """Asker of a server. The run's id is the session of the answers, by which traces name it."""
 
     server: RemoteServer
     spec: RunSpec
@@ -225,17 +225,15 @@ AT_ONCE = 200
 
 @dataclass(frozen=True)
 class ServedDocuments:
-    """See `Collection`: that of a server."""
+    """Collection of a server."""
 
     server: RemoteServer
 
     @property
-    def corpora(self) -> list[str]:
-        """See Collection."""
+    def corpora(self) -> list[str]:  # noqa: D102
         return [corpus["id"] for corpus in self.server.get("corpora")["corpora"]]
 
-    def documents(self) -> Iterator[NamedDocument]:
-        """See Collection."""
+    def documents(self) -> Iterator[NamedDocument]:  # noqa: D102
         offset: int | None = 0
         while offset is not None:
             page = self.server.get("documents", limit=AT_ONCE, offset=offset)
@@ -246,22 +244,20 @@ class ServedDocuments:
                 )
             offset = page["next_offset"]
 
-    def holds_passage(self, passage_id: str) -> bool:
-        """See Collection."""
+    def holds_passage(self, passage_id: str) -> bool:  # noqa: D102
         try:
             self.server.get("passages", passage_id)
         except NotFound:
             return False
         return True
 
-    def text_of(self, document_id: str) -> str:
-        """See Collection."""
+    def text_of(self, document_id: str) -> str:  # noqa: D102
         return str(self.server.get("documents", document_id)["text"])
 
 
 @dataclass(frozen=True)
 class ServerSubject:
-    """See Subject. The `embedder` of this process compares answers with references."""
+    """Subject on a server. The `embedder` of this process compares answers with references."""
 
     server: RemoteServer
     facts: Facts
@@ -289,8 +285,9 @@ class ServerSubject:
 
 
 def server_facts(server: RemoteServer, target: str | None) -> Facts:
-    """What a server says of a target, of its own choice for None; from now on it is asked about
-    the collection that it named, whichever it may serve first by then.
+    """Return what a server says of a target, None: of its own choice.
+
+    From now on it is asked about the collection that it named, whichever it serves first by then.
 
     Raises AtlasError for a server that is not healthy, UnknownTarget.
     """
@@ -322,7 +319,7 @@ def server_facts(server: RemoteServer, target: str | None) -> Facts:
 
 
 def _settings(config: Mapping[str, str]) -> dict[str, str]:
-    """What it says of the embedding model; a server of an earlier version says less."""
+    """Return what it says of the embedding model; a server of an earlier version says less."""
     names = ("embedding_provider", "embedding_model", "embedding_digest", "pooling")
     return {name: config[name] for name in names if name in config}
 

@@ -76,7 +76,7 @@ def evaluation_table(title: str, scored: Sequence[Scored]) -> Table:
 
 
 def index_table(recall: Mapping[str, Figure], asked: Collection[str]) -> Table:
-    """What an audit of the index found: a row for all corpora, and one for each.
+    """Return what an audit of the index found: a row for all corpora, and one for each.
 
     Searches of the corpora that are `asked` use it.
     """
@@ -91,7 +91,7 @@ def index_table(recall: Mapping[str, Figure], asked: Collection[str]) -> Table:
 
 
 def searched_by(figure: str, asked: Collection[str]) -> str:
-    """How searches find what is nearest in the corpus of a figure of `index_recall`."""
+    """Return how searches find what is nearest in the corpus of a figure of `index_recall`."""
     corpus = figure.partition(".")[2]
     if not corpus:
         return ""
@@ -99,7 +99,7 @@ def searched_by(figure: str, asked: Collection[str]) -> str:
 
 
 def calibration_text(collection: str, found: Calibration, before: float, *, kept: bool) -> str:
-    """What a calibration chose, and what it does to the questions it was chosen from."""
+    """Return what a calibration chose, and what it does to the questions it was chosen from."""
     basis = {"labels": "labelled", "made": "made"}[found.basis]
     return (
         f"{collection}: answers need an evidence of {found.threshold:.4f} (so far {before:.4f}).\n"
@@ -121,12 +121,12 @@ def _with_interval(figure: Figure | None) -> str:
 
 
 def wrongly_decided(one: Scored) -> bool:
-    """Whether it was answered or declined, and should not have been."""
+    """Return whether it was answered or declined, and should not have been."""
     return 0.0 in (one.figures.get("decided"), one.figures.get("as_expected"))
 
 
 def found(one: Scored) -> bool | None:
-    """Whether anything of what is gold was found; None where nothing gold is known."""
+    """Return whether anything of what is gold was found; None where nothing gold is known."""
     if "recall" in one.figures:
         return one.figures["recall"] > 0
     deepest = [value for name, value in one.figures.items() if name.startswith("passage_recall@")]
@@ -134,12 +134,12 @@ def found(one: Scored) -> bool | None:
 
 
 def closeness(one: Scored) -> float | None:
-    """How near it came to what is known: F1, of a search the reciprocal rank; None without it."""
+    """Return F1 as the closeness to what is known, of a search the reciprocal rank; or None."""
     return one.figures.get("mrr" if one.reply.found else "f1")
 
 
 def is_wrong(one: Scored) -> bool:
-    """Whether something is; of a question without a reply it is not known."""
+    """Return whether something is; of a question without a reply it is not known."""
     if one.reply.error:
         return False
     near = closeness(one)
@@ -264,9 +264,12 @@ _PARTS: dict[Part, str] = {
 }
 
 
+MetricsSource = Literal["judge", "mixed", "heuristic", "none"]
+
+
 @dataclass(frozen=True)
-class ReportedRun:
-    """A run with every question that has a reply.
+class Analysis:
+    """A run with every question that has a reply, and its analysis, each part computed once.
 
     `unasked` questions have none. `unjudged` ones have a reply and no figures: the process was
     ended before it judged them. `troubles` say what else failed, `damage` what of it
@@ -282,22 +285,92 @@ class ReportedRun:
 
     @property
     def spec(self) -> RunSpec:
-        """What was asked of whom."""
+        """Return what was asked of whom."""
         return self.run.spec
 
     @property
     def scored(self) -> tuple[Scored, ...]:
-        """How each question went."""
+        """Return how each question went."""
         return self.run.scored
 
     @property
     def k(self) -> int | None:
-        """How many passages were wanted; None if the run does not say it."""
+        """Return how many passages were wanted; None if the run does not say it."""
         said = self.spec.k or self.spec.options.get("search_k")
         return int(said) if said else None
 
+    @cached_property
+    def slices(self) -> dict[str, list[Scored]]:
+        """The questions of each slice."""
+        return questions_by_slice(self.scored, self.spec.corpora)
 
-def read_runs(paths: Sequence[Path]) -> list[ReportedRun]:
+    @cached_property
+    def figures(self) -> dict[str, dict[str, Figure]]:
+        """The figures of each slice."""
+        found = {name: summarise(members) for name, members in self.slices.items()}
+        return found | {"all": found["all"] | self.spec.index_recall}
+
+    @property
+    def all(self) -> Mapping[str, Figure]:
+        """The figures over all questions."""
+        return self.figures["all"]
+
+    @cached_property
+    def sources(self) -> dict[str, MetricsSource]:
+        """Return who gave each figure that a judge or a heuristic can give."""
+        given: dict[str, set[str]] = {}
+        for one in self.scored:
+            for name, source in one.sources.items():
+                given.setdefault(name, set()).add(source)
+        return {name: _one_source(found) for name, found in given.items()}
+
+    @property
+    def metrics_source(self) -> MetricsSource:
+        """Return who gave them all."""
+        return _one_source(set(self.sources.values()))
+
+    @cached_property
+    def took(self) -> Operations:
+        """Time, tokens and money."""
+        return operations(self.run)
+
+    @cached_property
+    def confusion(self) -> list[tuple[str, str, int]]:
+        """Expected and taken decision, and how many questions have both; sorted."""
+        asked = ((one.label, one.reply) for one in self.scored)
+        return sorted((*pair, count) for pair, count in confusion(asked).items())
+
+    @cached_property
+    def reliability(self) -> list[Bin]:
+        """Return how often answers of each likelihood are right."""
+        return reliability(self.scored)
+
+    @cached_property
+    def curve(self) -> list[Point]:
+        """Precision against coverage."""
+        return curve(self.scored)
+
+    @cached_property
+    def judged_questions(self) -> int:
+        """Return how many questions the curve is of."""
+        return len(outcomes(self.scored))
+
+    @cached_property
+    def findings(self) -> list[Finding]:
+        """Return what to look at."""
+        return findings(self.scored)
+
+    @cached_property
+    def errors(self) -> dict[str, list[str]]:
+        """Ids of the questions that failed with each error, the most frequent first."""
+        counted = Counter(one.reply.error for one in self.scored if one.reply.error)
+        return {
+            error: [one.label.id for one in self.scored if one.reply.error == error]
+            for error, _ in counted.most_common()
+        }
+
+
+def read_runs(paths: Sequence[Path]) -> list[Analysis]:
     """The runs of these folders, and of the grids among them. Raises SourceError."""
     if len(paths) == 1 and _is_grid(paths[0]):
         folders = _folders(paths[0])
@@ -320,7 +393,7 @@ def _folders(path: Path) -> list[Path]:
 
 
 def _without_common_start(names: Sequence[str]) -> list[str]:
-    """What tells them apart: `target_k3-dev`, `target_k5-dev` without `target_`."""
+    """Return what tells them apart: `target_k3-dev`, `target_k5-dev` without `target_`."""
     same = ""
     for part in names[0].split("_")[:-1] if len(names) > 1 else ():
         if not all(name.startswith(f"{same}{part}_") for name in names):
@@ -330,7 +403,7 @@ def _without_common_start(names: Sequence[str]) -> list[str]:
 
 
 def _names(folders: Sequence[Path]) -> list[str]:
-    """Those of the folders, with their parents' where two have the same."""
+    """Return those of the folders, with their parents' where two have the same."""
     names = [folder.absolute().name for folder in folders]
     return [
         name if names.count(name) == 1 else f"{folder.absolute().parent.name}/{name}"
@@ -338,17 +411,17 @@ def _names(folders: Sequence[Path]) -> list[str]:
     ]
 
 
-def _read(folder: RunFolder, name: str) -> ReportedRun:
+def _read(folder: RunFolder, name: str) -> Analysis:
     damaged: list[str] = []
     spec, labels, replies = folder.spec(), folder.labels(_unheard), folder.replies(_unheard)
     loaded = folder.load(lambda error: damaged.append(str(error)))
     judged = {one.label.id: _with_numbers(one) for one in loaded.scored}
     scored = tuple(
-        judged.get(label.id) or Scored(label, reply, {FAILED.name: float(bool(reply.error))})
+        judged.get(label.id) or Scored(label, reply, {FAILED: float(bool(reply.error))})
         for label in labels
         if (reply := replies.get(label.id))
     )
-    return ReportedRun(
+    return Analysis(
         name=name,
         run=EvalRun(spec, scored),
         unasked=len(labels) - len(scored),
@@ -399,91 +472,6 @@ def _slices_of(label: Label, corpora: Collection[str]) -> Iterator[str]:
         yield f"{SPLIT}.{label.split}"
 
 
-MetricsSource = Literal["judge", "mixed", "heuristic", "none"]
-
-
-@dataclass
-class Analysis:
-    """A run, and what is told of it. Each part is computed when it is first asked for."""
-
-    of: ReportedRun
-
-    @property
-    def name(self) -> str:
-        """That of the run."""
-        return self.of.name
-
-    @cached_property
-    def slices(self) -> dict[str, list[Scored]]:
-        """The questions of each slice."""
-        return questions_by_slice(self.of.scored, self.of.spec.corpora)
-
-    @cached_property
-    def figures(self) -> dict[str, dict[str, Figure]]:
-        """The figures of each slice."""
-        found = {name: summarise(members) for name, members in self.slices.items()}
-        return found | {"all": found["all"] | self.of.spec.index_recall}
-
-    @property
-    def all(self) -> Mapping[str, Figure]:
-        """The figures over all questions."""
-        return self.figures["all"]
-
-    @cached_property
-    def sources(self) -> dict[str, MetricsSource]:
-        """Who gave each figure that a judge or a heuristic can give."""
-        given: dict[str, set[str]] = {}
-        for one in self.of.scored:
-            for name, source in one.sources.items():
-                given.setdefault(name, set()).add(source)
-        return {name: _one_source(found) for name, found in given.items()}
-
-    @property
-    def metrics_source(self) -> MetricsSource:
-        """Who gave them all."""
-        return _one_source(set(self.sources.values()))
-
-    @cached_property
-    def took(self) -> Operations:
-        """Time, tokens and money."""
-        return operations(self.of.run)
-
-    @cached_property
-    def confusion(self) -> list[tuple[str, str, int]]:
-        """Expected and taken decision, and how many questions have both; sorted."""
-        asked = ((one.label, one.reply) for one in self.of.scored)
-        return sorted((*pair, count) for pair, count in confusion(asked).items())
-
-    @cached_property
-    def reliability(self) -> list[Bin]:
-        """How often answers of each likelihood are right."""
-        return reliability(self.of.scored)
-
-    @cached_property
-    def curve(self) -> list[Point]:
-        """Precision against coverage."""
-        return curve(self.of.scored)
-
-    @cached_property
-    def judged_questions(self) -> int:
-        """How many questions the curve is of."""
-        return len(outcomes(self.of.scored))
-
-    @cached_property
-    def findings(self) -> list[Finding]:
-        """What to look at."""
-        return findings(self.of.scored)
-
-    @cached_property
-    def errors(self) -> dict[str, list[str]]:
-        """Ids of the questions that failed with each error, the most frequent first."""
-        counted = Counter(one.reply.error for one in self.of.scored if one.reply.error)
-        return {
-            error: [one.label.id for one in self.of.scored if one.reply.error == error]
-            for error, _ in counted.most_common()
-        }
-
-
 def _one_source(given: set[str]) -> MetricsSource:
     given -= {"fixed", "none"}
     if not given:
@@ -529,7 +517,7 @@ class Faults:
         return fault
 
     def attempt(self, report: str, part: str, make: Callable[[], Made]) -> Made | Fault:
-        """What `make` gives, else why it does not."""
+        """Return what `make` gives, else why it does not."""
         try:
             return make()
         except Exception as error:

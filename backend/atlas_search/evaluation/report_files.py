@@ -31,26 +31,24 @@ def per_question(runs: Sequence[Analysis]) -> str:
 
     A text that a spreadsheet could run as a formula has a `'` put before it.
     """
-    rows = [{"run": run.name} | _about(one) for run in runs for one in run.of.scored]
-    figures = in_order({name for run in runs for one in run.of.scored for name in one.figures})
-    heads = [*_about_nothing(), *figures]
+    rows = [{"run": run.name} | _about(one) for run in runs for one in run.scored]
+    figures = in_order({name for run in runs for one in run.scored for name in one.figures})
     written = io.StringIO(newline="")
-    writer = csv.DictWriter(written, heads, restval="")
+    writer = csv.DictWriter(written, [*_HEADS, *figures], restval="")
     writer.writeheader()
-    questions = (one for run in runs for one in run.of.scored)
+    questions = (one for run in runs for one in run.scored)
     for row, one in zip(rows, questions, strict=True):
         cells = {name: _cell(value) for name, value in row.items()}
         writer.writerow(cells | dict(one.figures))
     return written.getvalue()
 
 
-def _about_nothing() -> list[str]:
-    return [
-        "run", "question_id", "split", "category", "kind", "question", "references", "gold",
-        "expected_decision", "decision", "reason", "message", "answer", "cited", "found",
-        "likelihood", "provider", "model", "fallback", "seconds", "tries", "metrics_source",
-        "error",
-    ]  # fmt: skip
+_HEADS = (
+    "run", "question_id", "split", "category", "kind", "question", "references", "gold",
+    "expected_decision", "decision", "reason", "message", "answer", "cited", "found",
+    "likelihood", "provider", "model", "fallback", "seconds", "tries", "metrics_source",
+    "error",
+)  # fmt: skip
 
 
 def _about(one: Scored) -> dict[str, object]:
@@ -93,17 +91,17 @@ def _cell(value: object) -> object:
 NAME = "results.json"
 
 _RESULT_PARTS: Mapping[str, Callable[[Analysis], object]] = {
-    "spec": lambda run: run.of.spec.model_dump(mode="json"),
+    "spec": lambda run: run.spec.model_dump(mode="json"),
     "questions": lambda run: {
-        "asked": len(run.of.scored),
+        "asked": len(run.scored),
         "failed": sum(map(len, run.errors.values())),
-        "unasked": run.of.unasked,
-        "unjudged": run.of.unjudged,
-        "lacking": sum(bool(one.lacking) for one in run.of.scored),
+        "unasked": run.unasked,
+        "unjudged": run.unjudged,
+        "lacking": sum(bool(one.lacking) for one in run.scored),
     },
     "troubles": lambda run: [
-        *run.of.troubles,
-        *dict.fromkeys(one.lacking for one in run.of.scored if one.lacking),
+        *run.troubles,
+        *dict.fromkeys(one.lacking for one in run.scored if one.lacking),
     ],
     "metrics_source": lambda run: run.metrics_source,
     "sources": lambda run: run.sources,
@@ -150,7 +148,7 @@ def _parts(run: Analysis, faults: Faults) -> dict[str, object]:
 
 
 def _plain(value: object) -> object:
-    """What JSON has: no data classes, and no float that is not a number."""
+    """Return what JSON has: no data classes, and no float that is not a number."""
     if is_dataclass(value) and not isinstance(value, type):
         return _plain(asdict(value))
     if isinstance(value, Mapping):
@@ -172,7 +170,7 @@ class Written:
 
     @property
     def remarks(self) -> list[str]:
-        """What a command says of it, a sentence for each."""
+        """Return what a command says of it, a sentence for each."""
         files = ", ".join(self.files) or "none"
         failed = [f"Not written whole: {fault}" for fault in self.faults]
         return [f"Reports in {self.folder}: {files}.", *failed]
@@ -185,10 +183,10 @@ def write_reports(*folders: Path, out: Path | None = None) -> Written:
     the faults, in results.json too.
     """
     faults, target = Faults(), out or folders[0]
-    runs = faults.attempt("reports", "", lambda: [Analysis(run) for run in read_runs(folders)])
+    runs = faults.attempt("reports", "", lambda: read_runs(folders))
     if isinstance(runs, Fault) or not runs:
         return Written(target, (), tuple(faults.found))
-    faults.found += [Fault(run.name, "", each) for run in runs for each in run.of.damage]
+    faults.found += [Fault(run.name, "", each) for run in runs for each in run.damage]
     return Written(target, tuple(_write_all(runs, target, faults)), tuple(faults.found))
 
 

@@ -5,18 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from atlas_search.core.locator import page_unit, place_in_words
 from atlas_search.core.registry import DISTRIBUTION
 from atlas_search.documents.search import RankedPassageOut
-from atlas_search.evaluation.plots import (
-    MOST,
-    Count,
-    Panel,
-    Point,
-    Series,
-    bands,
-    calibration,
-    lines,
-    point,
-    points,
-)
+from atlas_search.evaluation.metrics import METRICS, known_metric
 from atlas_search.evaluation.report_analysis import (
     Analysis,
     Fault,
@@ -32,24 +21,25 @@ from atlas_search.evaluation.report_analysis import (
 )
 from atlas_search.evaluation.report_blocks import (
     Block,
-    Plot,
     Report,
     Section,
     Table,
     Words,
+    of_runs,
+)
+from atlas_search.evaluation.report_plots import (
     by_category,
     by_corpus,
     by_split,
-    of_runs,
+    confidence,
+    quality,
 )
 from atlas_search.evaluation.run import PROCESS, RunSpec
 from atlas_search.evaluation.scored import (
-    METRICS,
     TITLES,
     Scored,
     between,
     ids,
-    known_metric,
     number,
     present,
     share,
@@ -58,7 +48,7 @@ from atlas_search.evaluation.scored import (
     with_ends,
     with_interval,
 )
-from atlas_search.evaluation.statistics import Figure, share_interval
+from atlas_search.evaluation.statistics import Figure
 
 _SOURCES = {
     "judge": "a language model (judge)",
@@ -103,14 +93,14 @@ def _differences(runs: Sequence[Analysis], facts: Sequence[Mapping[str, str]]) -
 
 
 def _options_that_differ(runs: Sequence[Analysis]) -> list[str]:
-    every = [run.of.spec.options for run in runs]
+    every = [run.spec.options for run in runs]
     names = dict.fromkeys(name for options in every for name in options)
     return [name for name in names if any(o.get(name) != every[0].get(name) for o in every)]
 
 
 def _facts(run: Analysis, differ: Sequence[str]) -> dict[str, str]:
-    """What is told of a run; of its options those that `differ` each by itself."""
-    spec = run.of.spec
+    """Return what is told of a run; of its options those that `differ` each by itself."""
+    spec = run.spec
     corpora = ", ".join(spec.corpora)
     alike = {name: value for name, value in spec.options.items() if name not in differ}
     own = {name: str(spec.options.get(name, "-")) for name in differ if name != "search_k"}
@@ -121,7 +111,7 @@ def _facts(run: Analysis, differ: Sequence[str]) -> dict[str, str]:
         "Collection": f"{spec.collection}, version {spec.collection_version}",
         "Corpora": corpora or "-",
         "Questions": _questions(run),
-        "Passages (k)": str(run.of.k or "-"),
+        "Passages (k)": str(run.k or "-"),
         "Written by": _writers(run),
         **own,
         "Options": _options(alike),
@@ -130,7 +120,7 @@ def _facts(run: Analysis, differ: Sequence[str]) -> dict[str, str]:
         "Day": str(spec.today or spec.started.date()),
         "Seed": str(spec.seed),
         "Models": _options(spec.settings),
-        "Atlas": _atlas(spec.versions),
+        "Atlas": spec.versions.get(DISTRIBUTION, "-"),
         "Versions": ", ".join(f"{name} {value}" for name, value in spec.versions.items()) or "-",
         "Started": f"{spec.started:%Y-%m-%d %H:%M} UTC",
         "Run": spec.id,
@@ -139,20 +129,20 @@ def _facts(run: Analysis, differ: Sequence[str]) -> dict[str, str]:
 
 
 def _questions(run: Analysis) -> str:
-    used = run.of.spec.labels
+    used = run.spec.labels
     split = f", split {used.split}" if used.split else ""
-    drawn = ", drawn at random" if run.of.spec.limit else ""
+    drawn = ", drawn at random" if run.spec.limit else ""
     return f"{used.questions} of {used.name}{split}{drawn} (SHA-256 {used.sha256[:12]})"
 
 
 def _writers(run: Analysis) -> str:
-    answers = [one.reply.answer for one in run.of.scored if one.reply.answer]
+    answers = [one.reply.answer for one in run.scored if one.reply.answer]
     wrote = dict.fromkeys(" ".join(answer.written_by).strip() for answer in answers)
     return ", ".join(name for name in wrote if name) or "-"
 
 
 def _index(spec: RunSpec) -> str:
-    """What an audit of the index found in each corpus, and whether its searches ask it."""
+    """Return what an audit of the index found in each corpus, and whether its searches ask it."""
     found = [
         f"{name.partition('.')[2]}: {figure.mean:.3f} found (searches "
         f"{searched_by(name, spec.index_asked)})"
@@ -160,10 +150,6 @@ def _index(spec: RunSpec) -> str:
         if "." in name
     ]
     return ", ".join(found) or "not audited"
-
-
-def _atlas(versions: Mapping[str, str]) -> str:
-    return versions.get(DISTRIBUTION, "-")
 
 
 def _options(values: Mapping[str, object]) -> str:
@@ -178,25 +164,25 @@ def _warnings(runs: Sequence[Analysis]) -> Iterator[Words]:
 
 
 def _lacks(run: Analysis) -> Iterator[str]:
-    asked = len(run.of.scored)
+    asked = len(run.scored)
     failed = sum(map(len, run.errors.values()))
-    if run.of.unasked:
-        yield f"This run is not complete: {run.of.unasked} questions were not asked."
+    if run.unasked:
+        yield f"This run is not complete: {run.unasked} questions were not asked."
     if failed:
         yield f"{failed} of {asked} questions failed: no figure but `failed` counts them."
-    if run.of.unjudged:
+    if run.unjudged:
         yield (
-            f"{run.of.unjudged} replies are not judged yet. `atlas eval --resume` with the folder "
+            f"{run.unjudged} replies are not judged yet. `atlas eval --resume` with the folder "
             "of the run judges them."
         )
-    lacking = [one.lacking for one in run.of.scored if one.lacking]
+    lacking = [one.lacking for one in run.scored if one.lacking]
     if lacking:
         yield (
             f"{len(lacking)} of {asked} questions lack figures: {lacking[0]} `atlas eval --resume` "
             "with the folder of the run computes them."
         )
-    yield from run.of.troubles
-    yield from run.of.damage
+    yield from run.troubles
+    yield from run.damage
     if run.took.fallbacks:
         yield f"{run.took.fallbacks} answers are not the language model's (fallback)."
     if run.took.cache_hits:
@@ -208,7 +194,7 @@ _KINDS = ("ANSWER", "ABSTAIN", "BLOCK")
 
 
 def decisions(runs: Sequence[Analysis]) -> Section:
-    """Which decision was expected and which was taken."""
+    """Return which decision was expected and which was taken."""
     told = [run for run in runs if run.confusion]
     if not told:
         return Section("Decisions", (Words("Nothing was decided: no question was answered."),))
@@ -228,267 +214,6 @@ def _confusion(run: Analysis, runs: int) -> Table:
         ("Expected", *(f"Took {kind}" for kind in _KINDS)),
         tuple((own, *(str(counts.get((own, kind), 0)) for kind in _KINDS)) for own in expected),
     )
-
-
-def confidence(runs: Sequence[Analysis]) -> Section:
-    """Reliability of the likelihood, and precision at each coverage."""
-    return Section("Confidence", (_reliability(runs), _coverage(runs)))
-
-
-def _reliability(runs: Sequence[Analysis]) -> Block:
-    told = [run for run in runs if run.reliability]
-    if not told:
-        return Words("No answer that can be judged states a likelihood: nothing to be calibrated.")
-    series = tuple(
-        Series(
-            run.name,
-            tuple(
-                Point(
-                    each.likelihood,
-                    each.right,
-                    *share_interval(each.right * each.answers, each.answers),
-                )
-                for each in run.reliability
-            ),
-        )
-        for run in told
-    )
-    counts = [[Count(b.low, b.high, b.answers) for b in run.reliability] for run in told]
-    cells = tuple(
-        (
-            run.name,
-            f"{own.low:.1f} to {own.high:.1f}",
-            str(own.answers),
-            number(own.likelihood),
-            number(each.y),
-            f"{number(each.low)} to {number(each.high)}",
-        )
-        for run, line in zip(told, series, strict=True)
-        for own, each in zip(run.reliability, line.points, strict=True)
-    )
-    said = "; ".join(f"{c[1]}: {c[4]} of {c[2]} answers right" for c in cells[:12])
-    return Plot(
-        "Reliability of the likelihood",
-        "Share of right answers against the likelihood that they stated; on the dotted line both "
-        f"are the same. Bars count the answers of each bin.{_first(told)} {said}.",
-        lambda: calibration("reliability", series, counts),
-        of_runs(
-            len(runs),
-            Table(
-                "Answers by the likelihood that they stated (intervals by Wilson's score)",
-                ("Run", "Likelihood", "Answers", "Its mean", "Share right", "95% interval"),
-                cells,
-                texts=2,
-            ),
-        ),
-    )
-
-
-def _coverage(runs: Sequence[Analysis]) -> Block:
-    told = [run for run in runs if run.curve]
-    if not told:
-        return Words("No answer can be judged right or wrong: no precision to be told.")
-    series = tuple(Series(run.name, _points(run)) for run in told)
-    cells = tuple(
-        (run.name, number(each.x), number(each.y), f"{number(each.low)} to {number(each.high)}")
-        for run, line in zip(told, series, strict=True)
-        for each in _some(line.points)
-    )
-    said = "; ".join(
-        f"{line.name}: from {number(line.points[0].y)} at {number(line.points[0].x)} to "
-        f"{number(line.points[-1].y)} at {number(line.points[-1].x)}"
-        for line in series
-    )
-    return Plot(
-        "Coverage against precision",
-        "Precision of the answers against the share of all questions that is answered, as the "
-        f"least confident answers are given up.{_first(told)} Precision: {said}.",
-        lambda: bands("coverage", series, "Coverage: share answered", "Precision: share right"),
-        of_runs(
-            len(runs),
-            Table(
-                "Precision at each coverage (intervals by Wilson's score)",
-                ("Run", "Coverage", "Precision", "95% interval"),
-                cells,
-            ),
-        ),
-    )
-
-
-def _points(run: Analysis) -> tuple[Point, ...]:
-    found = []
-    for each in run.curve:
-        answers = each.coverage * run.judged_questions
-        low, high = share_interval(each.precision * answers, answers)
-        found.append(Point(each.coverage, each.precision, low, high))
-    return tuple(found)
-
-
-def _some(points: Sequence[Point], most: int = 10) -> list[Point]:
-    """At most so many, evenly chosen, with the first and the last."""
-    if len(points) <= most:
-        return list(points)
-    return [points[round(place * (len(points) - 1) / (most - 1))] for place in range(most)]
-
-
-def _first(told: Sequence[Analysis]) -> str:
-    return "" if len(told) <= MOST else f" The plot shows the first {MOST} runs."
-
-
-_AT_DEPTH = ("recall", "precision", "ndcg", "success")
-_OF_RUNS = ("recall", "f1", "decided", "sentence_groundedness")
-_MAIN = ("f1", "decided", "mrr", "recall")
-
-
-def quality(runs: Sequence[Analysis]) -> Section:
-    """Of a run its figures at each depth; of several how they change with k and with time."""
-    if len(runs) == 1:
-        return Section("Quality against k", (_by_depth(runs[0]),))
-    return Section("Quality against k and time", (_by_k(runs), _by_time(runs)))
-
-
-def _by_depth(run: Analysis) -> Block:
-    found = {name: at_depths(run.all, name) for name in _AT_DEPTH}
-    found = {name: figures for name, figures in found.items() if figures}
-    if not found:
-        return Words("No question has gold documents, so nothing can be said of the first k.")
-    depths = sorted({depth for figures in found.values() for depth in figures})
-    rows = tuple(
-        (f"{name}@k", *(with_interval(figures.get(depth)) for depth in depths))
-        for name, figures in found.items()
-    )
-    panels = tuple(Panel(f"{name}@k", (_series(figures),)) for name, figures in found.items())
-    said = ", ".join(
-        f"{name}@{depth} {number(figures[depth].mean)}"
-        for name, figures in found.items()
-        for depth in (min(figures), max(figures))
-    )
-    return Plot(
-        "Retrieval at each depth",
-        f"Line charts of retrieval figures against the number k of documents: {said}.",
-        lambda: lines("depth", panels, "first k documents"),
-        Table("Retrieval at each depth", ("Figure", *(f"k={d}" for d in depths)), rows),
-    )
-
-
-def at_depths(figures: Mapping[str, Figure], name: str) -> dict[int, Figure]:
-    """The figures `name@k` by k."""
-    known = ((each.partition("@"), figure) for each, figure in figures.items())
-    found = {int(k): figure for (own, _, k), figure in known if own == name and k.isdigit()}
-    return dict(sorted(found.items()))
-
-
-def _by_k(runs: Sequence[Analysis]) -> Block:
-    groups = _configurations(runs)
-    if not any(len({run.of.k for run in members}) > 1 for members in groups.values()):
-        return Words("The runs do not differ in k alone.")
-    names = [name for name in _OF_RUNS if any(name in run.all for run in runs)]
-    if not names:
-        return Words("No question has a figure.")
-    panels = tuple(Panel(title_of(name), _series_of_runs(groups, name)) for name in names)
-    rows = tuple(
-        (configuration, str(run.of.k), *(with_interval(run.all.get(name)) for name in names))
-        for configuration, members in groups.items()
-        for run in members
-    )
-    heads = ("Configuration", "k", *map(title_of, names))
-    told = "; ".join(
-        f"{panel.title} of {series.name}: "
-        + ", ".join(f"{number(each.y)} at k={each.x:g}" for each in series.points)
-        for panel in panels
-        for series in panel.series
-    )
-    return Plot(
-        "Quality against k",
-        "Line charts of figures against the number k of passages."
-        f"{_first_at_depth(len(groups))} {told}.",
-        lambda: lines("quality-k", panels, "passages (k)"),
-        Table("Quality against k", heads, rows, texts=1),
-    )
-
-
-def _by_time(runs: Sequence[Analysis]) -> Block:
-    main = next((name for name in _MAIN if any(name in run.all for run in runs)), "")
-    timed = [run for run in runs if run.took.seconds and main in run.all]
-    if not timed:
-        return Words("No run has both a figure and times.")
-    series = tuple(
-        Series(name, tuple(point(_median(run), run.all[main]) for run in members))
-        for name, members in _configurations(timed).items()
-    )
-    rows = tuple(
-        (run.name, number(_median(run)), number(_slowest(run)), with_interval(run.all[main]))
-        for run in timed
-    )
-    told = "; ".join(f"{row[0]}: {row[3]} at {row[1]} s" for row in rows)
-    heads = ("Run", "p50 s", "p95 s", title_of(main))
-    return Plot(
-        "Quality against time",
-        f"{title_of(main)} against the median of seconds, a point for each run."
-        f"{_first_at_depth(len(series))} {told}.",
-        lambda: points("quality-time", series, "seconds (median)", title_of(main)),
-        Table("Quality against time", heads, rows),
-    )
-
-
-def _first_at_depth(configurations: int) -> str:
-    return "" if configurations <= MOST else f" The plot shows the first {MOST} configurations."
-
-
-def _series(figures: Mapping[int, Figure]) -> Series:
-    """The only one of its panel, so without a name."""
-    return Series("", tuple(point(depth, figure) for depth, figure in figures.items()))
-
-
-def _series_of_runs(groups: Mapping[str, Sequence[Analysis]], name: str) -> tuple[Series, ...]:
-    found = []
-    for configuration, members in groups.items():
-        known: tuple[Point, ...] = tuple(
-            point(run.of.k, run.all[name]) for run in members if run.of.k and name in run.all
-        )
-        if known:
-            found.append(Series(configuration, known))
-    return tuple(found)
-
-
-def _configurations(runs: Sequence[Analysis]) -> dict[str, list[Analysis]]:
-    """The runs that differ in k alone together, by what tells them from the others."""
-    told = [_without_k(run) for run in runs]
-    names = dict.fromkeys(name for each in told for name in each)
-    differ = [name for name in names if len({each.get(name) for each in told}) > 1]
-    found: dict[str, list[Analysis]] = {}
-    for run, each in zip(runs, told, strict=True):
-        title = ", ".join(each.get(name, "-") for name in differ) or "all"
-        found.setdefault(title, []).append(run)
-    return {
-        title: sorted(members, key=lambda run: run.of.k or 0) for title, members in found.items()
-    }
-
-
-def _without_k(run: Analysis) -> dict[str, str]:
-    spec = run.of.spec
-    options = {name: str(value) for name, value in spec.options.items() if name != "search_k"}
-    drawn = f"{spec.limit} drawn with seed {spec.seed}" if spec.limit else "all questions"
-    said = {
-        "labels": spec.labels.sha256[:12],
-        "split": spec.labels.split,
-        "drawn": drawn,
-        "collection": f"{spec.collection} {spec.collection_version}",
-        "corpora": " ".join(spec.corpora),
-        "where": spec.where,
-        "mode": "only searched" if spec.search_only else "answered",
-        "day": str(spec.today),
-        "Atlas": spec.versions.get(DISTRIBUTION, ""),
-    }
-    return options | said | dict(spec.settings)
-
-
-def _median(run: Analysis) -> float:
-    return run.took.seconds.p50 if run.took.seconds else 0.0
-
-
-def _slowest(run: Analysis) -> float:
-    return run.took.seconds.p95 if run.took.seconds else 0.0
 
 
 _WORST = 10
@@ -521,7 +246,7 @@ def _rules(run: Analysis) -> Table:
 
 
 def _rules_of_runs(runs: Sequence[Analysis]) -> Table:
-    """How many questions of each run."""
+    """Return how many questions of each run."""
     found = {
         (each.stage, each.rule, run.name): f"{len(each.questions)} of {each.of}"
         for run in runs
@@ -537,7 +262,7 @@ def worst_questions(runs: Sequence[Analysis]) -> Section:
     """The worst, with what was retrieved instead; of several runs those that most get wrong."""
     if len(runs) > 1:
         return Section("Worst questions", (_of_most_runs(runs),))
-    told = worst(runs[0].of.scored)
+    told = worst(runs[0].scored)
     if not told:
         return Section("Worst questions", (Words("Nothing is wrong with a question."),))
     of = f" The first {_WORST} of {len(told)}:" if len(told) > _WORST else ""
@@ -547,7 +272,7 @@ def worst_questions(runs: Sequence[Analysis]) -> Section:
 def _of_most_runs(runs: Sequence[Analysis]) -> Block:
     asked: dict[str, list[Scored]] = {}
     for run in runs:
-        for one in run.of.scored:
+        for one in run.scored:
             if not one.reply.error:
                 asked.setdefault(one.label.id, []).append(one)
 
@@ -568,7 +293,7 @@ def _of_most_runs(runs: Sequence[Analysis]) -> Block:
         )
         for id_ in ids_[:_WORST]
     )
-    near = " or ".join(dict.fromkeys(_CLOSENESS[run.of.spec.search_only] for run in runs))
+    near = " or ".join(dict.fromkeys(_CLOSENESS[run.spec.search_only] for run in runs))
     heads = ("Id", "Question", "Runs that decided wrongly", "Runs that found nothing gold", near)
     caption = "Questions that most runs get wrong; the report of a run has its passages"
     return Table(caption, heads, rows, texts=2)
@@ -588,7 +313,7 @@ def _mean_closeness(same: Sequence[Scored]) -> float | None:
 
 
 def errors(runs: Sequence[Analysis]) -> Section:
-    """Why nothing came back."""
+    """Return why nothing came back."""
     rows = tuple(
         (run.name, shortened(error), ids(questions), str(len(questions)))
         for run in runs
@@ -728,8 +453,8 @@ def _side_by_side(runs: Sequence[Analysis]) -> Table:
     rows = tuple(
         (
             run.name,
-            str(run.of.k or "-"),
-            str(len(run.of.scored)),
+            str(run.k or "-"),
+            str(len(run.scored)),
             *(with_interval(run.all.get(name)) for name in names),
         )
         for run in runs
@@ -805,7 +530,7 @@ SECTIONS: Sections = (
 def report_of(runs: Sequence[Analysis], faults: Faults, sections: Sections = SECTIONS) -> Report:
     """The report of at least one run; faults are those of `report`."""
     told = tuple(_section(title, make, runs, faults) for title, make in sections)
-    name = runs[0].of.spec.target if len(runs) == 1 else f"{len(runs)} runs"
+    name = runs[0].spec.target if len(runs) == 1 else f"{len(runs)} runs"
     return Report(f"Evaluation of {name}", told)
 
 

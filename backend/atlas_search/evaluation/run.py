@@ -53,7 +53,7 @@ _LABEL = TypeAdapter(Label)
 
 
 class LabelsUsed(BaseModel):
-    """Which questions: the name of their file, split, how many, and their digest.
+    """Questions of a run: the name of their file, split, how many, and their digest.
 
     Label sets that say the same have the same digest, in whatever order, form and file.
     """
@@ -65,21 +65,18 @@ class LabelsUsed(BaseModel):
 
 
 class JudgeUsed(BaseModel):
-    """Who judged a run, as the report of it says."""
+    """Judge of a run, as its report says."""
 
     model_config = ConfigDict(frozen=True)
 
     provider: str
     model: str
     votes: int
-    libraries: dict[str, str] = Field(
-        default={}, description="Versions of the libraries that judged; none: Atlas' own measures"
-    )
     prompts: dict[str, str] = Field(description="Versions of what the model was told to do")
 
 
 class RunSpec(BaseModel):
-    """What was asked of whom: enough to do it again.
+    """Specification of a run: enough to do it again.
 
     `options` are the values of the target, `where` is `process` or the address of a server.
     """
@@ -129,7 +126,7 @@ class EvalRun:
 
     @property
     def metrics_source(self) -> MetricsSource:
-        """Who gave the figures that a judge or a heuristic can give."""
+        """Return who gave the figures that a judge or a heuristic can give."""
         return metrics_source(self.scored)
 
 
@@ -169,13 +166,13 @@ def means(scored: Sequence[Scored]) -> dict[str, float]:
 
 
 def labels_used(path: Path, split: str, labels: Sequence[Label]) -> LabelsUsed:
-    """What is said of the labels of a file, those of a split if it is not empty."""
+    """Return what is said of the labels of a file, those of a split if it is not empty."""
     digest = labels_digest(labels)
     return LabelsUsed(name=path.name, sha256=digest, split=split, questions=len(labels))
 
 
 def judge_used(path: Path) -> JudgeUsed | None:
-    """Who judged, by the report at `path`; None if there is none. Raises SourceError."""
+    """Return who judged, by the report at `path`; None if there is none. Raises SourceError."""
     try:
         return JudgeUsed.model_validate_json(path.read_bytes()) if path.is_file() else None
     except (OSError, ValidationError) as error:

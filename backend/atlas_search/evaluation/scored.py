@@ -1,4 +1,4 @@
-"""Questions with their figures, means over them, and the catalogue of all metrics."""
+"""Questions with their figures, and means over them."""
 
 import logging
 import re
@@ -13,25 +13,12 @@ from numpy.typing import NDArray
 from atlas_search.atlas import Atlas
 from atlas_search.core.domain import MARKER
 from atlas_search.core.errors import AtlasError, RequestError
-from atlas_search.evaluation import confidence, estimates, metrics, metrics_ranked
+from atlas_search.evaluation import estimates, metrics, metrics_ranked
 from atlas_search.evaluation.confidence import set_figures
 from atlas_search.evaluation.labels import Label
-from atlas_search.evaluation.metrics import Case, Measure, Metric, Reply, Tools
+from atlas_search.evaluation.metrics import Case, Measure, Reply, Tools, metric_of
 from atlas_search.evaluation.statistics import Figure, mean_intervals
 from atlas_search.stores.store import Store
-
-_OF = "questions of an audit of the index"
-
-INDEX_METRICS = (
-    Metric("index_recall", "retrieval", _OF, "Mean of that of all corpora"),
-    Metric(
-        "index_recall.",
-        "retrieval",
-        _OF,
-        "Share of the nearest passages of this corpus that its index in Chroma finds; near ties "
-        "count",
-    ),
-)
 
 _SAME = 1e-6  # cosines of one pair differ by so much from one way to compute them to another
 
@@ -83,59 +70,30 @@ def _found(store: Store, corpus: str, vector: NDArray[np.float32], depth: int) -
     return float(near.sum() / len(nearest.rows))
 
 
-_KINDS: tuple[tuple[tuple[Metric, ...], Measure], ...] = (
-    (metrics_ranked.RETRIEVAL_METRICS, metrics_ranked.measure_retrieval),
-    (metrics_ranked.PASSAGE_METRICS, metrics_ranked.measure_passages),
-    (metrics_ranked.SPAN_METRICS, metrics_ranked.measure_spans),
-    (metrics.BALANCE_METRICS, metrics.measure_balance),
-    (metrics.PERIOD_METRICS, metrics.measure_periods),
-    (metrics.DECISION_METRICS, metrics.measure_decisions),
-    (metrics.ANSWER_METRICS, metrics.measure_answers),
-    (metrics.MEANING_METRICS, metrics.measure_meaning),
-    (metrics.CITATION_METRICS, metrics.measure_citations),
-    (metrics.SOURCE_METRICS, metrics.measure_sources),
-    (estimates.OVERLAP_METRICS, estimates.measure_overlap),
-    (estimates.TOKEN_METRICS, estimates.measure_tokens),
+_MEASURES: tuple[Measure, ...] = (
+    metrics_ranked.measure_retrieval,
+    metrics_ranked.measure_passages,
+    metrics_ranked.measure_spans,
+    metrics.measure_balance,
+    metrics.measure_decisions,
+    metrics.measure_answers,
+    metrics.measure_meaning,
+    metrics.measure_citations,
+    metrics.measure_sources,
+    estimates.measure_overlap,
+    estimates.measure_tokens,
 )
 
-FAILED = Metric(
-    "failed", "decisions", "all questions", "Share of which no reply came, but an error", "lower"
-)
-
-AGREEMENT = Metric(
-    "judge_agreement",
-    "judge",
-    "questions that a judge decided something about",
-    "Mean share of its votes that are the commonest one",
-    "none",
-)
-
-METRICS: Mapping[str, Metric] = {
-    metric.name: metric
-    for metrics in (
-        *(own for own, _ in _KINDS),
-        confidence.CONFIDENCE_METRICS,
-        INDEX_METRICS,
-        (FAILED, AGREEMENT),
-    )
-    for metric in metrics
-}
-
-_NAME = re.compile(r"\w+[@.]?")
+FAILED = "failed"
+AGREEMENT = "judge_agreement"
 
 
-def metric_of(figure: str) -> Metric:
-    """The metric of a figure: that of `recall@` for `recall@5`. Raises KeyError."""
-    name = _NAME.match(figure)
-    return METRICS[name.group() if name else figure]
-
-
-def raised(error: Exception) -> None:
+def reraise(error: Exception) -> None:
     """Raise it."""
     raise error
 
 
-def figures_of(case: Case, lacking: Callable[[Exception], object] = raised) -> dict[str, float]:
+def figures_of(case: Case, lacking: Callable[[Exception], object] = reraise) -> dict[str, float]:
     """Every figure that says something of a question, by name.
 
     Of a question that came to nothing only `failed`: an outage is not an empty result. What is no
@@ -143,9 +101,9 @@ def figures_of(case: Case, lacking: Callable[[Exception], object] = raised) -> d
     cannot be computed, and those of the other kinds are given.
     """
     if case.reply.error:
-        return {FAILED.name: 1.0}
-    found = {FAILED.name: 0.0}
-    for _, measure in _KINDS:
+        return {FAILED: 1.0}
+    found = {FAILED: 0.0}
+    for measure in _MEASURES:
         try:
             found |= {name: value for name, value in measure(case).items() if isfinite(value)}
         except Exception as error:
@@ -197,7 +155,7 @@ MetricsSource = Literal["judge", "mixed", "heuristic"]
 
 @dataclass(frozen=True)
 class Scored:
-    """How one question went: `figures` by name, without those that say nothing of it.
+    """Figures of one question by name, without those that say nothing of it.
 
     `sources` names who gave a figure that a judge or a heuristic can give. `lacking` says why
     figures are missing that it should have, such as an outage of the embedding model.
@@ -254,7 +212,7 @@ def summarise(scored: Iterable[Scored]) -> dict[str, Figure]:
 
 
 def metrics_source(scored: Iterable[Scored]) -> MetricsSource:
-    """Who gave the figures that a judge or a heuristic can give; `heuristic` if there is none.
+    """Return who gave the figures that a judge or a heuristic can give; without one `heuristic`.
 
     What is fixed was given by neither.
     """
@@ -304,17 +262,9 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 def title_of(figure: str) -> str:
-    """How a figure is called."""
+    """Return how a figure is called."""
     words = figure.replace("_", " ")
     return TITLES.get(figure) or f"{words[:1].upper()}{words[1:]}"
-
-
-def known_metric(figure: str) -> Metric | None:
-    """What the catalogue says of a figure; None of one that another version wrote."""
-    try:
-        return metric_of(figure)
-    except KeyError:
-        return None
 
 
 def number(value: float | None, places: int = 2) -> str:
@@ -369,5 +319,5 @@ def ids(questions: Sequence[str], most: int = 8) -> str:
 
 
 def present(names: Sequence[str], figures: Mapping[str, Figure]) -> list[str]:
-    """Those of the names that are among the figures."""
+    """Return those of the names that are among the figures."""
     return [name for name in names if name in figures]

@@ -87,7 +87,7 @@ def krippendorff_alpha(
 
 
 def _coincidences(items: Sequence[Sequence[Rating]], place: Mapping[Rating, int]) -> FloatArray:
-    """How often two ratings stand in one item; an item of m ratings counts for m."""
+    """Return how often two ratings stand in one item; an item of m ratings counts for m."""
     found = np.zeros((len(place), len(place)))
     for ratings in items:
         counts = np.zeros(len(place))
@@ -192,7 +192,7 @@ def _means(columns: Sequence[Sequence[float]]) -> list[tuple[float, float]]:
 
 
 def _draw(random: np.random.Generator, count: int) -> FloatArray:
-    """How often each of `count` questions is in each of _AT_ONCE samples."""
+    """Return how often each of `count` questions is in each of _AT_ONCE samples."""
     drawn = random.integers(count, size=(_AT_ONCE, count))
     places = drawn + count * np.arange(_AT_ONCE)[:, None]
     counted = np.bincount(places.ravel(), minlength=count * _AT_ONCE)
@@ -237,7 +237,7 @@ def paired_p_values(
 
 
 def least_p_value(pairs: int) -> float:
-    """What p is at least where so many pairs differ: below 5% from 6 on."""
+    """Return what p is at least where so many pairs differ: below 5% from 6 on."""
     return float(min(1.0, 2.0 ** (1 - pairs)))
 
 

@@ -26,7 +26,7 @@ _DOCUMENT = re.compile(rf"{SpanAttributes.RETRIEVAL_DOCUMENTS}\.(\d+)\.document\
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What language models took for an answer; the cost is None where the target has no prices."""
+    """Tokens and cost of an answer; the cost is None where the target has no prices."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -43,7 +43,7 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """How many people gave an annotation of one name, and the mean of its scores."""
+    """Number of people who gave an annotation of one name, and the mean of their scores."""
 
     count: int
     mean: float
@@ -139,7 +139,7 @@ def read_trace(span: Mapping[str, Any]) -> Trace:
 
 
 def read_call(attributes: Attributes) -> Spent:
-    """What a call of a language model took."""
+    """Return what a call of a language model took."""
     return _spent(
         attributes,
         SpanAttributes.LLM_TOKEN_COUNT_PROMPT,
@@ -232,7 +232,7 @@ MODEL_CALL = "generate"
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which traces: of these kinds, of a target or composite target, begun at `since` or later.
+    """Filter of traces: of these kinds, of a target or composite target, begun at `since` or later.
 
     What is empty or None asks for nothing.
     """
@@ -251,7 +251,7 @@ class Phoenix:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def traces(self, wanted: Wanted) -> Iterator[Trace]:
-        """Those wanted, the last begun first; pages are asked for as they are needed."""
+        """Yield the traces wanted, the last begun first; pages are asked for as they are needed."""
         query: dict[str, Any] = {
             "parent_id": "null",
             "name": list(wanted.kinds),
@@ -285,7 +285,7 @@ class Phoenix:
             yield trace
 
     def _spent(self, traces: Sequence[Trace]) -> dict[str, Spent]:
-        """By the ids of traces that called a language model."""
+        """Return the cost by the ids of traces that called a language model."""
         ids = [trace.trace_id for trace in traces if trace.kind == "ask"]
         found: dict[str, Spent] = {}
         if not ids:
@@ -298,8 +298,7 @@ class Phoenix:
         return found
 
     def _marks(self, traces: Sequence[Trace]) -> dict[str, dict[str, Marks]]:
-        """What people said, by the ids of root spans; what evaluators of Phoenix say is left out,
-        and so is what has no score."""
+        """Return the scores by people, by the ids of root spans, without evaluators of Phoenix."""
         said: dict[str, list[tuple[str, float]]] = {}
         query = {"span_ids": [trace.span_id for trace in traces], "limit": MOST_ANNOTATIONS}
         for one in self._pages("span_annotations", query):
@@ -310,7 +309,7 @@ class Phoenix:
         return {id_: mean_marks(given) for id_, given in said.items()}
 
     def _pages(self, what: str, query: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        """What all pages of a list hold, one after another."""
+        """Yield the items of all pages of a list."""
         path = f"/v1/projects/{quote(self.project, safe='')}/{what}"
         with PhoenixApi(self.address, self.headers) as api:
             try:
@@ -338,7 +337,7 @@ failed or was cancelled before its candidates were told."""
 
 @dataclass(frozen=True, slots=True)
 class CorpusDepth:
-    """What the legs gave of a corpus, and what was due: the depth, or all that could be found.
+    """Passages of a corpus that the legs gave, and the number due: the depth, or all there are.
 
     By meaning exactly that is due; by words at most that, since few passages may hold them.
     """
@@ -351,7 +350,7 @@ class CorpusDepth:
 
     @property
     def as_due(self) -> bool:
-        """Whether it was searched as deep as the others."""
+        """Return whether it was searched as deep as the others."""
         return self.dense == self.due and self.lexical <= self.due
 
 
@@ -365,7 +364,7 @@ class Unequal:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DepthCheck:
-    """What came of a check: how many there were of each verdict, those that were not equal in the
+    """Result of a check: the number of each verdict, the requests that were not equal in the
     order they were given, and when the first and the last that could be checked began."""
 
     verdicts: dict[Verdict, int]
@@ -375,7 +374,7 @@ class DepthCheck:
 
     @property
     def checked(self) -> int:
-        """How many say enough to tell."""
+        """Return how many say enough to tell."""
         return self.verdicts["equal"] + self.verdicts["unequal"]
 
 
@@ -402,7 +401,7 @@ def check_depth(traces: Iterable[Trace]) -> DepthCheck:
 
 
 def verdict(trace: Trace) -> Verdict:
-    """What its root tells of one request over all corpora."""
+    """Return what its root tells of one request over all corpora."""
     counts = trace.counts
     if not (counts.depth and counts.available):
         return "unknown" if trace.ended == "ok" else "unfinished"
@@ -435,7 +434,7 @@ REASONS: Mapping[LeftOut, str] = {
 
 
 class Asked(NamedTuple):
-    """What makes two questions the same. The collection is empty if it need not be the same."""
+    """Key by which questions are the same. The collection is empty if it need not be the same."""
 
     question: str
     corpus_filter: str
@@ -608,7 +607,7 @@ def _side(name: str, answers: Sequence[Told]) -> Side:
 
 
 def _mean_imbalance(traces: Sequence[Trace]) -> dict[str, float]:
-    """By stage, over the answers that tell it."""
+    """Return the mean imbalance by stage, over the answers that tell it."""
     stages = sorted({stage for trace in traces for stage in trace.imbalance})
     return {
         stage: _mean([trace.imbalance[stage] for trace in traces if stage in trace.imbalance])

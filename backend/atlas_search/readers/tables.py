@@ -3,7 +3,7 @@
 Reading the corpus of a retrieval benchmark in the form of BEIR.
 
 A folder holds `corpus.jsonl` (or `docs.jsonl`), a JSON object a line with `_id` (or `id`), `title`,
-`text` and optional `metadata`; beside it `queries.jsonl` and qrels, see `evaluation.labels.beir`.
+`text` and optional `metadata`; beside it `queries.jsonl` and qrels, see `evaluation.label_files`.
 """
 
 import csv

@@ -1,9 +1,7 @@
-"""A label as the page sends and shows it: with passages instead of ids alone.
+"""Pages for one person on this machine: to label questions, and to rate the answers of a run.
 
-The application of a page for one person on this machine.
-
-It answers only who has the key that is made at its start, and only the routes that the page needs:
-those of `atlas serve` that are not named here are not there.
+An application answers only who has the key that is made at its start, and only on the routes that
+its page needs: those of `atlas serve` that are not named here are not there.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -73,7 +71,7 @@ def page_app(
     app.before_request(origin_gate(origins(settings)))
     app.before_request(_gate(Access(settings), frozenset().union(*blueprints.values())))
     app.before_request(read_body)
-    app.after_request(lambda response: _forbid(response))
+    app.after_request(_forbid)
     for blueprint in blueprints:
         app.register_api(blueprint)
     files = PageFiles(bundled_folder("frontend"))
@@ -83,7 +81,7 @@ def page_app(
 
 
 def _own_settings(settings: Settings, key: str) -> Settings:
-    """Of all that says who may ask, only the key and this machine are left."""
+    """Keep of all settings of access only the key and this machine."""
     return settings.model_copy(
         update={
             "api_keys_file": None,
@@ -98,7 +96,7 @@ def _own_settings(settings: Settings, key: str) -> Settings:
 
 
 def _gate(access: Access, routes: frozenset[str]) -> Callable[[], None]:
-    """What to call before each request. It raises UnknownCaller and NotAllowed."""
+    """Return what to call before each request. It raises UnknownCaller and NotAllowed."""
 
     def admit() -> None:
         if request.url_rule is None:
@@ -143,7 +141,7 @@ class SpanBody(_Strict):
 
 
 class _Fields(_Strict):
-    """What the page shows of a label. Other programs write labels too: nothing is bounded here.
+    """Label as the page shows it. Other programs write labels too: nothing is bounded here.
 
     `marks` say how relevant passages are, from 0 to 3; `documents` are known to be relevant
     without a passage, or to be more relevant than their passages.
@@ -216,7 +214,7 @@ def label_of(body: LabelBody, atlas: Atlas, before: Label | None) -> Label:
 
 
 def document_of(label: Label, revision: str, atlas: Atlas) -> LabelOut:
-    """What the page shows of a label."""
+    """Return what the page shows of a label."""
     marks = _marks(label)
     found, missing = passages_of(atlas, marks)
     missing = [id_ for id_ in missing if marks[id_]]
@@ -290,16 +288,16 @@ def _marks(label: Label) -> dict[str, int]:
 
 
 def _decision(body: LabelBody, before: Label | None) -> Decision | None:
-    """What becomes of the question, as it was; unknown where the answer to `should_answer` is
-    another now, for a label that contradicts itself cannot be read."""
+    """Return the expected decision as it was, or None where `should_answer` contradicts it now:
+    a label that contradicts itself cannot be read."""
     known = before.expected_decision if before else None
     agrees = body.should_answer is None or body.should_answer == (known == "ANSWER")
     return known if agrees else None
 
 
 def _kept_zeros(before: Label | None, atlas: Atlas) -> dict[str, int]:
-    """What another program has judged as not relevant, and is no passage: the page has no marks
-    for documents."""
+    """Return the documents that another program judged as not relevant: the page has no marks for
+    them."""
     zeros = [id_ for id_, grade in before.grades.items() if not grade] if before else []
     return dict.fromkeys(passages_of(atlas, zeros)[1], 0)
 
@@ -361,7 +359,7 @@ SEARCH_ROUTES = frozenset({"POST /api/search"})
 
 
 class LabelQuery(BaseModel):
-    """Which label, and as it was when it was read."""
+    """Id of a label, and its revision when it was read."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -432,7 +430,7 @@ class Rated:
 
 
 class RaterQuery(BaseModel):
-    """Who rates."""
+    """Name of a rater."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -440,7 +438,7 @@ class RaterQuery(BaseModel):
 
 
 class RatingBody(BaseModel):
-    """What somebody says of an answer; scales may be left out."""
+    """Rating of an answer; scales may be left out."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
