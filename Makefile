@@ -26,7 +26,7 @@ PEERS = chromadb langchain-chroma langchain-classic langchain-community rank-bm2
 INSTALL_PHOENIX = $(MAKE) --no-print-directory phoenix-venv
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-hostile test-schema check install install-test serve phoenix phoenix-venv judges-venv peers-venv store demo-pdf bench bench-build bench-quality bench-search bench-load bench-answers bench-calibration bench-truth bench-model browser eval clean
+.PHONY: help run test test-hostile test-schema check install install-test serve phoenix phoenix-venv judges-venv peers-venv store demo-pdf bench bench-house bench-build bench-quality bench-search bench-load bench-answers bench-calibration bench-truth bench-model browser eval clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | expand -t 16
@@ -46,11 +46,12 @@ test-hostile: install-test ## Attack a server with thousands of requests, and ki
 test-schema: install-test ## Ask the API thousands of things that its description allows or forbids
 	SCHEMA_EXAMPLES=200 $(BIN)/python -m pytest tests/test_description.py $(PYTEST_ARGS)
 
-check: install-test ## Lint, format, types, import directions
+check: install-test ## Lint, format, types, import directions, the size of each room
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tests.benchmarks.house --check
 
 install: $(VENV)/.installed ## Create the virtual environment with pinned dependencies
 
@@ -125,6 +126,9 @@ $(PEERS_VENV)/.installed: constraints-peers.txt
 	@$(PEERS_VENV)/bin/pip install --quiet $(PIP_FLAGS) -c constraints-peers.txt $(PEERS)
 	@touch $@
 	@echo "The other libraries are installed."
+
+bench-house: install-test store ## Measure rooms, and the files that a question enters
+	$(BIN)/python -m tests.benchmarks.house
 
 bench-build: install-test ## Measure what building a store costs; DATA=folder of JSONL for the rate
 	$(BIN)/python -m tests.benchmarks.build_store $(if $(DATA),--source $(DATA))

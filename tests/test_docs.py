@@ -345,7 +345,7 @@ def test_the_hooks_are_the_checks_of_make_check() -> None:
     recipe = re.search(r"^check:.*\n((?:\t.*\n)+)", text_of("Makefile"), re.MULTILINE)
     assert recipe
     checks = {
-        line.strip().removeprefix("$(BIN)/").removesuffix(" .").replace(" --check", "")
+        line.strip().removeprefix("$(BIN)/").replace("format --check", "format").removesuffix(" .")
         for line in recipe[1].splitlines()
     }
     hooks = yaml.safe_load(text_of(".pre-commit-config.yaml"))["repos"][0]["hooks"]
