@@ -1,4 +1,4 @@
-"""The description of the API at /api/openapi.json: what routes say, and what holds of them all.
+"""The description of the API at /api/openapi.json, with the parts that are the same for all routes.
 
 A route declares what it answers itself. What the gates before it answer, how a problem looks and
 who may use it is the same for every route, and is added here.
@@ -45,7 +45,7 @@ class StrictJSON(DefaultJSONProvider):
     """JSON as RFC 8259 has it, of which Python reads more than there is."""
 
     def loads(self, s: str | bytes, **options: Any) -> Any:
-        """See JSONProvider. Raises ValueError for NaN, and for a number that is too large."""
+        """Parse JSON. Raises ValueError for NaN, and for a number that is too large."""
         return json.loads(s, parse_constant=_no_number, parse_float=_number, **options)
 
 
@@ -79,7 +79,7 @@ def read_body() -> None:
 
 
 def _number(text: str) -> int | float:
-    """What JSON calls an integer is one, also as `5.0`."""
+    """Read a number: a whole one is an integer, even if it is written as `5.0`."""
     number = float(text)
     if isinf(number):
         _no_number(text)
@@ -103,10 +103,10 @@ STATUSES = {
     500: "Something went wrong in the server; its log says what",
     503: "The server is busy or set up wrong, or a provider cannot be reached",
 }
-"""The statuses of problems, and what each means of any route."""
+"""The statuses of problems, and the meaning of each on any route."""
 
 EVERY_ROUTE = (403, 415, 421, 500, 503)
-"""What the gates and the server itself may answer in place of any route."""
+"""Statuses that the gates and the server itself may answer in place of any route."""
 
 _OF_CALLERS = (401, 429)
 _WITH_BODY = (400, 413)
@@ -139,7 +139,7 @@ class DescribedAPI(OpenAPI):
     """A Flask application with the whole description of its API."""
 
     def generate_spec_json(self) -> None:
-        """See OpenAPI: the document is made when it is first asked for."""
+        """Make the document when it is first asked for, and complete it."""
         super().generate_spec_json()  # type: ignore[no-untyped-call]
         complete(self.spec_json)
 
@@ -156,7 +156,7 @@ def complete(document: Document) -> None:
 
 def _complete(operation: Document, route: str) -> None:
     declared = operation["responses"]
-    answers = {status: said for status, said in declared.items() if int(status) < 400}
+    answers = {status: response for status, response in declared.items() if int(status) < 400}
     problems = {int(status) for status in declared} - {400} - {int(status) for status in answers}
     right = _RIGHTS[route]
     of_callers = () if right == "anyone" else _OF_CALLERS
@@ -170,24 +170,24 @@ def _complete(operation: Document, route: str) -> None:
 
 def _common(operation: Document) -> set[int]:
     """The problems that an operation may answer with, as far as its parameters tell."""
-    found = set(EVERY_ROUTE)
+    statuses = set(EVERY_ROUTE)
     places = {parameter["in"] for parameter in operation.get("parameters", ())}
     if places:
-        found.add(400)
+        statuses.add(400)
     if "path" in places:
-        found.add(404)
+        statuses.add(404)
     if "requestBody" in operation:
-        found.update(_WITH_BODY)
-    return found
+        statuses.update(_WITH_BODY)
+    return statuses
 
 
 def _problem(status: int) -> Document:
     content = {PROBLEM_TYPE: {"schema": {"$ref": f"#/components/schemas/{Problem.__name__}"}}}
     phrase = HTTPStatus(status).phrase
-    said: Document = {"description": f"{phrase}. {STATUSES[status]}.", "content": content}
+    response: Document = {"description": f"{phrase}. {STATUSES[status]}.", "content": content}
     if status in _LATER:
-        said["headers"] = _RETRY
-    return said
+        response["headers"] = _RETRY
+    return response
 
 
 _RIGHTS = {described_route(route): right for route, right in RULES.items()}

@@ -1,7 +1,7 @@
 """The Flask application: blueprints, errors and the static page. Wiring only.
 
-The page at which the API can be tried. That of the library has its script inline, and a field
-to load the description of any other site's API.
+BROWSABLE is the page at which the API can be tried: that of the library has its script inline, and
+a field to load the description of any other site's API.
 """
 
 from collections.abc import Callable
@@ -161,7 +161,7 @@ def create_app(
     guard: Guard = UNGUARDED,
     open_embedder: EmbedderFactory = open_embedder,
 ) -> OpenAPI:
-    """The application over what `serve` gives; the OpenAPI page is at /api/swagger.
+    """Build the application over what `serve` gives; the OpenAPI page is at /api/swagger.
 
     Of a single collection `problem` says why its newest version is not served, if it is not, and
     `guard` keeps answers back from a damaged one. `open_embedder` is called in the processes that
@@ -262,6 +262,6 @@ def _answer_error(guard: Guard, error: Exception) -> Response:
 
 
 def _places(settings: Settings) -> int:
-    """Answers at once, those that wait for a model included; some threads stay for the rest."""
-    wanted = settings.llm_concurrency + settings.llm_queue
-    return max(1, min(wanted, answer_threads(settings.atlas_threads)))
+    """The answers written at once or waiting for a model; some threads stay for the rest."""
+    places = settings.llm_concurrency + settings.llm_queue
+    return max(1, min(places, answer_threads(settings.atlas_threads)))

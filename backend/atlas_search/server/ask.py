@@ -1,4 +1,4 @@
-"""`/api/ask`: an answer at once or as it comes about, stopped, read again and taken home."""
+"""`/api/ask`: answers at once or as a stream, and how they are stopped, read again and shared."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -243,7 +243,7 @@ HOUR = 3600
 LONGEST_HOURS = 24 * 90
 SharedFormat = Literal[Format, "html"]
 _ALONE = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
-"""What a shared page may load and do: nothing."""
+"""The policy of a shared page, which may load nothing and do nothing."""
 
 
 class LinkBody(OptionalBody):
@@ -272,7 +272,7 @@ class SharedQuery(BaseModel):
 
 
 def share_blueprint(settings: Settings, runs: Runs, shared: SharedAnswers) -> APIBlueprint:
-    """Links to answers."""
+    """The routes of links to answers."""
     blueprint = APIBlueprint("share", __name__, url_prefix="/api", abp_tags=[Tag(name="share")])
 
     def base() -> str:

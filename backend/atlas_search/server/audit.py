@@ -1,4 +1,4 @@
-"""Who asked what, and what came of it: one line of JSON for each request."""
+"""The audit log: one line of JSON for each request, with its caller and its outcome."""
 
 import json
 import logging
@@ -23,10 +23,10 @@ log = logging.getLogger(__name__)
 
 
 def audit(settings: Settings) -> Callable[[Response], Response]:
-    """What to call after each request: it writes a line once the response is sent.
+    """Return a function to call after each request: it writes a line once the response is sent.
 
-    The question is in it only if traces hold texts, those of this request too. Raises
-    ConfigurationError if the file cannot be written. One that a tool moves away (logrotate) is
+    The line holds the question only if traces may hold texts, those of this request too. Raises
+    ConfigurationError if the file cannot be written. A file that a tool moves away (logrotate) is
     begun anew.
     """
     if not settings.audit_log:
@@ -63,7 +63,7 @@ def _append(path: Path, text: str) -> None:
 def _entry(response: Response, default: str, *, with_question: bool) -> dict[str, object]:
     caller: Caller = g.get("caller", NOBODY)
     body = g.get("body")
-    asked = body if isinstance(body, dict) else {}
+    fields = body if isinstance(body, dict) else {}
     ingested: IngestBody | None = g.get("ingested")
     chosen = ingested.collection if ingested else _chosen()
     entry: dict[str, object] = {
@@ -74,11 +74,11 @@ def _entry(response: Response, default: str, *, with_question: bool) -> dict[str
         "method": request.method,
         "route": request.url_rule.rule if request.url_rule else None,
         "collection": (chosen or default)[:LONGEST],
-        "corpora": [ingested.corpus] if ingested else asked.get("corpus_filter"),
+        "corpora": [ingested.corpus] if ingested else fields.get("corpus_filter"),
         "status": response.status_code,
     }
     if with_question:
-        entry["question"] = asked.get("question", asked.get("query"))
+        entry["question"] = fields.get("question", fields.get("query"))
     return entry
 
 
@@ -92,7 +92,7 @@ def _chosen() -> str:
 
 
 def _outcome(run: Run | None, qa_id: str | None) -> dict[str, object]:
-    """What came of an answer; an answer that goes on after its reader left has no decision yet."""
+    """The outcome of an answer; it has no decision yet if it goes on after its reader left."""
     answer = run.answer if run else None
     return {
         "qa_id": run.qa_id if run else qa_id,

@@ -1,4 +1,4 @@
-"""How many requests are served at once, so that health always finds a thread.
+"""Bounds on the requests that are served at once, so that health always finds a thread.
 
 A request keeps its thread until the client has taken the answer. Streams, and answers that are
 waited for, keep theirs for long: SPARE_THREADS are not for them, HEALTH_THREADS for health alone.
@@ -31,23 +31,23 @@ class Networks(NamedTuple):
     networks: tuple[Any, ...]
 
     def hold(self, address: str) -> bool:
-        """Whether one of them holds `address`; an IPv4 address written as IPv6 is the same."""
-        found = _parse(address)
-        return found is not None and any(found in network for network in self.networks)
+        """Return True if one of them holds `address`; IPv4 written as IPv6 is the same."""
+        ip = _parse(address)
+        return ip is not None and any(ip in network for network in self.networks)
 
 
 def networks(text: str) -> Networks:
-    """Addresses and networks separated by commas. Raises ValueError."""
+    """Read addresses and networks separated by commas. Raises ValueError."""
     return Networks(tuple(ip_network(part.strip()) for part in text.split(",") if part.strip()))
 
 
 @lru_cache(maxsize=4096)
 def owner_of(address: str) -> str:
-    """What counts as one address: of IPv6 the /64 network, all of which one subscriber has."""
-    found = _parse(address)
-    if isinstance(found, IPv6Address) and not found.is_loopback:
-        return str(IPv6Network((found, 64), strict=False).network_address)
-    return str(found or address)
+    """Return the address to count by: of IPv6 the /64 network, all of which one subscriber has."""
+    ip = _parse(address)
+    if isinstance(ip, IPv6Address) and not ip.is_loopback:
+        return str(IPv6Network((ip, 64), strict=False).network_address)
+    return str(ip or address)
 
 
 class ForwardedFor:
@@ -60,7 +60,6 @@ class ForwardedFor:
     def __call__(
         self, environ: dict[str, Any], start_response: Callable[..., Any]
     ) -> Iterable[bytes]:
-        """See PEP 3333."""
         sent = {name: environ.pop(f"HTTP_X_FORWARDED_{name}", "") for name in _HEADERS}
         environ.pop("HTTP_FORWARDED", None)
         if self._trusted.hold(environ.get("REMOTE_ADDR", "")):
@@ -106,11 +105,11 @@ TellRefusal = Callable[[dict[str, Any], Problem], None]
 
 
 def ignore(environ: dict[str, Any], problem: Problem) -> None:
-    """Where nobody wants to hear of them."""
+    """Ignore a refusal, where nobody wants to hear of them."""
 
 
 def answer_threads(threads: int) -> int:
-    """Of so many threads, those that answers may have."""
+    """Return the number of threads that answers may have."""
     return max(1, threads - min(SPARE_THREADS, threads // 2))
 
 
@@ -136,7 +135,6 @@ class Capacity:
     def __call__(
         self, environ: dict[str, Any], start_response: Callable[..., Any]
     ) -> Iterable[bytes]:
-        """See PEP 3333."""
         path = environ.get("PATH_INFO", "")
         if path in ALWAYS:
             return self._app(environ, start_response)
@@ -201,7 +199,7 @@ class Capacity:
 
 
 def _is_answer(method: str, path: str) -> int:
-    """1 for a request that keeps its thread while an answer is written or a job goes on, else 0."""
+    """Return 1 for a request that keeps its thread for an answer or a job's events, else 0."""
     if path.startswith(JOBS):
         return int(path.endswith("/events"))
     return int(path.startswith(ANSWERS) and (method == "POST" or path.endswith("/stream")))
@@ -210,17 +208,17 @@ def _is_answer(method: str, path: str) -> int:
 LOOK_SECONDS = 0.05  # between two looks whether the client is still there
 
 Gone = Callable[[], bool]
-"""Whether the client of the present request has gone away."""
+"""A check that is true once the client of the present request has gone away."""
 
 
 def gone() -> Gone:
-    """What asks the server, from whatever thread, whether the present request's client has gone."""
-    found: Gone = request.environ.get("waitress.client_disconnected", lambda: False)
-    return found
+    """Return a check that tells any thread whether the present request's client has gone."""
+    check: Gone = request.environ.get("waitress.client_disconnected", lambda: False)
+    return check
 
 
 class ClientStop(Stop):
-    """Stops the work for a request once its client has gone; that is asked as the work checks."""
+    """A stop of the work for a request whose client has gone, looked for as the work checks."""
 
     def __init__(self, gone: Gone, clock: Callable[[], float] = time.monotonic):
         super().__init__()
@@ -229,7 +227,6 @@ class ClientStop(Stop):
         self._look_at = clock()
 
     def check(self) -> None:
-        """See Stop."""
         now = self._clock()
         if now >= self._look_at:
             self._look_at = now + LOOK_SECONDS

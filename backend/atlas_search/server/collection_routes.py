@@ -1,4 +1,4 @@
-"""`/api/collections`: what is served, and going back to an earlier version."""
+"""`/api/collections`: the collections that are served, and going back to an earlier version."""
 
 import logging
 from contextlib import closing
@@ -27,12 +27,12 @@ def kept_beside(settings: Settings) -> list[str]:
 
     Empty, and logged, where that cannot be found out.
     """
-    kept = settings.ingest_root / settings.chroma_collection_name
+    kept_folder = settings.ingest_root / settings.chroma_collection_name
     folder = settings.collection_folder
-    if not kept.is_dir():
+    if not kept_folder.is_dir():
         return []
     try:
-        sources = kept_sources(kept, None, files_reader().suffixes)
+        sources = kept_sources(kept_folder, None, files_reader().suffixes)
         with closing(Live(folder, Manifest.read(folder))) as live:
             held = {s.name: s.bytes for s in live.sources if s.origin == INGEST}
         return [f.name for f in sources.files if held.get(f.name) != f.path.stat().st_size]
@@ -111,14 +111,14 @@ def collections_blueprint(collections: Collections) -> APIBlueprint:
     )
     def get_collections() -> dict[str, object]:
         names, caller = visible(collections.names()), present_caller()
-        found = [
+        entries = [
             _collection(collections, name)
             if caller.sees(name) is None
             else _name_alone(collections, name)
             for name in names
         ]
         default = collections.default if collections.default in names else ""
-        return CollectionsOut(default=default, collections=found).model_dump(mode="json")
+        return CollectionsOut(default=default, collections=entries).model_dump(mode="json")
 
     @blueprint.post(
         "/collections/<name>/rollback",
@@ -175,14 +175,14 @@ def _collection(collections: Collections, name: str) -> CollectionOut:
         passages=live.passages if live else 0,
         versions=[
             VersionOut(
-                version=found.version,
-                live=live is not None and found.version == live.version,
-                created=found.created,
-                documents=found.documents,
-                passages=found.passages,
-                bytes=sum(found.sizes.values()),
+                version=each.version,
+                live=live is not None and each.version == live.version,
+                created=each.created,
+                documents=each.documents,
+                passages=each.passages,
+                bytes=sum(each.sizes.values()),
             )
-            for found in versions(folder)
+            for each in versions(folder)
         ],
         problem=problem,
     )

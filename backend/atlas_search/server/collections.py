@@ -26,7 +26,7 @@ SETTLING_SECONDS = 3.0  # some disks note the time of a change in steps of two s
 
 @dataclass(frozen=True)
 class _Listing:
-    """What was there when the folder had `changed` last; the `unbuilt` may get a manifest."""
+    """A folder's listing when it had `changed` last; `unbuilt` are manifests that may yet come."""
 
     changed: int
     built: frozenset[str]
@@ -47,7 +47,7 @@ class BuiltCollections:
         self._listing = _NONE
 
     def names(self) -> frozenset[str]:
-        """Their names; none if there is no such folder."""
+        """Return their names; none if there is no such folder."""
         changed = _changed(self._root)
         listing = self._listing
         if listing.changed != changed or any(path.is_file() for path in listing.unbuilt):
@@ -66,8 +66,8 @@ def _changed(root: Path) -> int:
 
 
 def _list(root: Path, changed: int) -> _Listing:
-    found = root.iterdir() if root.is_dir() else ()
-    manifests = [path / FILE_NAME for path in found if is_collection_name(path.name)]
+    children = root.iterdir() if root.is_dir() else ()
+    manifests = [path / FILE_NAME for path in children if is_collection_name(path.name)]
     built = {path for path in manifests if path.is_file()}
     return _Listing(
         changed,
@@ -103,7 +103,7 @@ class OpenCollections:
         return self._open.get(name)
 
     def all(self) -> list[Serving]:
-        """What is open; none counts as used."""
+        """Return the open collections; none counts as used."""
         with self._lock:
             return list(self._open.values())
 
@@ -135,7 +135,7 @@ EVERY = "*"
 
 
 class Collections(Protocol):
-    """What is served. Called once per request, so that all of it sees one version."""
+    """The served collections. Called once per request, so that all of it sees one version."""
 
     def __call__(self, name: str = "") -> Atlas:
         """A collection, open; without a name the one that the request chooses.
@@ -151,7 +151,7 @@ class Collections(Protocol):
         """The collections that can be chosen, the default first, the others sorted."""
 
     def problem(self, name: str = "") -> str:
-        """Why the newest version of a collection is not served; empty if it is."""
+        """The reason why a collection's newest version is not served; empty if it is."""
 
     def settings_of(self, name: str, *, new: bool = False) -> Settings:
         """The settings with which a collection is served; a `new` one need not be there yet.
@@ -163,13 +163,13 @@ class Collections(Protocol):
         """Serve the newest version of a collection now."""
 
     def held(self) -> list[Manifest]:
-        """What each collection in memory holds."""
+        """The manifest of each collection in memory; none counts as used."""
 
     def is_open(self, name: str) -> bool:
-        """Whether a collection is in memory."""
+        """Return True if a collection is in memory."""
 
     def guard(self, name: str = "") -> Guard:
-        """What keeps answers back from a damaged collection; a NoGuard where none is open."""
+        """The guard that keeps answers back from damage; a NoGuard where none is open."""
 
 
 def chosen_collection() -> str:
@@ -196,44 +196,36 @@ class OneCollection:
     guarded: Guard = UNGUARDED
 
     def __call__(self, name: str = "") -> Atlas:
-        """See Collections."""
         atlas = self.serve()
         _check(name or chosen_collection(), [atlas.services.settings.chroma_collection_name])
         return atlas
 
     @property
     def default(self) -> str:
-        """See Collections."""
         return self.serve().services.settings.chroma_collection_name
 
     def names(self) -> list[str]:
-        """See Collections."""
         return [self.default]
 
     def problem(self, name: str = "") -> str:  # noqa: ARG002
-        """See Collections."""
         return self.fault()
 
     def settings_of(self, name: str, *, new: bool = False) -> Settings:  # noqa: ARG002
-        """See Collections."""
         own = self.serve().services.settings
         if (name or chosen_collection()) != own.chroma_collection_name:
             _check(name or chosen_collection(), self.names())
         return own
 
     def refresh(self, name: str) -> None:
-        """See Collections: `serve` follows by itself."""
+        """Do nothing: `serve` follows by itself."""
 
     def held(self) -> list[Manifest]:
-        """See Collections."""
         return [self.serve().services.store.manifest]
 
     def is_open(self, name: str) -> bool:  # noqa: ARG002
-        """See Collections."""
         return True
 
     def guard(self, name: str = "") -> Guard:  # noqa: ARG002
-        """See Collections."""
         return self.guarded
 
 
@@ -252,7 +244,6 @@ class ServedCollections:
         self._follows = False
 
     def __call__(self, name: str = "") -> Atlas:
-        """See Collections."""
         name = name or chosen_collection()
         if name:
             _check(name, self.names())
@@ -262,18 +253,15 @@ class ServedCollections:
 
     @property
     def default(self) -> str:
-        """See Collections."""
         return self._settings.chroma_collection_name
 
     def names(self) -> list[str]:
-        """See Collections."""
-        wanted = {name.strip() for name in self._settings.collections.split(",")} - {""}
-        if EVERY in wanted:
-            wanted |= self._built.names()
-        return [self.default, *sorted(wanted - {EVERY, self.default})]
+        names = {name.strip() for name in self._settings.collections.split(",")} - {""}
+        if EVERY in names:
+            names |= self._built.names()
+        return [self.default, *sorted(names - {EVERY, self.default})]
 
     def problem(self, name: str = "") -> str:
-        """See Collections."""
         name = name or chosen_collection() or self.default
         if name == self.default:
             return self._first.problem
@@ -281,7 +269,6 @@ class ServedCollections:
         return serving.problem if serving else ""
 
     def settings_of(self, name: str, *, new: bool = False) -> Settings:
-        """See Collections."""
         name = name or chosen_collection() or self.default
         every = EVERY in (part.strip() for part in self._settings.collections.split(","))
         if name == self.default:
@@ -293,21 +280,17 @@ class ServedCollections:
         return self._settings.model_copy(update=own)
 
     def refresh(self, name: str) -> None:
-        """See Collections."""
         if serving := self._first if name == self.default else self._others.get(name):
             serving.refresh()
 
     def held(self) -> list[Manifest]:
-        """See Collections. None counts as used by being asked for."""
         every = (self._first, *self._others.all())
         return [serving().services.store.manifest for serving in every]
 
     def is_open(self, name: str) -> bool:
-        """See Collections."""
         return name == self.default or self._others.get(name) is not None
 
     def guard(self, name: str = "") -> Guard:
-        """See Collections."""
         name = name or chosen_collection() or self.default
         serving = self._first if name == self.default else self._others.get(name)
         return serving.guard if serving else UNGUARDED
@@ -333,7 +316,7 @@ class ServedCollections:
 
 
 def visible(names: Iterable[str]) -> list[str]:
-    """Those collections of which the present caller may know; all outside of a request."""
+    """The collections of which the present caller may know; all of them outside of a request."""
     if not (has_request_context() and "caller" in g):
         return list(names)
     caller = present_caller()

@@ -1,4 +1,4 @@
-"""`GET /api/stats`: what a collection holds, what it takes, and what the server did since."""
+"""Routes that read a collection: its catalogue, its documents, their sources, and its numbers."""
 
 import json
 from typing import Annotated, Literal
@@ -107,7 +107,7 @@ class ById(BaseModel):
 
 
 def catalogue_blueprint(serve: Serve) -> APIBlueprint:
-    """Everything about the collection and the server that is only read."""
+    """The routes of what is only read: corpora, targets, settings, passages and documents."""
     blueprint = APIBlueprint(
         "catalogue", __name__, url_prefix="/api", abp_tags=[Tag(name="catalogue")]
     )
@@ -268,14 +268,14 @@ def listing_blueprint(serve: Serve) -> APIBlueprint:
     @blueprint.get("/documents", summary="The documents, page by page", responses={200: ListingOut})
     def get_documents(query: ListingQuery) -> dict[str, object]:
         store = serve().services.store
-        found = _matching(store, query)
-        page = store.list_documents(found, query.sort, query.limit, query.offset)
+        matches = _matching(store, query)
+        page = store.list_documents(matches, query.sort, query.limit, query.offset)
         end = query.offset + len(page)
         return ListingOut(
             collection=store.manifest.collection,
             version=store.manifest.version,
-            total=len(found),
-            next_offset=end if page and end < len(found) else None,
+            total=len(matches),
+            next_offset=end if page and end < len(matches) else None,
             documents=[_listed(document) for document in page],
         ).model_dump(mode="json")
 
@@ -283,10 +283,10 @@ def listing_blueprint(serve: Serve) -> APIBlueprint:
 
 
 def _matching(store: Store, query: ListingQuery) -> IntArray:
-    """Indices of the documents asked for. Raises RequestError."""
+    """Find the indices of the documents that a query asks for. Raises RequestError."""
     filters = conditions(plain_filters(query.filters), store.manifest.fields)
-    wanted = known_corpora(store, query.corpus) if query.corpus else store.corpora
-    documents = store.documents_of([corpus.id for corpus in wanted])
+    corpora = known_corpora(store, query.corpus) if query.corpus else store.corpora
+    documents = store.documents_of([corpus.id for corpus in corpora])
     if filters:
         within = store.scope(filters).documents
         documents = np.intersect1d(documents, within, assume_unique=True)
@@ -361,16 +361,16 @@ def read_sources_blueprint(serve: Serve) -> APIBlueprint:
     )
     def get_sources(query: SourcesQuery) -> dict[str, object]:
         store = serve().services.store
-        found = store.read_sources(query.limit, query.offset)
-        end = query.offset + len(found.sources)
+        report = store.read_sources(query.limit, query.offset)
+        end = query.offset + len(report.sources)
         return SourcesOut(
             collection=store.manifest.collection,
             version=store.manifest.version,
-            files=found.files,
-            refused=found.refused,
-            total=found.listed,
-            next_offset=end if found.sources and end < found.listed else None,
-            sources=[_report(source) for source in found.sources],
+            files=report.files,
+            refused=report.refused,
+            total=report.listed,
+            next_offset=end if report.sources and end < report.listed else None,
+            sources=[_report(source) for source in report.sources],
         ).model_dump(mode="json")
 
     return blueprint
@@ -536,7 +536,7 @@ def _corpus(corpus: CorpusStatistics, extent: CorpusExtent) -> CorpusStatsOut:
 
 
 def _years(store: Store) -> list[YearOut]:
-    """In order of years, then of corpora."""
+    """Count documents by year and corpus, in this order."""
     days = store.days
     first, last = (
         side.astype("datetime64[Y]").astype(np.int64) for side in (days.first, days.last)
@@ -544,10 +544,10 @@ def _years(store: Store) -> list[YearOut]:
     documents = np.flatnonzero(~np.isnat(days.first) & (first == last))
     owners = store.corpus_of_documents(documents).astype(np.int64)
     pairs = np.stack([first[documents], owners])[:, owners >= 0]
-    found, counts = np.unique(pairs, axis=1, return_counts=True)
+    groups, counts = np.unique(pairs, axis=1, return_counts=True)
     return [
         YearOut(year=f"{year + 1970:04d}", corpus=store.corpora[owner].id, documents=count)
-        for (year, owner), count in zip(found.T.tolist(), counts.tolist(), strict=True)
+        for (year, owner), count in zip(groups.T.tolist(), counts.tolist(), strict=True)
     ]
 
 
@@ -556,7 +556,7 @@ def _kind(origin: Origin) -> KindOut:
 
 
 def _silent(services: Services, since: str) -> ServerOut:
-    """What anybody may know of a server: nothing of what others asked."""
+    """The server's numbers without anything of what others asked."""
     cache = CacheOut(
         enabled=services.answerer.cache.enabled,
         kept=0,

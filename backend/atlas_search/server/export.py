@@ -1,4 +1,4 @@
-"""Answers and sessions as files, and run bundles."""
+"""Routes of answers, sessions and citations as files, and of citations for Zotero."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Literal
@@ -41,7 +41,7 @@ LONGEST = 2_000  # characters of a title, a place and the like; a quotation may 
 
 
 def _plain(metadata: object) -> object:
-    """Refuses what is no text, number or list of texts before it is made to fit."""
+    """Refuse what is no text, number or list of texts before it is made to fit."""
     values = metadata.values() if isinstance(metadata, dict) else ()
     for value in values:
         texts = value if isinstance(value, list) else [""]
@@ -142,7 +142,7 @@ _ELSEWHERE = (
 
 
 def citations_blueprint(settings: Settings) -> APIBlueprint:
-    """Citations to paste, and to send to Zotero."""
+    """The routes of citations to paste, and to send to Zotero."""
     blueprint = APIBlueprint(
         "citations", __name__, url_prefix="/api", abp_tags=[Tag(name="citations")]
     )
@@ -185,16 +185,16 @@ def citations_blueprint(settings: Settings) -> APIBlueprint:
 
 
 def _address(settings: Settings) -> str:
-    """Where the reader's Zotero is: on this machine, if the reader is at it; else empty."""
+    """The address of the reader's Zotero: this machine if the reader is at it; else empty."""
     if settings.zotero_address:
         return settings.zotero_address.rstrip("/")
     return LOCAL if _is_beside(settings) else ""
 
 
 def _is_beside(settings: Settings) -> bool:
-    """Whether server and reader are on one machine.
+    """Check that server and reader are on one machine.
 
-    A proxy on this machine comes from it too: where one is set up, nobody can know.
+    With a proxy nobody can know: on this machine, it makes every request come from here.
     """
     proxied = (
         settings.atlas_access == "proxy" or settings.trusted_proxies or settings.atlas_public_url
@@ -253,7 +253,7 @@ class BySession(BaseModel):
 
 
 def export_blueprint(collections: Collections, runs: Runs) -> APIBlueprint:
-    """Answers to take home."""
+    """The routes of answers as files."""
     blueprint = APIBlueprint("export", __name__, url_prefix="/api", abp_tags=[Tag(name="export")])
 
     @blueprint.post("/export", summary="Answers as a file", responses=_FILE)
@@ -287,8 +287,8 @@ def export_blueprint(collections: Collections, runs: Runs) -> APIBlueprint:
         responses=_FILE,
     )
     def get_session(path: BySession, query: FormatQuery) -> Response:
-        found = runs.of_session(path.session_id, present_caller().owner)
-        documents = [run.document for run in found]
+        session_runs = runs.of_session(path.session_id, present_caller().owner)
+        documents = [run.document for run in session_runs]
         if not documents:
             raise NotFound(f"No answer of the session {path.session_id} is kept any more.")
         return _file(export(documents, query.format, *_base(collections), waiting()))

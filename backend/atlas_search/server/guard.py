@@ -1,4 +1,4 @@
-"""Damage, as the sender of the present request may hear of it."""
+"""Guards against damage, with as much detail as the sender of the present request may see."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -25,18 +25,16 @@ class ToldGuard:
     tells_files: bool
 
     def require_whole(self) -> None:
-        """See Guard."""
         try:
             self.guard.require_whole()
         except DamagedStore as error:
-            raise self._told(error) from error
+            raise self._reword(error) from error
 
     def cause(self, error: Exception) -> Exception:
-        """See Guard."""
         cause = self.guard.cause(error)
-        return self._told(cause) if isinstance(cause, DamagedStore) else cause
+        return self._reword(cause) if isinstance(cause, DamagedStore) else cause
 
-    def _told(self, error: DamagedStore) -> DamagedStore:
+    def _reword(self, error: DamagedStore) -> DamagedStore:
         if self.tells_files:
             return error
         return DamagedStore(
@@ -55,15 +53,13 @@ class PresentGuard:
     collections: Collections
 
     def require_whole(self) -> None:
-        """See Guard."""
         self.now().require_whole()
 
     def cause(self, error: Exception) -> Exception:
-        """See Guard."""
         return self.now().cause(error)
 
     def now(self) -> Guard:
-        """The same for a thread of its own, which has no request."""
+        """Return a guard for a thread of its own, which has no request."""
         return ToldGuard(self._guard(), "caller" in g and present_caller().sees_traces)
 
     def _guard(self) -> Guard:
@@ -94,14 +90,14 @@ def require_whole(guard: Guard) -> None:
 
 
 def _is_for_anyone() -> bool:
-    """Whether nothing of the store is asked: a route for anyone, or which methods one has."""
+    """Check that nothing of the store is asked: a route for anyone, or a question for methods."""
     if request.url_rule is None or request.method == "OPTIONS":
         return True
     return RULES.get(rule_key(request.method, request.url_rule.rule)) == "anyone"
 
 
 def withhold(guard: Guard, response: Response) -> Response:
-    """A problem in place of what was read while the store was damaged."""
+    """Replace a response by a problem if the store was damaged while it was read."""
     if response.is_streamed or not response.status_code < HTTPStatus.BAD_REQUEST:
         return response
     try:

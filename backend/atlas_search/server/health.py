@@ -1,4 +1,4 @@
-"""Whether the process lives, whether it can answer, and how each part of it is."""
+"""Health: whether the process lives, whether it can answer, and the state of each part."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -51,7 +51,7 @@ class ClearedOut(BaseModel):
 
 
 def admin_blueprint(serve: Serve) -> APIBlueprint:
-    """What only the administrator may do."""
+    """Routes for the administrator alone."""
     blueprint = APIBlueprint("admin", __name__, url_prefix="/api", abp_tags=[Tag(name="admin")])
 
     @blueprint.put(
@@ -120,7 +120,7 @@ class HealthOut(BaseModel):
 def health_blueprint(
     serve: Serve, problem: Callable[[], str], keys_problem: Callable[[], str] = lambda: ""
 ) -> APIBlueprint:
-    """For those who watch the server: `live` restarts it, `ready` sends it requests."""
+    """Routes for monitors: by `live` they restart the server, by `ready` they send requests."""
     blueprint = APIBlueprint("health", __name__, url_prefix="/api", abp_tags=[Tag(name="health")])
     embedder = Remembered(lambda: embedder_problem(serve().services))
     tracing = Remembered(lambda: tracing_problem(serve().services))
@@ -191,24 +191,24 @@ def _status_alone(status: Literal["ok", "degraded"], faults: list[str]) -> dict[
 
 
 class Remembered:
-    """What was found the last time, at most SECONDS ago; one caller looks, others wait."""
+    """The result of a check, for at most SECONDS; one caller looks, others wait."""
 
     def __init__(self, look: Callable[[], str]):
         self._look = look
-        self._found: TTLCache[str, str] = TTLCache(1, SECONDS)
+        self._results: TTLCache[str, str] = TTLCache(1, SECONDS)
         self._lock = threading.Lock()
 
     def __call__(self) -> str:
-        """What is wrong, or empty."""
+        """Return the problem, or an empty string."""
         with self._lock:
-            found = self._found.get("")
-            if found is None:
-                found = self._found[""] = self._look()
-            return found
+            result = self._results.get("")
+            if result is None:
+                result = self._results[""] = self._look()
+            return result
 
 
 def store_problem(services: Services) -> str:
-    """What is wrong where the served version lies: its files are read as questions come."""
+    """The problem with the served version's folder, which is read as questions come."""
     folder = services.settings.collection_folder / services.store.manifest.version
     if folder.is_dir():
         return ""
@@ -219,7 +219,7 @@ def store_problem(services: Services) -> str:
 
 
 def embedder_problem(services: Services) -> str:
-    """Why a question cannot be embedded; empty if it can."""
+    """The reason why a question cannot be embedded; empty if it can."""
     try:
         services.searcher.embedder.embed_query("Can this be embedded?")
     except AtlasError as error:
@@ -228,7 +228,7 @@ def embedder_problem(services: Services) -> str:
 
 
 def tracing_problem(services: Services) -> str:
-    """Why traces do not arrive; empty if they do, or if there are none."""
+    """The reasons why traces do not arrive; empty if they do, or if there are none."""
     address = services.settings.phoenix_collector_endpoint
     problems = [phoenix_problem(address)] if address else []
     problems += [

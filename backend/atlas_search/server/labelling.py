@@ -216,12 +216,12 @@ def label_of(body: LabelBody, atlas: Atlas, before: Label | None) -> Label:
 def document_of(label: Label, revision: str, atlas: Atlas) -> LabelOut:
     """Return what the page shows of a label."""
     marks = _marks(label)
-    found, missing = passages_of(atlas, marks)
+    passages, missing = passages_of(atlas, marks)
     missing = [id_ for id_ in missing if marks[id_]]
-    there = {passage.id for passage in found}
+    there = {passage.id for passage in passages}
     marks = {id_: grade for id_, grade in marks.items() if grade or id_ in there}
     around = {p.id: p for span in label.gold_spans for p in _around(span, atlas)}
-    shown = {passage.id: passage for passage in found} | around
+    shown = {passage.id: passage for passage in passages} | around
     return LabelOut(
         id=label.id,
         revision=revision,
@@ -240,13 +240,13 @@ def document_of(label: Label, revision: str, atlas: Atlas) -> LabelOut:
 
 def passages_of(atlas: Atlas, ids: Iterable[str]) -> tuple[list[Passage], list[str]]:
     """The passages of the collection, and the ids of those that are not there, in order."""
-    found, missing = [], []
+    passages, missing = [], []
     for id_ in sorted(ids):
         try:
-            found.append(atlas.passage(id_))
+            passages.append(atlas.passage(id_))
         except NotFound:
             missing.append(id_)
-    return found, missing
+    return passages, missing
 
 
 def _documents(
@@ -264,11 +264,11 @@ def _that_follow(
     passages: Iterable[Passage], marks: Mapping[str, int], spans: Iterable[Span]
 ) -> dict[str, int]:
     """The documents that are relevant because a passage or words of theirs are, with grades."""
-    found = {span.document_id: 1 for span in spans}
+    grades = {span.document_id: 1 for span in spans}
     for passage in passages:
         if grade := marks[passage.id]:
-            found[passage.document_id] = max(found.get(passage.document_id, 1), grade)
-    return found
+            grades[passage.document_id] = max(grades.get(passage.document_id, 1), grade)
+    return grades
 
 
 def _known_besides(label: Label | None, atlas: Atlas) -> dict[str, int]:
@@ -461,9 +461,9 @@ def rating_blueprint(
     digests = {id_: answer_digest(one.answer) for id_, one in by_id.items()}
     run = digest_of(ratings.folder)  # its name might tell the target
 
-    def name_of(given: str) -> str:
+    def name_of(name: str) -> str:
         known = raters or sorted({rating.rater for rating in ratings.all()})
-        return rater_name(given, known, others=not raters)
+        return rater_name(name, known, others=not raters)
 
     @blueprint.get("/rating")
     def get_rating() -> dict[str, object]:
@@ -477,12 +477,12 @@ def rating_blueprint(
     @blueprint.get("/ratings")
     def get_ratings(query: RaterQuery) -> dict[str, object]:
         rater = name_of(query.rater)
-        given = ratings.of_rater(rater, digests)
+        own = ratings.of_rater(rater, digests)
         order = own_order(list(by_id), rater, seed)
         return {
             "rater": rater,
             "items": [_item(by_id[id_]) for id_ in order],
-            "ratings": {id_: _plain(given[id_]) for id_ in order if id_ in given},
+            "ratings": {id_: _plain(own[id_]) for id_ in order if id_ in own},
         }
 
     @blueprint.put("/rating")

@@ -49,7 +49,7 @@ from atlas_search.stores.manifest import Manifest
 
 
 def observe_server(metrics: Metrics, collections: Collections, runs: Runs, jobs: Jobs) -> None:
-    """Ask from now on what is served, kept and being worked on."""
+    """Observe from now on what is served, kept and being worked on."""
     # only what belongs to the process: a version that is held here would never be closed
     services = collections(collections.default).services
     calls, turns = services.calls, services.answerer.turns
@@ -61,7 +61,7 @@ def observe_server(metrics: Metrics, collections: Collections, runs: Runs, jobs:
 
 
 def observe_listener(metrics: Metrics, listener: Listener) -> None:
-    """Ask from now on for connections, and requests that wait for a thread."""
+    """Observe from now on connections, and requests that wait for a thread."""
     capacity = listener.capacity
     metrics.observe(
         "listener",
@@ -234,7 +234,7 @@ def heed_privacy() -> None:
 
 
 def speak_again(_: BaseException | None) -> None:
-    """The thread goes on to other requests."""
+    """End the silence: the thread goes on to other requests."""
     set_silent(wanted=False)
 
 
@@ -265,7 +265,7 @@ Clock = Callable[[], float]
 
 
 class Refusals:
-    """Opens a root `refused` for each request that is refused, at most MOST in SECONDS.
+    """Traces of refused requests: a root `refused` for each, at most MOST in SECONDS.
 
     The next one counts those that were left out. Safe to use from several threads.
     """
@@ -345,7 +345,7 @@ class Refusals:
 
 
 class _Failed(Exception):
-    """Marks a span of which the server is to blame."""
+    """A mark on a span: the server is to blame."""
 
 
 def is_refusal(sent: Request, route: str, status: int) -> bool:

@@ -310,7 +310,7 @@ CANNOT = 3
 
 
 def draw(job: dict[str, Any]) -> bytes:
-    """What the job asks of the page: the PNG, or the boxes as JSON. Raises ValueError."""
+    """Draw the page that the job names, as PNG, or find boxes on it, as JSON. Raises ValueError."""
     from pypdfium2 import PdfDocument, PdfiumError
 
     from atlas_search.readers.pdf_picture import boxes, picture
@@ -326,17 +326,17 @@ def draw(job: dict[str, Any]) -> bytes:
 
 
 def main(job: dict[str, Any]) -> None:
-    """Do the job, and write what comes of it to the standard output."""
+    """Do the job, and write the result to the standard output."""
     _limit("RLIMIT_CPU", SECONDS)
     _limit("RLIMIT_DATA", MEMORY)
     _limit("RLIMIT_CORE", 0)
     try:
-        made = draw(job)
+        output = draw(job)
     except ValueError as error:
         sys.stdout.write(str(error))
         sys.stdout.flush()
         os._exit(CANNOT)
-    sys.stdout.buffer.write(made)
+    sys.stdout.buffer.write(output)
 
 
 def _limit(name: str, most: int) -> None:
@@ -365,7 +365,7 @@ _drawn_places = threading.BoundedSemaphore(AT_ONCE)
 
 
 def drawn(file: IO[bytes], **job: Any) -> bytes:
-    """What `child.draw` makes of a page of an open PDF.
+    """Run `draw` on a page of an open PDF, in a process of its own.
 
     Raises NotFound if the page cannot be drawn, ServerBusy, and MissingLibrary.
     """
@@ -383,11 +383,11 @@ def drawn(file: IO[bytes], **job: Any) -> bytes:
 
 
 def _run(file: IO[bytes], job: dict[str, Any]) -> bytes:
-    said = json.dumps({**job, "file": file.fileno(), "path": sys.path})
+    job_text = json.dumps({**job, "file": file.fileno(), "path": sys.path})
     try:
-        ended = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-P", "-c", _START],
-            input=said.encode(),
+            input=job_text.encode(),
             capture_output=True,
             pass_fds=[file.fileno()],
             timeout=PATIENCE,
@@ -395,11 +395,11 @@ def _run(file: IO[bytes], job: dict[str, Any]) -> bytes:
         )
     except subprocess.TimeoutExpired as error:
         raise NotFound(TOO_MUCH) from error
-    if ended.returncode == CANNOT:
-        raise NotFound(ended.stdout.decode(errors="replace"))
-    if ended.returncode:
+    if process.returncode == CANNOT:
+        raise NotFound(process.stdout.decode(errors="replace"))
+    if process.returncode:
         raise NotFound(TOO_MUCH)
-    return ended.stdout
+    return process.stdout
 
 
 Check = Callable[[], None]
@@ -458,7 +458,7 @@ def _open(name: str, roots: Sequence[Path]) -> IO[bytes]:
 def _original_places(
     name: PurePosixPath, roots: Sequence[Path]
 ) -> Iterator[tuple[Path, PurePosixPath]]:
-    """Where a source of this name may lie, as `atlas create` names what it finds."""
+    """Yield where a source of this name may lie, as `atlas create` names what it finds."""
     for root in roots:
         if root.name == str(name):
             yield root.parent, name
@@ -469,9 +469,9 @@ def _original_places(
 
 
 def _digest(file: IO[bytes], check: Check) -> bytes:
-    """SHA-256 of an open file; computed again only if the file is another or was written to."""
-    found = os.fstat(file.fileno())
-    return _read_digest((found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns), file, check)
+    """The SHA-256 of an open file; computed anew only if the file is another or has changed."""
+    stat = os.fstat(file.fileno())
+    return _read_digest((stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns), file, check)
 
 
 @cached(LRUCache(1024), key=lambda identity, _file, _check: identity, lock=threading.Lock())
@@ -532,7 +532,7 @@ class BoxesOut(BaseModel):
 
 
 def pages_blueprint(serve: Serve, whole: Serve) -> APIBlueprint:
-    """Pages as pictures. `serve` gives what the caller may see, `whole` the collection."""
+    """The routes of pages as pictures. `serve` gives what the caller may see, `whole` all."""
     blueprint = APIBlueprint("pages", __name__, url_prefix="/api", abp_tags=[Tag(name="catalogue")])
     kept: LRUCache[tuple[bytes, int, object], bytes] = LRUCache(KEPT_BYTES, getsizeof=len)
     lock = threading.Lock()
@@ -545,13 +545,13 @@ def pages_blueprint(serve: Serve, whole: Serve) -> APIBlueprint:
         with original(origin, manifest, services.settings, stop.check) as file:
             key = (origin.content, page, job.get("width"))
             with lock:
-                found = kept.get(key) if "width" in job else None
-            if found is None:
-                found = drawn(file, page=page - 1, **job)
-                if "width" in job and len(found) <= KEPT_BYTES:
+                content = kept.get(key) if "width" in job else None
+            if content is None:
+                content = drawn(file, page=page - 1, **job)
+                if "width" in job and len(content) <= KEPT_BYTES:
                     with lock:
-                        kept[key] = found
-            return found
+                        kept[key] = content
+            return content
 
     @blueprint.get("/page-image/<any_id:id>", summary="A page of a PDF", responses=_PICTURE)
     def get_image(path: ById, query: ImageQuery) -> Response:

@@ -63,8 +63,8 @@ def problem_of(error: Exception, instance: str) -> Problem:
         problem = problem_for(_words(type(error).__name__), status, str(error), instance)
         if isinstance(error, errors.Unavailable) and error.retry_after:
             wait = ceil(error.retry_after)
-            said = f"{problem.detail} {_when(wait)}" if status == 429 else problem.detail
-            return problem.model_copy(update={"retry_after": wait, "detail": said})
+            message = f"{problem.detail} {_when(wait)}" if status == 429 else problem.detail
+            return problem.model_copy(update={"retry_after": wait, "detail": message})
         if isinstance(error, errors.InvalidQuery) and error.character:
             return problem.model_copy(update={"character": error.character})
         return problem
@@ -79,7 +79,7 @@ def problem_of(error: Exception, instance: str) -> Problem:
 
 
 def _when(seconds: int) -> str:
-    """When to try again, in a unit that a reader can picture."""
+    """Say when to try again, in a unit that a reader can picture."""
     for unit, length in (("hour", 3600), ("minute", 60)):
         if seconds > 2 * length:
             return f"Try again in {ceil(seconds / length)} {unit}s."
@@ -96,10 +96,10 @@ def problem_response(error: Exception) -> Response:
 
 def validation_response(error: ValidationError) -> Response:
     """A response for a request whose fields have the wrong shape: the first of them at once."""
-    found = error.errors(include_url=False, include_context=False, include_input=False)
-    faults = [f"{_place(fault['loc'])}: {fault['msg']}" for fault in found[:MOST_FAULTS]]
-    if len(found) > MOST_FAULTS:
-        faults.append(f"and {len(found) - MOST_FAULTS:,} more faults")
+    every_fault = error.errors(include_url=False, include_context=False, include_input=False)
+    faults = [f"{_place(fault['loc'])}: {fault['msg']}" for fault in every_fault[:MOST_FAULTS]]
+    if len(every_fault) > MOST_FAULTS:
+        faults.append(f"and {len(every_fault) - MOST_FAULTS:,} more faults")
     return response_of(problem_for("Invalid Request", 400, "; ".join(faults) + ".", request.path))
 
 
@@ -130,13 +130,13 @@ def response_of(problem: Problem) -> Response:
 
 
 def headers_of(problem: Problem) -> list[tuple[str, str]]:
-    """What is said of it in headers too."""
-    found = []
+    """The headers that repeat what a problem says."""
+    headers = []
     if problem.retry_after:
-        found.append(("Retry-After", str(problem.retry_after)))
+        headers.append(("Retry-After", str(problem.retry_after)))
     if problem.status == HTTPStatus.UNAUTHORIZED:
-        found.append(("WWW-Authenticate", 'Bearer realm="atlas"'))
-    return found
+        headers.append(("WWW-Authenticate", 'Bearer realm="atlas"'))
+    return headers
 
 
 def _words(name: str) -> str:

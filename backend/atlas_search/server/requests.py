@@ -1,4 +1,4 @@
-"""What requests look like."""
+"""The bodies of requests, and their translation into what the library takes."""
 
 import re
 from collections.abc import Mapping
@@ -50,7 +50,7 @@ class RangeFilter(BaseModel):
 
 
 def _few(filters: object) -> object:
-    """Refuses what is too much before each value is looked at, and each of its faults told."""
+    """Refuse too much before each value is looked at, and each of its faults reported."""
     if isinstance(filters, dict) and (fault := too_many(filters)):
         raise PydanticCustomError("too_many", "{fault}", {"fault": fault})
     return filters
@@ -192,7 +192,7 @@ class AskBody(SearchBody):
 
 
 def plain_filters(filters: Mapping[str, FilterValue]) -> dict[str, Filter]:
-    """Filters as a search takes them."""
+    """Turn filters into those that a search takes."""
     return {
         field: value.model_dump(by_alias=True) if isinstance(value, RangeFilter) else value
         for field, value in filters.items()
@@ -200,7 +200,7 @@ def plain_filters(filters: Mapping[str, FilterValue]) -> dict[str, Filter]:
 
 
 def where(body: SearchBody) -> Where:
-    """What a body says of where and how to search."""
+    """Read from a body where and how to search."""
     return Where(
         corpora=body.corpus_filter,
         filters=plain_filters(body.filters),
@@ -358,7 +358,7 @@ class KeywordsBody(WhereBody):
 
 
 def words_where(body: WhereBody) -> WordsWhere:
-    """What a body says of where and how to look."""
+    """Read from a body where and how to look for words."""
     return WordsWhere(
         corpora=body.corpus_filter,
         filters=plain_filters(body.filters),
@@ -371,5 +371,5 @@ def words_where(body: WhereBody) -> WordsWhere:
 
 def point_of(body: ConcordanceBody) -> Point | None:
     """The point it asks for."""
-    given = body.point
-    return Point(given.by, given.value, given.corpus) if given else None
+    point = body.point
+    return Point(point.by, point.value, point.corpus) if point else None

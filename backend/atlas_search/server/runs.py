@@ -1,4 +1,4 @@
-"""Answers in the making: each in a thread of its own, its events kept for whoever reads them."""
+"""Answers in the making: each in a thread of its own, its events kept for every reader."""
 
 import threading
 import time
@@ -66,7 +66,7 @@ class Run:
 
     @property
     def ended(self) -> bool:
-        """Whether the last event has been written, or the answer was stopped."""
+        """Return True once the last event has been written, or the answer was stopped."""
         return self._ended
 
     def write(self, name: str, data: str) -> None:
@@ -85,7 +85,7 @@ class Run:
         self.end()
 
     def end(self) -> None:
-        """No event comes after those written."""
+        """Close the list of events: none comes after the last one written."""
         with self._changed:
             self._ended = True
             self._changed.notify_all()
@@ -149,7 +149,7 @@ class Runs:
 
     @property
     def running(self) -> int:
-        """Answers that are being written."""
+        """The number of answers that are being written."""
         return len(self._running)
 
     def start(self, qa_id: str, session_id: str, work: Work, owner: str = "") -> Run:
@@ -190,14 +190,14 @@ class Runs:
     def of_session(self, session_id: str, owner: str = "") -> list[Run]:
         """The finished answers of an owner's session that are still kept, in order of their end."""
         with self._lock:
-            kept = list(self._kept.values())
-        own = [run for run in kept if run.owner == owner and run.session_id == session_id]
+            kept_runs = list(self._kept.values())
+        own = [run for run in kept_runs if run.owner == owner and run.session_id == session_id]
         return [run for run in own if run.answer]
 
     def close(self) -> None:
-        """Stop every answer, and wait for their end, though not for long; readers of all are told.
+        """Stop every answer, and wait for their end, though not for long. No other begins.
 
-        No other begins.
+        All readers get an error as the last event, also of an answer that cannot be stopped.
         """
         with self._lock:
             self._closed = True

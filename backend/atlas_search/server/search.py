@@ -71,7 +71,7 @@ def facets_blueprint(serve: Serve) -> APIBlueprint:
 
     @blueprint.post("/facets", summary="Count what a scope holds", responses={200: FacetsOut})
     def post_facets(body: FacetsBody) -> dict[str, object]:
-        found = serve().facets(
+        result = serve().facets(
             body.fields,
             corpora=body.corpus_filter,
             filters=plain_filters(body.filters),
@@ -79,7 +79,7 @@ def facets_blueprint(serve: Serve) -> APIBlueprint:
             exclude=body.exclude,
             stop=waiting(),
         )
-        return found.to_dict()
+        return result.to_dict()
 
     return blueprint
 
@@ -92,7 +92,7 @@ def search_blueprint(serve: Serve) -> APIBlueprint:
     def post_search(body: FindBody) -> dict[str, object]:
         caller = present_caller()
         with identify(Ids(user_id=caller.name)):
-            found = serve().search(
+            result = serve().search(
                 body.question,
                 exact=body.exact,
                 facets=body.facets,
@@ -100,7 +100,7 @@ def search_blueprint(serve: Serve) -> APIBlueprint:
                 stop=waiting(),
                 **where(body),
             )
-        return (found if caller.sees_traces else replace(found, trace_id="")).to_dict()
+        return (result if caller.sees_traces else replace(result, trace_id="")).to_dict()
 
     return blueprint
 
@@ -138,8 +138,8 @@ def suggestions_blueprint(serve: Serve) -> APIBlueprint:
 
     @blueprint.get("/suggestions", summary="Questions to ask", responses={200: SuggestionsOut})
     def get_suggestions(query: SuggestionsQuery) -> dict[str, object]:
-        found = serve().suggestions(query.corpus or "all", limit=query.limit)
-        return {"suggestions": [suggestion.to_dict() for suggestion in found]}
+        suggestions = serve().suggestions(query.corpus or "all", limit=query.limit)
+        return {"suggestions": [suggestion.to_dict() for suggestion in suggestions]}
 
     return blueprint
 
@@ -157,7 +157,7 @@ def words_blueprint(serve: Serve) -> APIBlueprint:
     def post_concordance(body: ConcordanceBody) -> Document:
         caller = present_caller()
         with identify(Ids(user_id=caller.name)):
-            found = serve().concordance(
+            result = serve().concordance(
                 body.query,
                 limit=body.limit,
                 offset=body.offset,
@@ -169,7 +169,7 @@ def words_blueprint(serve: Serve) -> APIBlueprint:
                 stop=waiting(),
                 **words_where(body),
             )
-        return _sent(found, caller)
+        return _sent(result, caller)
 
     @blueprint.post(
         "/trends", summary="Count words over time or by a field", responses={200: WordCounts}
@@ -191,7 +191,7 @@ def words_blueprint(serve: Serve) -> APIBlueprint:
     def post_collocates(body: CollocatesBody) -> Document:
         caller = present_caller()
         with identify(Ids(user_id=caller.name)):
-            found = serve().collocates(
+            result = serve().collocates(
                 body.query,
                 left=body.left,
                 right=body.right,
@@ -202,7 +202,7 @@ def words_blueprint(serve: Serve) -> APIBlueprint:
                 stop=waiting(),
                 **words_where(body),
             )
-        return _sent(found, caller)
+        return _sent(result, caller)
 
     @blueprint.post(
         "/keywords",
@@ -212,7 +212,7 @@ def words_blueprint(serve: Serve) -> APIBlueprint:
     def post_keywords(body: KeywordsBody) -> Document:
         caller = present_caller()
         with identify(Ids(user_id=caller.name)):
-            found = serve().keywords(
+            result = serve().keywords(
                 against=body.against,
                 direction=body.direction,
                 sort=body.sort,
@@ -223,7 +223,7 @@ def words_blueprint(serve: Serve) -> APIBlueprint:
                 stop=waiting(),
                 **words_where(body),
             )
-        return _sent(found, caller)
+        return _sent(result, caller)
 
     def _count(body: TrendsBody) -> WordCounts:
         with identify(Ids(user_id=present_caller().name)):
@@ -238,7 +238,7 @@ def words_blueprint(serve: Serve) -> APIBlueprint:
     return blueprint
 
 
-def _sent(found: WordsResult, caller: Caller) -> Document:
+def _sent(result: WordsResult, caller: Caller) -> Document:
     if not caller.sees_traces:
-        found = found.model_copy(update={"trace_id": ""})
-    return found.to_dict()
+        result = result.model_copy(update={"trace_id": ""})
+    return result.to_dict()

@@ -1,6 +1,4 @@
-"""What the server answers with: the live version of the collection, followed as it changes.
-
-Whether the version that is served is as it was written.
+"""The live version of a collection: followed as it changes, and guarded against damage.
 
 A version is checked by digest in the background while the server already answers, and a file
 again as soon as it changes. Once damage is found, answers stop: a wrong one is worse than none.
@@ -30,23 +28,22 @@ WAIT_SECONDS = 5.0  # for a check that goes on, when something went wrong
 
 
 class Guard(Protocol):
-    """Stands between damage and the answers."""
+    """A protocol for what stands between damage and the answers."""
 
     def require_whole(self) -> None:
         """Raise DamagedStore if the store is known to be damaged."""
 
     def cause(self, error: Exception) -> Exception:
-        """What to say of an error: the damage behind it, if there is any."""
+        """Return the error to report: the damage behind this one, if there is any."""
 
 
 class NoGuard:
-    """For an application over a store that nobody watches."""
+    """The guard of an application over a store that nobody watches."""
 
     def require_whole(self) -> None:
-        """See Guard."""
+        """Raise nothing."""
 
     def cause(self, error: Exception) -> Exception:
-        """See Guard."""
         return error
 
 
@@ -54,9 +51,9 @@ UNGUARDED = NoGuard()
 
 
 class StoreWatch:
-    """Watches one version. `damage` says what is wrong and what to do, empty if nothing is known.
+    """The watch of one version. `damage` says what is wrong and what to do; empty if none is known.
 
-    It stays what it was once found: what was opened from damaged files may be wrong for ever.
+    It stays as it was first found: what was opened from damaged files may be wrong for ever.
     """
 
     def __init__(self, folder: Path, manifest: Manifest):
@@ -73,28 +70,28 @@ class StoreWatch:
         self._first.start()
 
     def wait(self, seconds: float) -> None:
-        """Until the first check is done, but no longer."""
+        """Wait for the end of the first check, but not longer than `seconds`."""
         self._first.join(seconds)
 
     def look(self, seconds: float = -1) -> bool:
         """Read the files that changed since they were read; at once where none did.
 
-        Whether it could be done: another look may be going on. Waits for it `seconds`, below 0
-        without end.
+        Return False if it could not be done: another look may be going on. Waits for it `seconds`,
+        below 0 without end.
         """
         if not self._lock.acquire(timeout=seconds):
             return False
         try:
             problems = self._checked.problems(lambda: not self._stopped.is_set())
             if problems and not self.damage:
-                self.damage = _said(self._version, self._manifest, problems)
+                self.damage = _describe_damage(self._version, self._manifest, problems)
                 log.error("%s", self.damage)
             return True
         finally:
             self._lock.release()
 
     def is_mended(self) -> bool:
-        """Whether there was damage, and the files are now as they were written."""
+        """Return True if there was damage, and the files are now as they were written."""
         if not self.damage or not self._lock.acquire(blocking=False):
             return False
         try:
@@ -107,7 +104,7 @@ class StoreWatch:
         self._stopped.set()
 
 
-def _said(version: Path, manifest: Manifest, problems: list[str]) -> str:
+def _describe_damage(version: Path, manifest: Manifest, problems: list[str]) -> str:
     shown = problems[:SHOWN]
     damaged = {
         part for part in (*PARTS, ORDER) if any(problem.startswith(part) for problem in problems)
@@ -126,14 +123,14 @@ class ServingGuard:
         self._watch = watch
 
     def require_whole(self) -> None:
-        """See Guard. Looks whether a file has changed, which takes a thousandth of a second."""
+        """Raise DamagedStore; the look for changed files takes a thousandth of a second."""
         watch = self._watch()
         watch.look(0)
         if watch.damage:
             raise DamagedStore(watch.damage)
 
     def cause(self, error: Exception) -> Exception:
-        """See Guard. While the store is still being checked, that may be the cause."""
+        """Return the damage behind an error, or Unavailable while the store is being checked."""
         if isinstance(error, AtlasError | HTTPException):
             return error
         watch = self._watch()
@@ -197,7 +194,7 @@ class Serving:
 
     @property
     def problem(self) -> str:
-        """Why there are no answers, or none from the newest version; empty if there are."""
+        """The reason why no answers come, or none from the newest version; empty if they do."""
         if self._store_watch.damage:
             return self._store_watch.damage
         if not self._manifest.exists():
@@ -301,9 +298,9 @@ def _open(
 
 
 def _state(path: Path) -> tuple[int, int, int] | None:
-    """Changes with every manifest that is put in place; None while there is none."""
+    """The state of a manifest's file, new for each one put in place; None without one."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    return found.st_ino, found.st_mtime_ns, found.st_size
+    return status.st_ino, status.st_mtime_ns, status.st_size

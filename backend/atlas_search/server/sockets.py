@@ -49,13 +49,13 @@ Release = Callable[[], None]
 
 @dataclass(frozen=True)
 class Refused:
-    """In the place of an error of waitress's."""
+    """A problem in the place of one of waitress's errors."""
 
     problem: Problem
 
 
 class LargeBodies:
-    """Who may send a body of up to `most` bytes, and how many do. Nobody without `access`."""
+    """Places for bodies of up to `most` bytes, for who may send them. None without `access`."""
 
     def __init__(self, most: int = 0, access: Access | None = None):
         self.most = most
@@ -63,11 +63,14 @@ class LargeBodies:
         self._places = threading.BoundedSemaphore(AT_ONCE)
 
     def may_come(self, rule: str) -> bool:
-        """Whether a route takes any."""
+        """Return True if a route takes large bodies."""
         return self._access is not None and rule in TAKES_FORMS
 
     def open(self, rule: str, authorization: str) -> Release:
-        """Take a place; what gives it back. Raises AtlasError if they may not, or none is free."""
+        """Take a place, and return what gives it back.
+
+        Raises AtlasError if they may not send one, or no place is free.
+        """
         if self._access:
             check_caller(self._access.caller(authorization), rule)
         if not self._places.acquire(blocking=False):
@@ -82,7 +85,7 @@ class LargeBodies:
 
 
 class Request(HTTPRequestParser):  # type: ignore[misc]
-    """Waitress's, bounded by who sends it."""
+    """A request of waitress's, bounded by who sends it."""
 
     adj: Any
     completed: bool
@@ -97,7 +100,7 @@ class Request(HTTPRequestParser):  # type: ignore[misc]
         self.is_large = False
 
     def parse_header(self, header_plus: bytes) -> None:
-        """See the class it overrides."""
+        """Parse the headers, and take a place if a large body follows."""
         super().parse_header(header_plus)
         rule = rule_key(self.command, self.path)
         most = int(self.adj.max_request_body_size)
@@ -113,7 +116,7 @@ class Request(HTTPRequestParser):  # type: ignore[misc]
         self.adj.max_request_body_size = max(most, self._large.most)
 
     def received(self, data: bytes) -> int:
-        """See the class it overrides."""
+        """Parse more of a request; one with an error gives its place back."""
         consumed = int(super().received(data))
         if self.chunked and not self.completed and self._line() > LONGEST_LINE:
             self.error, self.completed = BadRequest("A line between chunks is too long"), True
@@ -125,7 +128,7 @@ class Request(HTTPRequestParser):  # type: ignore[misc]
         return consumed
 
     def _line(self) -> int:
-        """Bytes of what is between two chunks, as far as it has come."""
+        """Return the bytes between two chunks, as far as they have come."""
         return len(self.body_rcv.control_line) + len(self.body_rcv.trailer)
 
     def release(self) -> None:
@@ -133,7 +136,6 @@ class Request(HTTPRequestParser):  # type: ignore[misc]
         self._release()
 
     def close(self) -> None:
-        """See the class it overrides."""
         super().close()
         self.release()
 
@@ -146,7 +148,7 @@ PIECE = 1024  # bytes parsed before they are counted: of 8192, 200 small request
 
 
 class Channel(HTTPChannel):  # type: ignore[misc]
-    """Waitress's, with an owner and with times. Only the thread of the sockets closes it."""
+    """A channel of waitress's, with an owner and times. Only the sockets' thread closes it."""
 
     HEADER_SECONDS: ClassVar[float] = 15.0
     BODY_SECONDS: ClassVar[float] = 30.0
@@ -164,17 +166,16 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         super().__init__(server, sock, addr, adj, map=map)
 
     def parser_class(self, adj: Any) -> Request:
-        """See the class it overrides."""
         return Request(adj, self.server.large)
 
     @property
     def busy(self) -> bool:
-        """Whether a request is being answered, or its answer being sent."""
+        """Return True while a request is being answered, or its answer being sent."""
         return bool(self.requests or self.total_outbufs_len)
 
     @property
     def has_unread(self) -> bool:
-        """Whether bytes of the client are waiting to be read."""
+        """Return True if bytes of the client are waiting to be read."""
         try:
             return bool(self.socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT))
         except OSError:
@@ -182,7 +183,6 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     @property
     def phase(self) -> Phase:
-        """What the client is doing."""
         if self.busy:
             return "busy"
         if self.request is not None:
@@ -191,7 +191,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     @property
     def since(self) -> float:
-        """When the client began with that, as `time.time()`; for a part of a request, as seen."""
+        """The time when that `phase` began, as `time.time()`; for a part of a request, as seen."""
         phase = self.phase
         if phase == "silent":
             return float(self.creation_time)
@@ -200,11 +200,11 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         return float(self.last_activity)
 
     def is_overdue(self, now: float) -> bool:
-        """Whether to close it. Called every second."""
+        """Return True if the connection is to be closed. Called every second."""
         return self._stalls(now) or now - self._see(now) > self._patience()
 
     def _see(self, now: float) -> float:
-        """Note what the client is doing; since when."""
+        """Note what the client is doing; return when it began."""
         phase = self.phase
         if self._parsed[:2] != (phase, self.request):
             self._parsed = (phase, self.request, now)
@@ -224,7 +224,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
                 return self.HEADER_SECONDS
 
     def _stalls(self, now: float) -> bool:
-        """Whether bytes have been waiting for SEND_SECONDS, of which the client took too few."""
+        """Check for bytes that waited for SEND_SECONDS, of which the client took too few."""
         if not self.total_outbufs_len:
             self._waiting = None
             return False
@@ -237,13 +237,12 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         return self._sent - sent < self.SEND_BYTES
 
     def send(self, data: bytes, do_close: bool = True) -> int:
-        """See the class it overrides."""
         sent = int(super().send(data, do_close=do_close))
         self._sent += sent
         return sent
 
     def received(self, data: bytes) -> bool:
-        """See the class it overrides. Who asks for too much at once is not read any more."""
+        """Parse what has come. Who asks for too much at once is not read any more."""
         for start in range(0, len(data), PIECE):
             super().received(data[start : start + PIECE])
             if len(self.requests) > 1 + PIPELINED:
@@ -252,21 +251,19 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         return bool(data)
 
     def handle_close(self) -> None:
-        """See the class it overrides. Half a request gives its place back."""
+        """Close the connection. Half a request gives its place back."""
         if self.request is not None:
             self.request.release()
         super().handle_close()
 
     def service(self) -> None:
-        """See the class it overrides."""
         self._served = True
         super().service()
 
     class error_task_class(ErrorTask):  # type: ignore[misc]
-        """Says what is wrong with a request as every other error is said."""
+        """A task that reports a bad request as every other error is reported."""
 
         def execute(self) -> None:
-            """Write it."""
             error = self.request.error
             if isinstance(error, Refused):
                 problem = error.problem
@@ -294,7 +291,7 @@ BUSY_RETRY_SECONDS = 5.0
 
 
 class Limits(NamedTuple):
-    """Connections at once: all, of one address that is no trusted proxy; and those proxies."""
+    """Bounds on open connections: in all, and of one address that is no `trusted` proxy."""
 
     connections: int
     per_address: int
@@ -360,12 +357,12 @@ class Listener:
 
     @property
     def connections(self) -> int:
-        """Those open now."""
+        """The number of open connections."""
         return len(self._crowd.channels())
 
     @property
     def refused(self) -> int:
-        """Connections for which there was no place."""
+        """The number of connections for which there was no place."""
         return self._crowd.refused
 
     def run(self) -> None:
@@ -402,7 +399,7 @@ class Listener:
 
 
 class _Server(TcpWSGIServer):  # type: ignore[misc]
-    """Waitress's, but every connection is let in or refused at once: none waits unseen."""
+    """A server of waitress's that lets in or refuses each connection at once: none waits unseen."""
 
     channel_class = Channel
 
@@ -423,7 +420,7 @@ class _Server(TcpWSGIServer):  # type: ignore[misc]
         )
 
     def readable(self) -> bool:
-        """Always, and once a second look after the connections."""
+        """Return True while connections are accepted; once a second look after those open."""
         now = time.time()
         if now >= self._next_look:
             self._next_look = now + LOOK_SECONDS
@@ -437,11 +434,11 @@ class _Server(TcpWSGIServer):  # type: ignore[misc]
                 channel.will_close = True
 
     def handle_error(self) -> None:
-        """Go on listening whatever happened to one connection."""
+        """Go on listening, whatever happened to one connection."""
         log.exception("A connection could not be let in.")
 
     def handle_accept(self) -> None:
-        """Let in what waits, though not so much that others starve."""
+        """Accept the connections that wait, though not so many that others starve."""
         for _ in range(ACCEPTED_AT_ONCE):
             try:
                 accepted = self.accept()
@@ -480,7 +477,7 @@ class _Crowd:
         self.refused = 0
 
     def channels(self) -> list[Channel]:
-        """Those open now, and not about to be closed."""
+        """The open connections that are not about to be closed."""
         return [
             each
             for each in list(self._map.values())
@@ -488,7 +485,7 @@ class _Crowd:
         ]
 
     def has_room(self, owner: str) -> bool:
-        """Whether one more of `owner` may come in. An idle one may be closed for it."""
+        """Return True if one more of `owner` may come in. An idle one may be closed for it."""
         channels = self.channels()
         own = [channel for channel in channels if channel.owner == owner]
         if len(own) >= self._limits.per_address and not self._limits.trusted.hold(owner):
@@ -543,10 +540,10 @@ _REFUSAL = _refusal()
 def _allow_files(connections: int) -> None:
     """Raise this process's bound on open files to what so many connections need, if it may."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = connections + FILES
-    if soft == resource.RLIM_INFINITY or soft >= wanted:
+    needs = connections + FILES
+    if soft == resource.RLIM_INFINITY or soft >= needs:
         return
-    allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    allowed = needs if hard == resource.RLIM_INFINITY else min(needs, hard)
     resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
-    if allowed < wanted:
+    if allowed < needs:
         log.warning("Only %d files may be open (ulimit -n); MAX_CONNECTIONS needs more.", allowed)

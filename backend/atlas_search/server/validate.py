@@ -125,15 +125,15 @@ def given_passages(body: ValidateBody, store: Store, stop: Stop) -> list[Passage
 
     Raises NotFound, which names all unknown ids, and RequestError if they are too long.
     """
-    given = body.passages
-    found = _named_in(body.answer, store, stop) if given is None else _listed(given, store)
-    length = sum(len(passage.text) for passage in found)
+    items = body.passages
+    passages = _named_in(body.answer, store, stop) if items is None else _listed(items, store)
+    length = sum(len(passage.text) for passage in passages)
     if length > MAX_TEXTS:
         raise RequestError(
             f"The passages have {length:,} characters; an answer is checked against at most "
             f"{MAX_TEXTS:,}. Check it in parts, or send shorter passages."
         )
-    return found
+    return passages
 
 
 def validate_out(
@@ -153,16 +153,16 @@ def validate_out(
     )
 
 
-def _listed(given: Sequence[PassageId | GivenPassage], store: Store) -> list[Passage]:
+def _listed(items: Sequence[PassageId | GivenPassage], store: Store) -> list[Passage]:
     """The passages that are sent, and those of the collection that are named."""
-    found: list[Passage] = []
+    passages: list[Passage] = []
     unknown: list[str] = []
-    for item in given:
+    for item in items:
         if isinstance(item, GivenPassage):
-            found.append(_to_passage(item))
+            passages.append(_to_passage(item))
             continue
         try:
-            found.append(store.passage(item))
+            passages.append(store.passage(item))
         except NotFound:
             unknown.append(item)
     if unknown:
@@ -170,7 +170,7 @@ def _listed(given: Sequence[PassageId | GivenPassage], store: Store) -> list[Pas
             f"The collection holds no passage {shown(unknown)}. Give the ids that a search "
             "returned, or send the passages themselves."
         )
-    return found
+    return passages
 
 
 def _named_in(answer: str, store: Store, stop: Stop) -> list[Passage]:
@@ -182,7 +182,7 @@ def _named_in(answer: str, store: Store, stop: Stop) -> list[Passage]:
             f"The answer names {len(documents)} documents; at most {MAX_DOCUMENTS} are looked up. "
             "Check it in parts."
         )
-    found: list[Passage] = []
+    matches: list[Passage] = []
     looked_through = 0
     for document in documents:
         stop.check()
@@ -190,14 +190,14 @@ def _named_in(answer: str, store: Store, stop: Stop) -> list[Passage]:
             passages = store.document_passages(document)
         except NotFound:
             continue  # the check will say so of the sentence that cites it
-        found += [p for p in passages if p.marker in markers]
+        matches += [p for p in passages if p.marker in markers]
         looked_through += sum(len(passage.text) for passage in passages)
         if looked_through > MAX_LOOKED_THROUGH:
             raise RequestError(
                 f"The documents that the answer names have more than {MAX_LOOKED_THROUGH:,} "
                 "characters. Check it in parts, or give the ids of its passages."
             )
-    return found
+    return matches
 
 
 def _to_passage(item: GivenPassage) -> Passage:
@@ -266,16 +266,16 @@ def validate_blueprint(serve: Serve) -> APIBlueprint:
         with services.tracer.root("validate", "GUARDRAIL") as span:
             span.input(body.answer)
             span.set(citation_limit=limit, sent_passages=len(body.passages or ()))
-            given = given_passages(body, services.store, stop)
-            checked = validate_out(body.answer, given, limit, stop)
-            _describe(span, services.store.manifest, given, checked)
+            passages = given_passages(body, services.store, stop)
+            checked = validate_out(body.answer, passages, limit, stop)
+            _describe(span, services.store.manifest, passages, checked)
         return checked.model_dump(mode="json")
 
     return blueprint
 
 
 def _describe(
-    span: Span, manifest: Manifest, given: Sequence[Passage], checked: ValidatedAnswerOut
+    span: Span, manifest: Manifest, passages: Sequence[Passage], checked: ValidatedAnswerOut
 ) -> None:
     span.output({"errors": checked.errors, "warnings": checked.warnings})
     span.set(
@@ -285,7 +285,7 @@ def _describe(
         citation_valid=checked.citation_valid,
         sentence_groundedness=checked.sentence_groundedness,
         answer_grounded=checked.answer_grounded,
-        passages=len(given),
+        passages=len(passages),
         sentences=len(checked.sentences),
         citations=sum(len(sentence.citations) for sentence in checked.sentences),
         errors=len(checked.errors),

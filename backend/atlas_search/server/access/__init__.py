@@ -1,1 +1,1 @@
-"""Who may do what: a rule for every route, and the caller of each request."""
+"""Access rules: the right that each route asks for, and the caller of each request."""

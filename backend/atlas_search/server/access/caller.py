@@ -1,4 +1,4 @@
-"""Who calls: what the credentials of a request give the right to."""
+"""Callers and their rights, by the credentials of a request."""
 
 import hmac
 import re
@@ -149,12 +149,10 @@ class Caller:
 
     @property
     def is_known(self) -> bool:
-        """Whether they may ask anything of the collection."""
         return "reader" in self.rights
 
     @property
     def sees_everything(self) -> bool:
-        """Whether no corpus of any collection is kept from them."""
         return self.key is None or self.key.corpora == "*"
 
     def sees(self, collection: str) -> frozenset[str] | None:
@@ -171,7 +169,7 @@ _UNKNOWN = Caller(_ANYONE, "This server does not know the key, or it has expired
 
 
 class Access:
-    """Who is let in. Safe to use from several threads.
+    """The check of credentials, by a file of keys or one token. Safe to use from several threads.
 
     Without API_KEYS_FILE everybody is who reaches the server, and one token gives the right to
     change it. Raises ConfigurationError for a file of keys that cannot be read.
@@ -183,7 +181,7 @@ class Access:
 
     @property
     def problem(self) -> str:
-        """Why nobody is let in; empty if all is well."""
+        """The reason why nobody is let in; empty if all is well."""
         try:
             if self.keys:
                 self.keys.keys()
@@ -192,21 +190,21 @@ class Access:
         return ""
 
     def caller(self, authorization: str) -> Caller:
-        """Whose credentials these are, by the header. Raises ConfigurationError without keys."""
-        scheme, _, given = authorization.partition(" ")
-        given = given.strip() if scheme.lower() == SCHEME else ""
-        is_token = bool(self._token) and hmac.compare_digest(given.encode(), self._token.encode())
+        """Identify the caller by the header. Raises ConfigurationError without keys."""
+        scheme, _, secret = authorization.partition(" ")
+        secret = secret.strip() if scheme.lower() == SCHEME else ""
+        is_token = bool(self._token) and hmac.compare_digest(secret.encode(), self._token.encode())
         if self.keys is None:
             return self._without_keys(is_token=is_token)
         if is_token:
             return Caller(_ADMINISTRATOR, owner=ADMINISTRATOR, name=ADMINISTRATOR, sees_traces=True)
-        if not given:
+        if not secret:
             return NOBODY
-        key = self.keys.find(given, datetime.now(UTC).date())
+        key = self.keys.find(secret, datetime.now(UTC).date())
         return _of_key(key) if key else _UNKNOWN
 
     def knows(self, owner: str) -> bool:
-        """Whether an owner of answers is still let in. Raises ConfigurationError without keys."""
+        """Return True if an owner of answers is let in. Raises ConfigurationError without keys."""
         if self.keys is None:
             return owner == ""
         if owner == ADMINISTRATOR:
@@ -261,7 +259,7 @@ def check_listening(settings: Settings) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches what listens on `host`."""
+    """Return True if only this machine reaches a server that listens on `host`."""
     try:
         return ip_address(host.strip("[]")).is_loopback
     except ValueError:

@@ -1,4 +1,4 @@
-"""Every request passes here before its route runs."""
+"""The gate that every request passes before its route runs."""
 
 import os
 import tempfile
@@ -30,7 +30,7 @@ from atlas_search.server.serving import Serve
 
 
 def gate(access: Access, limiter: Limiter) -> Callable[[], None]:
-    """What to call before each request: it finds the caller, and counts what they take.
+    """Return a function to call before each request: it finds the caller and counts the request.
 
     It raises UnknownCaller and NotAllowed for what they may not do, TooManyQuestions for what is
     too much, and ConfigurationError while the keys cannot be read.
@@ -54,7 +54,7 @@ def gate(access: Access, limiter: Limiter) -> Callable[[], None]:
 
 
 def right_of(rule: str) -> Right:
-    """What a route asks of its caller. Raises NotAllowed if nothing says so."""
+    """Return the right that a route asks of its caller. Raises NotAllowed without a rule."""
     right = RULES.get(rule)
     if right is None:
         raise NotAllowed("This route is closed: nothing says who may use it.")
@@ -69,7 +69,7 @@ def check_caller(caller: Caller, rule: str) -> None:
 
 
 def release(response: Response) -> Response:
-    """What to call after each request: it gives back its place once the response is sent."""
+    """Give the caller's place back once the response is sent; called after each request."""
     if "release" in g:
         response.call_on_close(g.release)
     return response
@@ -85,7 +85,7 @@ def _caller(access: Access, right: Right) -> Caller:
 
 
 def serve_caller(serve: Serve) -> Serve:
-    """Gives the present caller's part of what `serve` gives; NotAllowed if it is none."""
+    """Limit what `serve` gives to the caller's corpora; NotAllowed if there are none."""
 
     def own() -> Atlas:
         atlas = serve()

@@ -36,7 +36,7 @@ class _Part(BaseModel):
 
 
 class Limits(_Part):
-    """What a key may take; None: as much as it likes.
+    """The most that a key may take; None: no limit.
 
     `cost_per_day` is what language models may cost from midnight to midnight (UTC), in the currency
     of the prices of a target.
@@ -64,7 +64,6 @@ class ApiKey(_Part):
     limits: Limits = Limits()
 
     def is_expired(self, today: date) -> bool:
-        """Whether it opens nothing any more."""
         return self.expires is not None and today >= self.expires
 
     def sees(self, collection: str) -> frozenset[str] | None:
@@ -116,7 +115,7 @@ class KeyRing:
         return key if key and same and not key.is_expired(today) else None
 
     def keys(self) -> Mapping[str, ApiKey]:
-        """Every key by its id. Raises ConfigurationError while the file cannot be read."""
+        """Return the keys by id. Raises ConfigurationError while the file cannot be read."""
         with self._lock:
             self._refresh()
             if self.problem:
@@ -245,9 +244,9 @@ def _hash(secret: str) -> str:
 
 
 def _state(path: Path) -> tuple[int, ...] | None:
-    """Changes with the file and with who may write it; None while there is none."""
+    """The state of the file, and of who may write it; None while there is none."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    return found.st_ino, found.st_mtime_ns, found.st_size, found.st_mode
+    return status.st_ino, status.st_mtime_ns, status.st_size, status.st_mode

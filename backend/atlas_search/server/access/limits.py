@@ -1,7 +1,6 @@
-"""How much each caller may take: requests in a minute, streams at once, model cost in a day.
+"""Limits of each caller: requests in a minute, streams at once, model cost in a day.
 
-Answers that may be read by whoever has a link, until it expires or its maker is let in no more.
-
+Links, too, by which anybody may read an answer, until they expire or their maker loses access.
 A link holds 256 random bits of which only the hash is kept, so nobody can make one up, and the file
 gives none away.
 """

@@ -1,4 +1,4 @@
-"""By which name a request reached the server, and which page of a browser sent it.
+"""Checks of the name by which a request reached the server, and of the page that sent it.
 
 A browser sends what any page wants to any address. So a page of another origin is refused here. And
 whoever owns a name can turn it to this machine (DNS rebinding): his page would then be of the same
@@ -43,8 +43,8 @@ class Origins:
 
     def check_host(self, host: str) -> None:
         """Raise UnknownHost for a Host header that names another server."""
-        found = _HOST.fullmatch(host)
-        name = _name(found[1]) if found else ""
+        match = _HOST.fullmatch(host)
+        name = _name(match[1]) if match else ""
         if name not in self.hosts and not (self.every_address and _is_address(name)):
             raise UnknownHost(
                 f"This server is not known as {host[:_LONGEST]!r}. Use its own address, or have "
@@ -69,7 +69,7 @@ class Origins:
 
 
 def origins(settings: Settings) -> Origins:
-    """What the settings say."""
+    """Read the known hosts and allowed origins from the settings."""
     public = urlsplit(settings.atlas_public_url)
     addresses = [each.strip("[]") for each in (settings.atlas_host, settings.atlas_address)]
     own = (*_LOCAL, *addresses, public.hostname or "")
@@ -83,7 +83,7 @@ def origins(settings: Settings) -> Origins:
 
 
 def origin_gate(known: Origins) -> Callable[[], Response | None]:
-    """What to call before each request. It raises UnknownHost and ForeignOrigin.
+    """Return a function to call before each request. It raises UnknownHost and ForeignOrigin.
 
     A preflight of an allowed origin is answered.
     """
@@ -115,7 +115,7 @@ def allow_reading(known: Origins, response: Response) -> Response:
 
 
 def _is_navigation() -> bool:
-    """Whether a link is followed to a page of its own: no other page reads or frames that."""
+    """Check that a link is followed to a page of its own, which no other page reads or frames."""
     headers = request.headers
     return (
         request.method in ("GET", "HEAD")

@@ -1,4 +1,4 @@
-"""Sends votes to Phoenix, however late it comes. No request waits for it."""
+"""Delivery of votes to Phoenix, however late it starts. No request waits for it."""
 
 import hashlib
 import json
@@ -41,7 +41,7 @@ _WAITING = "changed > sent AND span_id <> '' AND voted > ?"
 
 @dataclass(frozen=True)
 class Standing:
-    """What one voter says now, and the names under which Phoenix may have something of theirs."""
+    """A voter's present vote, and the names under which Phoenix may have something of theirs."""
 
     voter: str
     vote: Vote
@@ -50,7 +50,7 @@ class Standing:
 
 @dataclass(frozen=True, order=True)
 class DocumentMark:
-    """Where a document has an annotation: by name, span and position from 0."""
+    """The place of a document's annotation: its name, the span, and the position from 0."""
 
     name: str
     span_id: str
@@ -107,7 +107,7 @@ class Outbox:
             )
 
     def seconds(self) -> float | None:
-        """Until the next one is due; None if nothing waits."""
+        """Return the seconds until the next answer is due; None if nothing waits."""
         if not self._file.path.exists():
             return None
         now = self._clock()
@@ -124,7 +124,7 @@ class Outbox:
     def done(
         self, parcel: Parcel, names: Callable[[Vote], Iterable[str]], marks: Iterable[DocumentMark]
     ) -> None:
-        """Phoenix has it as it was taken; what changed meanwhile is due again."""
+        """Note that Phoenix has the parcel; what changed meanwhile is due again."""
         with self._file.open() as connection:
             connection.execute(
                 "UPDATE answers SET sent = ?, tries = 0 WHERE id = ?", (parcel.version, parcel.id)
@@ -156,13 +156,13 @@ def _standing(
     connection: Connection, id_: int, names: Callable[[Vote], Iterable[str]]
 ) -> list[Standing]:
     query = "SELECT voter, vote, placed FROM votes WHERE answer = ? ORDER BY voter"
-    found = []
+    standings = []
     for voter, text, before in connection.execute(query, (id_,)).fetchall():
         vote = Vote.model_validate_json(text)
         placed = frozenset(json.loads(before)).union(names(vote))
         _set_placed(connection, id_, voter, placed)
-        found.append(Standing(voter, vote, placed))
-    return found
+        standings.append(Standing(voter, vote, placed))
+    return standings
 
 
 def _set_placed(connection: Connection, id_: int, voter: str, names: Iterable[str]) -> None:
@@ -173,9 +173,9 @@ def _set_placed(connection: Connection, id_: int, voter: str, names: Iterable[st
 
 
 def _set_marks(connection: Connection, parcel: Parcel, marks: Iterable[DocumentMark]) -> None:
-    kept = [[mark.name, mark.span_id, mark.position] for mark in sorted(marks)]
+    rows = [[mark.name, mark.span_id, mark.position] for mark in sorted(marks)]
     query = "UPDATE answers SET placed = ? WHERE id = ?"
-    connection.execute(query, (json.dumps(kept), parcel.id))
+    connection.execute(query, (json.dumps(rows), parcel.id))
 
 
 Annotation = dict[str, Any]
@@ -184,30 +184,30 @@ RELEVANCE = "relevance"
 SUPPORT = "citation_support"
 WITHDRAWN = "withdrawn"
 
-_SAID = {RELEVANCE: ("relevant", "irrelevant"), SUPPORT: ("supports", "does_not_support")}
+_LABELS = {RELEVANCE: ("relevant", "irrelevant"), SUPPORT: ("supports", "does_not_support")}
 _LISTED = {"RERANKER": "reranker.output_documents", "": "retrieval.documents"}
 _DOCUMENT = re.compile(r"^(retrieval\.documents|reranker\.output_documents)\.(\d+)\.document\.id$")
 
 
 Masked = Callable[[str], str] | None
-"""How a free text is told; None if it must not be."""
+"""Masks a free text before it is sent; None if none may be sent."""
 
 
 def results(vote: Vote, masked: Masked) -> dict[str, Annotation]:
-    """What a vote says of the whole answer, by name."""
-    found: dict[str, Annotation] = {}
+    """The annotations that a vote makes of the whole answer, by name."""
+    annotations: dict[str, Annotation] = {}
     if vote.thumb:
-        found["thumbs"] = {"label": vote.thumb, "score": 1.0 if vote.thumb == "up" else 0.0}
-    found |= {scale: {"score": float(mark)} for scale, mark in vote.scores.items()}
+        annotations["thumbs"] = {"label": vote.thumb, "score": 1.0 if vote.thumb == "up" else 0.0}
+    annotations |= {scale: {"score": float(mark)} for scale, mark in vote.scores.items()}
     if vote.tags and masked:
-        found["tags"] = {"label": masked(", ".join(vote.tags))}
+        annotations["tags"] = {"label": masked(", ".join(vote.tags))}
     if vote.comment and masked:
-        found["comment"] = {"explanation": masked(vote.comment)}
-    return found
+        annotations["comment"] = {"explanation": masked(vote.comment)}
+    return annotations
 
 
 def identifier(answer: RatedAnswer, voter: str) -> str:
-    """What makes a vote the voter's own, of this answer alone: Phoenix deletes by it."""
+    """The identifier of a voter's annotations of this answer alone: Phoenix deletes by it."""
     digest = hashlib.sha256(f"{answer.owner}\0{voter}".encode()).hexdigest()
     return f"atlas-{answer.span_id}-{digest[:16]}"
 
@@ -215,7 +215,7 @@ def identifier(answer: RatedAnswer, voter: str) -> str:
 def span_annotations(
     answer: RatedAnswer, votes: Iterable[Standing], masked: Masked
 ) -> list[Annotation]:
-    """All that is said of the whole answer, on its root span."""
+    """Annotate the root span with the votes on the whole answer."""
     return [
         {
             "span_id": answer.span_id,
@@ -233,18 +233,18 @@ def span_annotations(
 def document_annotations(
     answer: RatedAnswer, votes: Iterable[Standing], places: Mapping[str, tuple[str, int]]
 ) -> dict[DocumentMark, Annotation]:
-    """What is said of passages and citations, on the documents of spans.
+    """Annotate documents of spans with the votes on passages and citations.
 
     `places` are spans and positions by the ids of passages. Phoenix knows one annotation of a name
     for each document, so all voters share it: its score is the share of those who agree.
     """
-    found = {}
-    for (name, passage_id), said in _by_passage(answer, votes).items():
+    annotations = {}
+    for (name, passage_id), verdicts in _by_passage(answer, votes).items():
         # without content a span has digests for ids
         if place := places.get(passage_id) or places.get(digest(passage_id)):
             mark = DocumentMark(name, *place)
-            found[mark] = document_annotation(mark, _shared(name, said))
-    return found
+            annotations[mark] = document_annotation(mark, _shared(name, verdicts))
+    return annotations
 
 
 def document_annotation(mark: DocumentMark, result: Annotation) -> Annotation:
@@ -259,14 +259,16 @@ def document_annotation(mark: DocumentMark, result: Annotation) -> Annotation:
 
 
 def document_places(spans: Sequence[Mapping[str, Any]], root: str) -> dict[str, tuple[str, int]]:
-    """Where each passage stands in the spans of a trace: in the root, in what was reranked, or
-    in what was retrieved, in this order."""
+    """Find the span and position of each passage in a trace.
+
+    The root comes first, then what was reranked, then what was retrieved.
+    """
     order = sorted(spans, key=lambda span: _preference(span, root))
-    found: dict[str, tuple[str, int]] = {}
+    places: dict[str, tuple[str, int]] = {}
     for span in order:
         for passage_id, position in _documents(span):
-            found.setdefault(passage_id, (span["context"]["span_id"], position))
-    return found
+            places.setdefault(passage_id, (span["context"]["span_id"], position))
+    return places
 
 
 def _preference(span: Mapping[str, Any], root: str) -> tuple[bool, bool, str]:
@@ -285,29 +287,29 @@ def _documents(span: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
 def _by_passage(
     answer: RatedAnswer, votes: Iterable[Standing]
 ) -> dict[tuple[str, str], list[bool]]:
-    """What each voter says of a passage, once: yes if they say so of one of its citations."""
-    found: dict[tuple[str, str], list[bool]] = defaultdict(list)
+    """Collect one verdict of each voter on a passage: yes if any of its citations has one."""
+    verdicts: dict[tuple[str, str], list[bool]] = defaultdict(list)
     for standing in votes:
-        for about, said in _by_one(answer, standing.vote).items():
-            found[about].append(any(said))
-    return found
+        for about, opinions in _by_one(answer, standing.vote).items():
+            verdicts[about].append(any(opinions))
+    return verdicts
 
 
 def _by_one(answer: RatedAnswer, vote: Vote) -> dict[tuple[str, str], list[bool]]:
-    found: dict[tuple[str, str], list[bool]] = defaultdict(list)
+    opinions: dict[tuple[str, str], list[bool]] = defaultdict(list)
     for passage_id, relevance in vote.passages.items():
-        found[RELEVANCE, passage_id].append(relevance == "relevant")
+        opinions[RELEVANCE, passage_id].append(relevance == "relevant")
     for number, backing in vote.citations.items():
         passage_id = answer.citations[number - 1].passage_id
-        found[SUPPORT, passage_id].append(backing == "supports")
-    return found
+        opinions[SUPPORT, passage_id].append(backing == "supports")
+    return opinions
 
 
-def _shared(name: str, said: Sequence[bool]) -> Annotation:
-    yes, no = _SAID[name]
-    share = fmean(said)
+def _shared(name: str, votes: Sequence[bool]) -> Annotation:
+    yes, no = _LABELS[name]
+    share = fmean(votes)
     label = {1.0: yes, 0.0: no}.get(share, "mixed")
-    return {"label": label, "score": share, "explanation": f"{sum(said)} of {len(said)}: {yes}"}
+    return {"label": label, "score": share, "explanation": f"{sum(votes)} of {len(votes)}: {yes}"}
 
 
 SECONDS = 10.0  # for each step of a request
@@ -352,7 +354,7 @@ class Phoenix:
             self._call("POST", "/v1/span_annotations", {"sync": "true"}, {"data": annotations})
 
     def annotate_documents(self, annotations: Sequence[Annotation]) -> None:
-        """Likewise for documents of spans."""
+        """Add or replace annotations of documents, all or none; done when this returns."""
         if annotations:
             self._call("POST", "/v1/document_annotations", {"sync": "true"}, {"data": annotations})
 
@@ -364,8 +366,8 @@ class Phoenix:
     def spans(self, trace_id: str) -> list[dict[str, Any]]:
         """The spans of a trace."""
         query = {"trace_id": trace_id, "limit": str(MOST_SPANS)}
-        found: list[dict[str, Any]] = self._call("GET", f"{self._project}/spans", query)["data"]
-        return found
+        spans: list[dict[str, Any]] = self._call("GET", f"{self._project}/spans", query)["data"]
+        return spans
 
     def _call(self, method: str, path: str, query: dict[str, str], body: object = None) -> Any:
         try:
@@ -381,14 +383,14 @@ class Phoenix:
                 return response.json() if response.content else None
         except (self._http.HTTPError, self._http.InvalidURL, ValueError) as error:
             raise PhoenixAway(str(error) or type(error).__name__) from error
-        status, said = response.status_code, response.text[:_SHOWN]
+        status, message = response.status_code, response.text[:_SHOWN]
         if status == 404:
-            raise SpanUnknown(said)
+            raise SpanUnknown(message)
         if status in _BUSY or status < 400:
             raise PhoenixAway(f"it answers {status}")
         if status >= 500:
             raise Failed(f"it answers {status}")
-        raise Refused(f"it answers {status}: {said}")
+        raise Refused(f"it answers {status}: {message}")
 
 
 SHORTEST_PAUSE = 1.0  # seconds without Phoenix; each one after it is twice as long
@@ -412,7 +414,7 @@ class Delivery:
         self._wake = threading.Event()
         self._stopped = threading.Event()
         self._pause = 0.0
-        self._told_at: float | None = None
+        self._logged_at: float | None = None
         self._thread = threading.Thread(target=self._run, name="feedback", daemon=True)
 
     def start(self) -> None:
@@ -420,7 +422,7 @@ class Delivery:
         self._thread.start()
 
     def wake(self) -> None:
-        """There is a new vote."""
+        """Look for new votes now."""
         self._wake.set()
 
     def close(self) -> None:
@@ -454,8 +456,8 @@ class Delivery:
     def _tell(self, message: str, *details: object) -> None:
         """A line of the log, at most one in LOG_SECONDS."""
         now = time.monotonic()
-        if self._told_at is None or now - self._told_at >= LOG_SECONDS:
-            self._told_at = now
+        if self._logged_at is None or now - self._logged_at >= LOG_SECONDS:
+            self._logged_at = now
             log.warning(message, *details)
 
     def _send_due(self) -> None:
@@ -491,22 +493,24 @@ class Delivery:
         self._outbox.done(parcel, self._names, self._send_documents(parcel))
 
     def _send_documents(self, parcel: Parcel) -> Iterable[DocumentMark]:
-        """The same for passages and citations; where they have annotations now."""
-        said = any(standing.vote.passages or standing.vote.citations for standing in parcel.votes)
-        if not said and not parcel.marks:
+        """Send the votes on passages and citations; return the documents annotated now."""
+        has_votes = any(
+            standing.vote.passages or standing.vote.citations for standing in parcel.votes
+        )
+        if not has_votes and not parcel.marks:
             return ()
         answer = parcel.answer
-        spans = self._phoenix.spans(answer.trace_id) if said else ()
+        spans = self._phoenix.spans(answer.trace_id) if has_votes else ()
         places = document_places(spans, answer.span_id)
-        given = document_annotations(answer, parcel.votes, places)
-        self._outbox.mark(parcel, given)
+        annotations = document_annotations(answer, parcel.votes, places)
+        self._outbox.mark(parcel, annotations)
         # Phoenix deletes no annotation of a document
         gone = [
             document_annotation(mark, {"label": WITHDRAWN, "score": None})
-            for mark in sorted(parcel.marks.difference(given))
+            for mark in sorted(parcel.marks.difference(annotations))
         ]
-        self._phoenix.annotate_documents([*given.values(), *gone])
-        return given
+        self._phoenix.annotate_documents([*annotations.values(), *gone])
+        return annotations
 
     def _names(self, vote: Vote) -> Iterable[str]:
         return results(vote, self._masked)
@@ -521,7 +525,7 @@ def open_store(settings: Settings) -> FeedbackStore:
 
 
 class Feedback:
-    """What readers say of answers. Safe to use from several threads."""
+    """The ratings that readers give answers. Safe to use from several threads."""
 
     def __init__(self, settings: Settings):
         self.collection = settings.chroma_collection_name
@@ -557,7 +561,7 @@ class Feedback:
         self._noting.note(answer, owner, content=self._content and not silent())
 
     def rating(self, owner: str, qa_id: str, voter: str) -> Rating:
-        """What somebody says of an answer. Raises NotFound if it is nothing."""
+        """Return somebody's rating of an answer. Raises NotFound if there is none."""
         self._noting.flush()
         rating = self._store.rating(owner, qa_id, voter)
         if rating.vote.is_empty:
@@ -567,7 +571,6 @@ class Feedback:
     def change(
         self, owner: str, qa_id: str, voter: str, change: Callable[[RatedAnswer, Vote], Vote]
     ) -> Rating:
-        """See FeedbackStore."""
         self._noting.flush()
         rating = self._store.change(owner, qa_id, voter, change)
         if self._delivery:
@@ -575,11 +578,9 @@ class Feedback:
         return rating
 
     def page(self, wanted: Wanted, limit: int, offset: int) -> tuple[int, list[Rating]]:
-        """See FeedbackStore."""
         return self._store.page(wanted, limit, offset)
 
     def every(self, wanted: Wanted) -> list[Rating]:
-        """See FeedbackStore."""
         return self._store.every(wanted)
 
     def close(self) -> None:

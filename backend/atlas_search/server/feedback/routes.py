@@ -1,4 +1,4 @@
-"""`/api/feedback`: what readers say of answers."""
+"""`/api/feedback`: the ratings that readers give answers, and their export as labels."""
 
 import hashlib
 import json
@@ -43,7 +43,7 @@ from atlas_search.server.problems import Problem
 from atlas_search.server.requests import Day, Identifier
 
 Reason = Literal["no_text", "follow_up", "contradictory", "inconclusive"]
-"""Why a rated question is no label.
+"""The reason why a rated question is no label.
 
 no_text        the question was not kept
 follow_up      it depends on what was asked before
@@ -66,7 +66,7 @@ class Labels:
 
 @dataclass(frozen=True)
 class _Finding:
-    """What one rating says of its question: `answerable` is None if it does not say."""
+    """One rating's verdict on its question; `answerable` is None if it does not say."""
 
     answerable: bool | None
     gold: frozenset[str]
@@ -77,19 +77,19 @@ class _Finding:
 def labels_of(ratings: Iterable[Rating]) -> Labels:
     """The labels that ratings of one collection make; see docs/feedback.md for the rules."""
     left_out: Counter[Reason] = Counter()
-    asked: dict[str, list[Rating]] = defaultdict(list)
+    by_question: dict[str, list[Rating]] = defaultdict(list)
     for rating in ratings:
         answer = rating.answer
         # without its text a question is known by its answer alone
         name = " ".join(_question(answer).casefold().split()) or f"\0{answer.created}{answer.qa_id}"
-        asked[name].append(rating)
+        by_question[name].append(rating)
     labels = []
-    for name, of_one in asked.items():
-        found = _label(name, of_one)
-        if isinstance(found, Label):
-            labels.append(found)
+    for name, of_one in by_question.items():
+        result = _label(name, of_one)
+        if isinstance(result, Label):
+            labels.append(result)
         else:
-            left_out[found] += 1
+            left_out[result] += 1
     return Labels(tuple(sorted(labels, key=lambda label: label.id)), dict(left_out))
 
 
@@ -103,14 +103,14 @@ def _label(name: str, ratings: Sequence[Rating]) -> Label | Reason:
     if _disagree(ratings):
         return "contradictory"
     findings = [_finding(rating) for rating in ratings]
-    said = {finding.answerable for finding in findings} - {None}
-    if not said:
+    verdicts = {finding.answerable for finding in findings} - {None}
+    if not verdicts:
         return "inconclusive"
-    if len(said) > 1:
+    if len(verdicts) > 1:
         return "contradictory"
     digest = hashlib.sha256(f"{answer.collection}\0{name}".encode()).hexdigest()
     label_id, split = f"{CATEGORY}-{digest[:12]}", _split(digest)
-    if said == {False}:
+    if verdicts == {False}:
         return Label(label_id, split, CATEGORY, _question(answer), (), frozenset(), DECLINED)
     gold = _union(f.gold for f in findings) - _union(f.not_gold for f in findings)
     answers = dict.fromkeys(finding.answer for finding in findings if finding.answer)
@@ -143,22 +143,22 @@ def _documents(rating: Rating) -> tuple[frozenset[str], frozenset[str]]:
     """The documents that the rating says hold an answer, and those of which it says they do not."""
     answer, vote = rating.answer, rating.vote
     document_of = {place.passage_id: place.document_id for place in answer.passages}
-    said = [(document_of[id_], what == "relevant") for id_, what in vote.passages.items()]
-    said += [
+    verdicts = [(document_of[id_], what == "relevant") for id_, what in vote.passages.items()]
+    verdicts += [
         (answer.citations[number - 1].document_id, what == "supports")
         for number, what in vote.citations.items()
     ]
-    yes = frozenset(document for document, good in said if good)
-    return yes, frozenset(document for document, _ in said) - yes
+    yes = frozenset(document for document, good in verdicts if good)
+    return yes, frozenset(document for document, _ in verdicts) - yes
 
 
 def _disagree(ratings: Sequence[Rating]) -> bool:
-    """Whether the same answer has thumbs up and down."""
+    """Check for an answer that has thumbs both up and down."""
     thumbs = defaultdict(set)
     for rating in ratings:
         answer = rating.answer
         thumbs[answer.decision, answer.answer].add(rating.vote.thumb)
-    return any({"up", "down"} <= given for given in thumbs.values())
+    return any({"up", "down"} <= values for values in thumbs.values())
 
 
 def _question(answer: RatedAnswer) -> str:
@@ -166,7 +166,7 @@ def _question(answer: RatedAnswer) -> str:
 
 
 def _split(digest: str) -> Split:
-    """Half of the questions each, always the same ones."""
+    """Choose the split by the digest: each holds half of the questions, always the same ones."""
     return Split.TEST if int(digest[-1], 16) % 2 else Split.DEV
 
 
@@ -200,7 +200,7 @@ class FeedbackExport(NamedTuple):
 
 
 def export_feedback(ratings: Sequence[Rating], format: FeedbackFormat) -> FeedbackExport:
-    """Labels as lines of JSON or as a table, or every rating as a row.
+    """Write labels as lines of JSON or as a table, or every rating as a row.
 
     In tables several values of a cell stand on lines of their own, or are a list in JSON where one
     has lines itself. No spreadsheet computes a cell.
@@ -219,7 +219,7 @@ def export_feedback(ratings: Sequence[Rating], format: FeedbackFormat) -> Feedba
 def _row(rating: Rating) -> dict[str, object]:
     vote = rating.vote
     about: dict[str, object] = rating.answer.model_dump(include=set(_ANSWER))
-    said: dict[str, object] = {
+    marks: dict[str, object] = {
         "user_id": rating.voter,
         "updated": rating.updated,
         "thumb": vote.thumb,
@@ -231,11 +231,11 @@ def _row(rating: Rating) -> dict[str, object]:
         "supporting": _named(vote.citations, "supports"),
         "not_supporting": _named(vote.citations, "does_not_support"),
     }
-    return about | said
+    return about | marks
 
 
-def _named(said: Mapping[str, str] | Mapping[int, str], wanted: str) -> list[str]:
-    return [str(name) for name, what in said.items() if what == wanted]
+def _named(marks: Mapping[str, str] | Mapping[int, str], value: str) -> list[str]:
+    return [str(name) for name, what in marks.items() if what == value]
 
 
 def _table(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
@@ -350,7 +350,7 @@ _FOUND = _STATE | {404: Problem}
 
 
 def feedback_blueprint(feedback: Feedback, metrics: Metrics) -> APIBlueprint:
-    """Ratings of answers."""
+    """The routes of ratings."""
     blueprint = APIBlueprint(
         "feedback", __name__, url_prefix="/api", abp_tags=[ApiTag(name="feedback")]
     )
@@ -393,7 +393,7 @@ def feedback_blueprint(feedback: Feedback, metrics: Metrics) -> APIBlueprint:
     @blueprint.get("/feedback", summary="Ratings", responses={200: FeedbackListOut})
     def get_list(query: FeedbackQuery) -> dict[str, object]:
         caller = present_caller()
-        own = _wanted(query)
+        own = _filter(query)
         if not _reads_all(caller):
             own = own._replace(owner=caller.owner, voter=_voter(caller, query.user_id))
         total, ratings = feedback.page(own, query.limit, query.offset)
@@ -402,8 +402,8 @@ def feedback_blueprint(feedback: Feedback, metrics: Metrics) -> APIBlueprint:
 
     @blueprint.get("/feedback/export", summary="Labels, and all ratings", responses=_FILE)
     def get_export(query: FeedbackExportQuery) -> Response:
-        wanted = Wanted(collection=query.collection or feedback.collection)
-        exported = export_feedback(feedback.every(wanted), query.format)
+        selection = Wanted(collection=query.collection or feedback.collection)
+        exported = export_feedback(feedback.every(selection), query.format)
         left_out = (f"{reason}={n}" for reason, n in sorted(exported.labels.left_out.items()))
         return Response(
             exported.text,
@@ -419,7 +419,7 @@ def feedback_blueprint(feedback: Feedback, metrics: Metrics) -> APIBlueprint:
 
 
 def _voter(caller: Caller, user_id: str | None) -> str:
-    """Who says it: the key, or where none are used who they say they are."""
+    """Identify the voter: by the key, or where none are used by the name they give."""
     if caller.key:
         return caller.key.id
     return caller.owner or user_id or ANONYMOUS
@@ -429,7 +429,7 @@ def _reads_all(caller: Caller) -> bool:
     return "administrator" in caller.rights and caller.sees_everything
 
 
-def _wanted(query: FeedbackQuery) -> Wanted:
+def _filter(query: FeedbackQuery) -> Wanted:
     since = query.since.isoformat() if query.since else ""
     return Wanted(None, query.user_id or "", query.target, query.collection, since)
 
@@ -448,16 +448,16 @@ def _check_parts(answer: RatedAnswer, body: FeedbackBody) -> None:
 
 
 def _state(rating: Rating, caller: Caller) -> dict[str, object]:
-    return FeedbackOut.model_validate(_said(rating, caller)).model_dump(mode="json")
+    return FeedbackOut.model_validate(_vote_fields(rating, caller)).model_dump(mode="json")
 
 
 def _listed(rating: Rating, caller: Caller) -> dict[str, object]:
     about = rating.answer.model_dump(include=set(ListedFeedbackOut.model_fields))
-    listed = ListedFeedbackOut.model_validate(about | _said(rating, caller))
+    listed = ListedFeedbackOut.model_validate(about | _vote_fields(rating, caller))
     return listed.model_dump(mode="json")
 
 
-def _said(rating: Rating, caller: Caller) -> dict[str, object]:
+def _vote_fields(rating: Rating, caller: Caller) -> dict[str, object]:
     vote = rating.vote
     return {
         "qa_id": rating.answer.qa_id,
@@ -468,7 +468,7 @@ def _said(rating: Rating, caller: Caller) -> dict[str, object]:
         "tags": vote.tags,
         "comment": vote.comment or None,
         "passages": vote.passages,
-        "citations": {str(number): said for number, said in vote.citations.items()},
+        "citations": {str(number): backing for number, backing in vote.citations.items()},
         "updated": rating.updated or None,
         "sent": rating.sent,
     }

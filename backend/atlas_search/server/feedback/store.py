@@ -1,4 +1,4 @@
-"""Answers that can be rated, and what was said of them."""
+"""A file of answers that can be rated, and of the votes on them."""
 
 import logging
 import sqlite3
@@ -107,7 +107,7 @@ class RatedAnswer(BaseModel):
 
 
 def rated(answer: Answer, owner: str, *, content: bool) -> RatedAnswer:
-    """What is kept of an answer of `owner`'s; texts only with `content`."""
+    """Reduce an answer of `owner`'s to what rating it needs; texts are kept only with `content`."""
     request = answer.request
     return RatedAnswer(
         qa_id=request.qa_id,
@@ -164,7 +164,7 @@ _KEPT_CONTROLS = "\n\t"
 
 
 def plain(text: str) -> str:
-    """Without the characters that command a terminal, and which some databases refuse."""
+    """Remove the characters that command a terminal, and which some databases refuse."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
     return "".join(c for c in lines if c in _KEPT_CONTROLS or not _is_control(c)).strip()
 
@@ -174,11 +174,11 @@ def _is_control(character: str) -> bool:
 
 
 def _tags(tags: list[str] | None) -> list[str] | None:
-    """Each tag once, on one line."""
+    """Reduce tags to one line each, without repeats."""
     if tags is None:
         return None
-    given = (" ".join(plain(tag).split()) for tag in tags)
-    return list(dict.fromkeys(tag for tag in given if tag))
+    lines = (" ".join(plain(tag).split()) for tag in tags)
+    return list(dict.fromkeys(tag for tag in lines if tag))
 
 
 Mark = Annotated[int, Field(ge=1, le=5)]
@@ -201,7 +201,6 @@ class Vote(BaseModel):
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is said, or all was withdrawn."""
         return self == Vote()
 
 
@@ -238,44 +237,44 @@ class FeedbackBody(BaseModel):
 
 
 def changed(vote: Vote, body: FeedbackBody) -> Vote:
-    """A vote after what a body says."""
-    given = body.model_fields_set
+    """Apply a body to a vote."""
+    fields = body.model_fields_set
     scores = body.scores.model_dump(exclude_unset=True) if body.scores else None
     citations = (
-        {int(number): said for number, said in body.citations.items()}
+        {int(number): backing for number, backing in body.citations.items()}
         if body.citations is not None
         else None
     )
     return Vote(
-        thumb=body.thumb if "thumb" in given else vote.thumb,
-        scores=_merge(vote.scores, scores) if "scores" in given else vote.scores,
-        tags=(body.tags or []) if "tags" in given else vote.tags,
-        comment=(body.comment or "") if "comment" in given else vote.comment,
-        passages=_merge(vote.passages, body.passages) if "passages" in given else vote.passages,
-        citations=_merge(vote.citations, citations) if "citations" in given else vote.citations,
+        thumb=body.thumb if "thumb" in fields else vote.thumb,
+        scores=_merge(vote.scores, scores) if "scores" in fields else vote.scores,
+        tags=(body.tags or []) if "tags" in fields else vote.tags,
+        comment=(body.comment or "") if "comment" in fields else vote.comment,
+        passages=_merge(vote.passages, body.passages) if "passages" in fields else vote.passages,
+        citations=_merge(vote.citations, citations) if "citations" in fields else vote.citations,
     )
 
 
 def new_marks(before: Vote, after: Vote) -> list[tuple[str, str]]:
-    """What is said now that was not said before, as name and value; no tags and no comment."""
+    """List the marks that a vote has gained, as name and value; no tags and no comment."""
     marks: list[tuple[str, str]] = []
     if after.thumb and after.thumb != before.thumb:
         marks.append(("thumb", after.thumb))
     marks += [(name, str(score)) for name, score in _new(before.scores, after.scores)]
-    marks += [("passage", said) for _, said in _new(before.passages, after.passages)]
-    marks += [("citation", said) for _, said in _new(before.citations, after.citations)]
+    marks += [("passage", value) for _, value in _new(before.passages, after.passages)]
+    marks += [("citation", value) for _, value in _new(before.citations, after.citations)]
     return marks
 
 
 def _new(before: Mapping[K, V], after: Mapping[K, V]) -> list[tuple[K, V]]:
-    return [(name, said) for name, said in after.items() if before.get(name) != said]
+    return [(name, value) for name, value in after.items() if before.get(name) != value]
 
 
 def _merge(before: dict[K, V], change: Mapping[K, V | None] | None) -> dict[K, V]:
-    """What was said with the change to it; null takes one entry, or all, away."""
+    """Apply a change to earlier entries; null takes one of them, or all, away."""
     if change is None:
         return {}
-    return {name: said for name, said in {**before, **change}.items() if said is not None}
+    return {name: value for name, value in {**before, **change}.items() if value is not None}
 
 
 DAY = 86_400.0
@@ -291,7 +290,7 @@ _RATING = (
 
 @dataclass(frozen=True)
 class Rating:
-    """What one person says of an answer; `sent` says whether Phoenix has it."""
+    """One person's vote on an answer; `sent` is true once Phoenix has it."""
 
     answer: RatedAnswer
     voter: str
@@ -301,7 +300,7 @@ class Rating:
 
 
 class Wanted(NamedTuple):
-    """Which ratings: of everybody if `owner` is None; everything else empty is no condition."""
+    """A filter of ratings: of everybody if `owner` is None; another empty field is no condition."""
 
     owner: str | None = None
     voter: str = ""
@@ -350,7 +349,7 @@ class FeedbackStore:
         )
 
     def rating(self, owner: str, qa_id: str, voter: str) -> Rating:
-        """What somebody says of an answer, which may be nothing. Raises NotFound without it."""
+        """Return somebody's rating, which may be empty. Raises NotFound without the answer."""
         with self._file.open() as connection:
             return _rating(connection, *_find(connection, owner, qa_id), voter)
 
@@ -394,7 +393,7 @@ class FeedbackStore:
         )
 
     def page(self, wanted: Wanted, limit: int, offset: int) -> tuple[int, list[Rating]]:
-        """How many ratings there are, and some of them, the last changed first."""
+        """Count the ratings, and return some of them, the last changed first."""
         where, values = _where(wanted)
         if not self._file.path.exists():
             return 0, []
@@ -406,7 +405,7 @@ class FeedbackStore:
         return total, [_read(row) for row in rows]
 
     def every(self, wanted: Wanted) -> list[Rating]:
-        """All ratings of a kind, the first answer's first."""
+        """Return the ratings that pass the filter, the first answer's first."""
         if not self._file.path.exists():
             return []
         where, values = _where(wanted)
@@ -448,7 +447,7 @@ def _where(wanted: Wanted) -> tuple[str, list[str]]:
         "collection = ?": wanted.collection or None,
         "updated >= ?": wanted.since or None,
     }
-    used = {said: value for said, value in conditions.items() if value is not None}
+    used = {condition: value for condition, value in conditions.items() if value is not None}
     return f"WHERE {' AND '.join(['given', *used])}", list(used.values())
 
 
@@ -464,13 +463,13 @@ class _Waiting(NamedTuple):
 
 
 class Noting:
-    """Writes answers into the store from a thread of its own, which ends when none is left."""
+    """A queue of answers for the store, written by a thread that ends when none is left."""
 
     def __init__(self, store: FeedbackStore):
         self._store = store
         self._waiting: deque[_Waiting] = deque(maxlen=MOST_WAITING)
         self._writing = threading.Lock()
-        self._told = False
+        self._is_failing = False
 
     def note(self, answer: Answer, owner: str, *, content: bool) -> None:
         """Let an answer of `owner`'s be rated; with `content` its texts are kept. Never fails."""
@@ -481,7 +480,7 @@ class Noting:
             log.warning("No thread is free to note answers; they can be rated later.")
 
     def flush(self) -> None:
-        """Have all that was noted before in the file when it returns, or a line in the log."""
+        """Write the answers noted before this call, or log that it failed."""
         with self._writing:
             taken = []
             while self._waiting:
@@ -490,10 +489,10 @@ class Noting:
                 return
             try:
                 self._store.add(rated(one.answer, one.owner, content=one.content) for one in taken)
-                self._told = False
+                self._is_failing = False
             except ConfigurationError as error:
-                if not self._told:
+                if not self._is_failing:
                     log.warning("Answers cannot be rated until this is mended: %s", error)
-                self._told = True
+                self._is_failing = True
             except Exception:
                 log.exception("%d answers cannot be rated.", len(taken))

@@ -1,4 +1,4 @@
-"""Taking files in: checked, and copied to where a build finds them. Nothing is overwritten yet."""
+"""Arriving files: checked, and copied to where a build finds them. Nothing is overwritten yet."""
 
 import os
 import re
@@ -25,12 +25,12 @@ def safe_name(given: str) -> str:
     Folders stay, as a browser sends them with a folder. Raises RequestError if nothing is left.
     """
     parts = [_part(part) for part in re.split(r"[/\\]", given)]
-    kept = [part for part in parts if part]
-    if not kept or not _part(re.split(r"[/\\]", given)[-1]):
+    kept_parts = [part for part in parts if part]
+    if not kept_parts or not _part(re.split(r"[/\\]", given)[-1]):
         raise RequestError(f"{given[:80]!r} is no name for a file.")
-    if len(kept) > DEEPEST:
+    if len(kept_parts) > DEEPEST:
         raise RequestError(f"{given[:80]!r} lies in more than {DEEPEST} folders.")
-    return PurePosixPath(*kept).as_posix()
+    return PurePosixPath(*kept_parts).as_posix()
 
 
 def find_clash(names: Collection[str], others: Collection[str]) -> str:
@@ -74,7 +74,7 @@ class Handed:
 
 @dataclass(frozen=True)
 class Limits:
-    """What is taken: bytes of one file and of all, and what names end in."""
+    """Bounds on the bytes of one file and of all together, and the suffixes that are taken."""
 
     file: int
     request: int
@@ -83,7 +83,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Places:
-    """Where files of a corpus come to, each a path from `root`: first, and once they are live."""
+    """The folders of a corpus's files, from `root`: at first, and once the files are live."""
 
     root: Path
     arriving: Path
@@ -190,7 +190,7 @@ def _too_large(name: str, size: int, limits: Limits) -> str:
 
 
 def _replaces(name: str, places: Places, waiting: Collection[str]) -> bool:
-    """Whether there is, or will be, another text at the place.
+    """Check for another text that is, or will be, at the place.
 
     Raises Conflict for a folder or a link there, and for a file or a link on the way.
     """
@@ -217,17 +217,17 @@ SEEN = 100_000  # files and folders that are looked at: listing them holds a thr
 
 
 def path_below(root: Path, path: str) -> Path:
-    """What is meant by `path` from `root`, without links.
+    """Resolve `path` from `root` to a path without links.
 
     Raises RequestError for what is not there, lies outside of `root`, or is hidden.
     """
     home = root.resolve()
     try:
-        found = (home / path).resolve(strict=True)
+        target = (home / path).resolve(strict=True)
     except (OSError, ValueError, RuntimeError):
         raise RequestError(_nothing(path)) from None
-    _check_inside(found, home, path)
-    return found
+    _check_inside(target, home, path)
+    return target
 
 
 def files_below(root: Path, found: Path, suffixes: frozenset[str]) -> list[Handed]:
@@ -255,7 +255,7 @@ def files_below(root: Path, found: Path, suffixes: frozenset[str]) -> list[Hande
 
 
 def _walk(folder: Path, home: Path) -> Iterator[tuple[str, Path | None]]:
-    """What is below a folder of `home`, with its name from there; None for what is no file."""
+    """List what is below a folder of `home`, by its name from there; None for what is no file."""
     try:
         with folder_below(home, folder.relative_to(home)) as top:
             for base, folders, names, _ in os.fwalk(".", dir_fd=top):
@@ -275,14 +275,14 @@ def _seen(folder: Path, inner: Path, home: Path) -> tuple[str, Path | None]:
     return name, path if path.is_file() else None
 
 
-def _check_inside(found: Path, home: Path, said: str) -> None:
-    """Raise RequestError unless `found`, a path without links, lies in `home` and is not hidden."""
-    if found == home:
+def _check_inside(target: Path, home: Path, name: str) -> None:
+    """Raise RequestError unless `target`, a path without links, lies in `home`, not hidden."""
+    if target == home:
         raise RequestError("INGEST_ROOT holds what is kept already. Name a folder or file in it.")
-    if not found.is_relative_to(home):
-        raise RequestError(_nothing(said))
-    if any(part.startswith(".") for part in found.relative_to(home).parts):
-        raise RequestError(f"{said[:80]!r} is hidden: a part of its path begins with a dot.")
+    if not target.is_relative_to(home):
+        raise RequestError(_nothing(name))
+    if any(part.startswith(".") for part in target.relative_to(home).parts):
+        raise RequestError(f"{name[:80]!r} is hidden: a part of its path begins with a dot.")
 
 
 def _nothing(path: str) -> str:

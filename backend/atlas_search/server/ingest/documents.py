@@ -1,4 +1,4 @@
-"""What the routes of ingestion send, and what is kept of a job on disk."""
+"""Documents that the routes of ingestion send, and that keep a job on disk."""
 
 from typing import Literal
 

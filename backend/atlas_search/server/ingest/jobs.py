@@ -1,10 +1,7 @@
-"""The jobs of a server: one at a time for each collection, told on disk so that a restart knows.
+"""The jobs of a server: one at a time for each collection, kept on disk so that a restart knows.
 
-`<INGEST_ROOT>/.lock` is held by the server that takes files; the rest is in `job_files`.
-
-What is kept of jobs on disk, so that a restart knows of them.
-
-<INGEST_ROOT>/<collection>/.jobs/<id>.json    a job as it was told last
+<INGEST_ROOT>/.lock                           held by the server that takes files
+<INGEST_ROOT>/<collection>/.jobs/<id>.json    a job in its last state
 <INGEST_ROOT>/<collection>/.jobs/<id>/        what it brings, until it is over
 
 Whoever may write to a folder of INGEST_ROOT can put anything there. So a job is that of the place
@@ -54,7 +51,7 @@ def new_id() -> str:
 
 @dataclass(frozen=True)
 class JobFiles:
-    """Where the files of one job lie."""
+    """The places of one job's files."""
 
     root: Path
     collection: str
@@ -62,16 +59,15 @@ class JobFiles:
 
     @property
     def inner(self) -> Path:
-        """The folder of what it brings, from the root."""
+        """The folder of the files that the job brings, from the root."""
         return Path(self.collection, JOBS, self.id)
 
     @property
     def folder(self) -> Path:
-        """The folder of what it brings."""
         return self.root / self.inner
 
     def keep(self, told: JobOut) -> None:
-        """Write what is told of it, whole or not at all. Raises OSError."""
+        """Write the job's record, whole or not at all. Raises OSError."""
         name, partial = f"{self.id}.json", f"{self.id}.partial"
         with folder_below(self.root, self.inner.parent, make=True) as jobs:
             with suppress(FileNotFoundError):
@@ -83,7 +79,7 @@ class JobFiles:
             os.replace(partial, name, src_dir_fd=jobs, dst_dir_fd=jobs)
 
     def forget_brought(self) -> None:
-        """Remove what it brought, if it lies where that of a job does."""
+        """Remove the files that the job brought, if they lie where a job's do."""
         with suppress(OSError), folder_below(self.root, self.inner.parent) as jobs:
             shutil.rmtree(self.id, ignore_errors=True, dir_fd=jobs)
         for folder in (Path(self.collection, JOBS), Path(self.collection)):
@@ -92,7 +88,7 @@ class JobFiles:
                 os.rmdir(folder.name, dir_fd=above)
 
     def forget(self) -> None:
-        """Remove what is told of it."""
+        """Remove the job's record."""
         with suppress(OSError), folder_below(self.root, self.inner.parent) as jobs:
             os.unlink(f"{self.id}.json", dir_fd=jobs)
 
@@ -108,7 +104,7 @@ def check_place(root: Path, collection: str) -> None:
 
 
 def kept_jobs(root: Path) -> Iterator[tuple[JobFiles, JobOut]]:
-    """The jobs that are told of below `root`; what cannot be read is left as it is, and logged."""
+    """Yield the jobs that are kept below `root`; an unreadable one is left alone, and logged."""
     for collection in _collections(root):
         for name in sorted(_names(root, collection)):
             if not name.endswith(".json"):
@@ -122,7 +118,7 @@ def kept_jobs(root: Path) -> Iterator[tuple[JobFiles, JobOut]]:
 
 
 def forget_left_over(root: Path) -> None:
-    """Remove what a kill left: what jobs brought, and what was being told. No job may be open."""
+    """Remove what a kill left of jobs: files, and unfinished records. No job may be open."""
     for collection in _collections(root):
         for name in _names(root, collection):
             if _ID.fullmatch(name.removesuffix(".partial")):
@@ -142,7 +138,7 @@ def _collections(root: Path) -> list[str]:
 
 
 def _names(root: Path, collection: str) -> list[str]:
-    """What lies in the folder of its jobs, if it has one."""
+    """The names of what lies in the folder of a collection's jobs; none without a folder."""
     with suppress(OSError), folder_below(root, Path(collection, JOBS)) as jobs:
         # a descriptor to pass through is not one to list
         descriptor = os.open(".", os.O_RDONLY | os.O_DIRECTORY, dir_fd=jobs)
@@ -154,22 +150,22 @@ def _names(root: Path, collection: str) -> list[str]:
 
 
 def _read(files: JobFiles) -> JobOut:
-    """Raises OSError, and ValueError for what is not the job that belongs there."""
+    """Read a job. Raises OSError, and ValueError if another belongs there."""
     if not _ID.fullmatch(files.id):
         raise ValueError("its name is not a job's")
     with open_below(files.root, files.inner.with_suffix(".json")) as file:
         text = file.read(LARGEST + 1)
     if len(text) > LARGEST:
         raise ValueError(f"it is larger than {LARGEST} bytes")
-    told = JobOut.model_validate_json(text)
-    if (told.id, told.collection) != (files.id, files.collection):
+    job = JobOut.model_validate_json(text)
+    if (job.id, job.collection) != (files.id, files.collection):
         raise ValueError("it tells of another job")
-    return told
+    return job
 
 
 @dataclass(frozen=True)
 class JobTrace:
-    """The trace of a job for the collection in `folder`: `tell` it of the progress."""
+    """The trace of a job for the collection in `folder`; `tell` takes the progress."""
 
     root: Span
     tell: Progress
@@ -177,7 +173,6 @@ class JobTrace:
 
     @property
     def id(self) -> str:
-        """The trace's."""
         return self.root.trace_id
 
     def describe(self, result: ResultOut) -> None:
@@ -206,21 +201,21 @@ class JobTrace:
 @contextmanager
 def job_trace(tracer: Tracer, told: JobOut, task: Task) -> Iterator[JobTrace]:
     """The trace of a job, whose root bears the job's kind."""
-    with build_root(tracer, told.kind, _asked(told)) as root, stage_spans(tracer) as tell:
+    with build_root(tracer, told.kind, _attributes(told)) as root, stage_spans(tracer) as tell:
         yield JobTrace(root, tell, task.settings.collection_folder)
 
 
-def _asked(told: JobOut) -> dict[str, AttributeValue]:
-    asked: dict[str, AttributeValue] = {
-        "job": told.id,
-        "collection": told.collection,
-        "corpus": told.corpus,
-        "files": len(told.files),
-        "left_out": len(told.left_out),
+def _attributes(job: JobOut) -> dict[str, AttributeValue]:
+    attributes: dict[str, AttributeValue] = {
+        "job": job.id,
+        "collection": job.collection,
+        "corpus": job.corpus,
+        "files": len(job.files),
+        "left_out": len(job.left_out),
     }
-    if told.chunks:
-        asked |= {"chunk_size": told.chunks.size, "chunk_overlap": told.chunks.overlap}
-    return asked
+    if job.chunks:
+        attributes |= {"chunk_size": job.chunks.size, "chunk_overlap": job.chunks.overlap}
+    return attributes
 
 
 KEPT = 200  # ended jobs of a collection that are remembered
@@ -235,9 +230,9 @@ Ended = Callable[[JobOut, float], None]
 
 @dataclass
 class _Job:
-    """A job: what is told of it, how often that changed, and whether it should end.
+    """A job as it is told to readers (`told`), the number of changes to that, and its task.
 
-    What is told is replaced and never changed, so it is handed out without a copy.
+    `told` is replaced and never changed, so it is handed out without a copy.
     """
 
     told: JobOut
@@ -250,7 +245,7 @@ class _Job:
 
 
 class Jobs:
-    """What changes collections, below the folder `root`. Safe to use from several threads."""
+    """The jobs that change collections below `root`. Safe to use from several threads."""
 
     def __init__(
         self,
@@ -273,13 +268,13 @@ class Jobs:
         self._given_up = threading.Event()
 
     def new(self, collection: str) -> JobFiles:
-        """Where the files of another job may lie. Raises Conflict."""
+        """Choose a place for the files of another job. Raises Conflict."""
         self._open()
         check_place(self._root, collection)
         return JobFiles(self._root, collection, new_id())
 
     def submit(self, told: JobOut, task: Task) -> JobOut:
-        """Let a job wait for its turn; what is told of it now.
+        """Let a job wait for its turn, and return it as it is now.
 
         Raises Conflict, and Unavailable if the disk does not take it.
         """
@@ -315,18 +310,18 @@ class Jobs:
             check_clash([file.name for file in told.files], coming)
 
     def get(self, id_: str) -> JobOut:
-        """What is told of a job. Raises NotFound."""
+        """Return a job as it is now. Raises NotFound."""
         return self.after(id_, -1, 0)[1]
 
     def all(self) -> list[JobOut]:
-        """Every job, newest first."""
+        """Return every job, newest first."""
         self._open()
         with self._changed:
             told = [job.told for job in self._jobs.values()]
         return sorted(told, key=lambda job: (job.created, job.id), reverse=True)
 
     def after(self, id_: str, revision: int, seconds: float) -> tuple[int, JobOut]:
-        """What is told of a job once it changed since `revision`, or after so many seconds.
+        """Return a job and its revision once it changed since `revision`, or after `seconds`.
 
         Raises NotFound.
         """
@@ -339,7 +334,7 @@ class Jobs:
             return job.revision, job.told
 
     def over(self, id_: str, seconds: float) -> bool:
-        """Whether a job is over now, or is so within so many seconds."""
+        """Wait for the end of a job, but not longer than `seconds`; return True if it is over."""
         with self._changed:
             job = self._jobs.get(id_)
             return job is None or self._changed.wait_for(
@@ -347,7 +342,7 @@ class Jobs:
             )
 
     def at_work(self) -> tuple[int, int]:
-        """How many jobs of this server run, and how many wait."""
+        """Count the jobs of this server that run, and those that wait."""
         with self._changed:
             states = Counter(job.told.state for job in self._jobs.values())
         return states["running"], states["queued"]
@@ -378,7 +373,7 @@ class Jobs:
         return ends, told
 
     def close(self) -> None:
-        """End every job, and say of those that were not over that they were interrupted."""
+        """End every job; one that was not over is marked as interrupted."""
         with self._changed:
             self._closing = True
             for job in self._jobs.values():
@@ -414,7 +409,7 @@ class Jobs:
             self._end(job, state, problem, result)
 
     def _work(self, job: _Job, task: Task) -> ResultOut:
-        """Do it, told in a trace of the server's: the process may be killed. Raises AtlasError."""
+        """Do the task, traced by the server: the process may be killed. Raises AtlasError."""
         with job_trace(self._tracer, job.told, task) as trace:
             with self._changed:
                 self._tell(job, trace_id=trace.id)
@@ -440,7 +435,7 @@ class Jobs:
             log.exception("The version of the job %s is served later.", job.told.id)
 
     def _begin(self, job: _Job) -> bool:
-        """Whether it is this job's turn: it may have ended while it waited."""
+        """Begin a job; return False if it ended while it waited."""
         with self._changed:
             if job.told.state != "queued":
                 return False
@@ -450,7 +445,7 @@ class Jobs:
             return True
 
     def _commit(self, job: _Job) -> bool:
-        """Whether the job may go live; from then on it cannot be cancelled."""
+        """Return True if a job may go live; from then on it cannot be cancelled."""
         with self._changed:
             job.committed = not job.gone.is_set()
             return job.committed
@@ -474,7 +469,7 @@ class Jobs:
         self._changed.notify_all()
 
     def _keep(self, job: _Job) -> None:
-        """Write what is told of it, as far as the disk takes it: a restart says what is older."""
+        """Write the job's record if the disk takes it; else a restart shows an older state."""
         try:
             job.files.keep(job.told)
         except OSError as error:
@@ -504,10 +499,10 @@ class Jobs:
                     f"Another server takes files into {self._root}. Ask that one, or give this "
                     "one an INGEST_ROOT of its own."
                 ) from None
-            found = [_Job(told, files) for files, told in kept_jobs(self._root)]
+            earlier = [_Job(told, files) for files, told in kept_jobs(self._root)]
             with self._changed:
-                self._jobs.update((job.told.id, job) for job in found)
-                for job in found:
+                self._jobs.update((job.told.id, job) for job in earlier)
+                for job in earlier:
                     if job.told.state in OPEN:
                         self._end(job, "interrupted", _INTERRUPTED)
             forget_left_over(self._root)

@@ -1,4 +1,4 @@
-"""`/api/ingest` and `/api/jobs`: files for a collection, and what becomes of them."""
+"""`/api/ingest` and `/api/jobs`: files for a collection, and the jobs that build them."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -49,7 +49,7 @@ LEAST, MOST = 100, 4000  # characters of a passage
 
 
 def ingest_origin(settings: Settings) -> Origin | None:
-    """What the collection says of its ingested documents; None if it is lost, or has had none."""
+    """The manifest's entry for ingested documents; None if there is no manifest, or no entry."""
     try:
         return Manifest.read(settings.collection_folder).origins.get(INGEST)
     except MissingStore:
@@ -59,12 +59,12 @@ def ingest_origin(settings: Settings) -> Origin | None:
 def choose_chunks(
     size: int | None, overlap: int | None, before: Origin | None
 ) -> tuple[Chunking, ChunksOut]:
-    """The cut for all ingested documents of a collection, and what is said of it.
+    """Choose the cut of all ingested documents of a collection, and report it.
 
     What is not asked for stays as it is `before`. A size is brought within LEAST and MOST, an
     overlap within 0 and half the size.
     """
-    given = [size, overlap]
+    is_default = size is None and overlap is None
     if size is None and before:
         size, overlap = before.size, before.overlap if overlap is None else overlap
     clamped = []
@@ -78,14 +78,14 @@ def choose_chunks(
             clamped.append(ClampedOut(setting="chunk_overlap", asked=overlap, used=used))
         chosen = chunking(size=chosen.size, overlap=used)
     recut = before is not None and (chosen.size, chosen.overlap) != (before.size, before.overlap)
-    said = ChunksOut(
+    chunks = ChunksOut(
         size=chosen.size,
         overlap=chosen.overlap,
-        defaults=given == [None, None],
+        defaults=is_default,
         clamped=clamped,
         recut=before.documents if before and recut else 0,
     )
-    return chosen, said
+    return chosen, chunks
 
 
 LONGEST_CORPUS = 128  # characters of its id, which is a folder's name too
@@ -103,18 +103,18 @@ def order_files(
     Raises RequestError, Conflict and Unavailable; nothing is kept of the files then.
     """
     settings = collections.settings_of(wish.collection, new=True)
-    kept = settings.ingest_root / settings.chroma_collection_name
+    kept_folder = settings.ingest_root / settings.chroma_collection_name
     chunking, chunks = choose_chunks(wish.chunk_size, wish.chunk_overlap, ingest_origin(settings))
     corpus = _corpus(wish.corpus)
     files = jobs.new(settings.chroma_collection_name)
     arrival = Arrival([], [])
     if handed is None:
-        found = path_below(settings.ingest_root, wish.path)
+        path = path_below(settings.ingest_root, wish.path)
         # what is kept already is built as it is
         handed = (
             None
-            if found.is_relative_to(kept.resolve())
-            else files_below(settings.ingest_root, found, files_reader().suffixes)
+            if path.is_relative_to(kept_folder.resolve())
+            else files_below(settings.ingest_root, path, files_reader().suffixes)
         )
     if handed is not None:
         waiting = jobs.waiting_names(settings.chroma_collection_name)
@@ -129,7 +129,7 @@ def order_files(
         except BaseException:
             files.forget_brought()
             raise
-    told = JobOut(
+    job = JobOut(
         id=files.id,
         kind="ingest",
         collection=settings.chroma_collection_name,
@@ -140,8 +140,8 @@ def order_files(
         more_left_out=arrival.more_left_out,
         chunks=chunks,
     )
-    return told, Task(
-        settings, kept, open_embedder, files.folder, chunking, brings=handed is not None
+    return job, Task(
+        settings, kept_folder, open_embedder, files.folder, chunking, brings=handed is not None
     )
 
 
@@ -167,15 +167,15 @@ def order_removal(
             "`replace`."
         )
     files = jobs.new(settings.chroma_collection_name)
-    told = JobOut(
+    job = JobOut(
         id=files.id,
         kind="remove",
         collection=settings.chroma_collection_name,
         corpus=corpus,
         created=moment("milliseconds"),
     )
-    kept = settings.ingest_root / settings.chroma_collection_name
-    return told, Task(settings, kept, open_embedder, files.folder, removed=source)
+    kept_folder = settings.ingest_root / settings.chroma_collection_name
+    return job, Task(settings, kept_folder, open_embedder, files.folder, removed=source)
 
 
 def _corpus(id_: str) -> str:
@@ -241,7 +241,7 @@ _FORM = {
 def ingest_blueprint(
     collections: Collections, jobs: Jobs, open_embedder: EmbedderFactory
 ) -> APIBlueprint:
-    """What brings documents into collections while they are served."""
+    """Routes that bring documents into collections while they are served."""
     blueprint = APIBlueprint("ingest", __name__, url_prefix="/api", abp_tags=[Tag(name="ingest")])
     settings = collections().services.settings
 
@@ -267,8 +267,8 @@ def ingest_blueprint(
             g.ingested = body  # for the audit log
         except ValidationError as error:
             return validation_response(error)
-        told, task = order_files(collections, jobs, open_embedder, body, handed)
-        return _accepted(jobs.submit(told, task))
+        job, task = order_files(collections, jobs, open_embedder, body, handed)
+        return _accepted(jobs.submit(job, task))
 
     @blueprint.get(
         "/jobs", summary="The jobs, newest first", responses={200: JobsOut, 409: Problem}
@@ -305,8 +305,8 @@ def ingest_blueprint(
         responses={200: CancelledOut, 404: Problem, 409: Problem},
     )
     def delete_job(path: JobPath) -> dict[str, object]:
-        cancelled, told = jobs.cancel(path.job_id)
-        return CancelledOut(cancelled=cancelled, job=told).model_dump(mode="json")
+        cancelled, job = jobs.cancel(path.job_id)
+        return CancelledOut(cancelled=cancelled, job=job).model_dump(mode="json")
 
     return blueprint
 
@@ -322,12 +322,12 @@ def add_removal(
         responses={202: JobOut, 404: Problem, 409: Problem},
     )
     def delete_document(path: DocumentPath) -> Response:
-        told, task = order_removal(collections, jobs, open_embedder, path.id)
-        return _accepted(jobs.submit(told, task))
+        job, task = order_removal(collections, jobs, open_embedder, path.id)
+        return _accepted(jobs.submit(job, task))
 
 
 def _handed(settings: Settings) -> tuple[IngestBody, list[Handed] | None]:
-    """What the request says, and its files if it brings them. Raises ValidationError."""
+    """Read the fields of the request, and its files if it brings any. Raises ValidationError."""
     if request.mimetype != FORM:
         return IngestBody.model_validate(g.get("body", {})), None
     request.max_content_length = settings.ingest_max_request_mb * 1_000_000 + _MARGIN
@@ -356,14 +356,14 @@ def _frames(jobs: Jobs, id_: str, gone: Gone) -> Iterator[str]:
     revision, silence = -1, Silence()
     while not gone():
         before = revision
-        revision, told = jobs.after(id_, revision, POLL_SECONDS)
+        revision, job = jobs.after(id_, revision, POLL_SECONDS)
         if revision == before:
             yield from silence.goes_on(POLL_SECONDS)
             continue
         silence = Silence()
-        over = told.state not in OPEN
+        over = job.state not in OPEN
         name = "done" if over else "progress"
-        yield f"id: {revision}\nevent: {name}\ndata: {told.model_dump_json()}\n\n"
+        yield f"id: {revision}\nevent: {name}\ndata: {job.model_dump_json()}\n\n"
         if over:
             return
         # with a thousand files one event is a megabyte, and a build has a step for each batch

@@ -38,8 +38,10 @@ Tell = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Task:
-    """What to do: bring the files in that lie in the folder of its `job`, or take the source called
-    `removed` out; build what is kept if neither."""
+    """The work of a job: bring in the files in its folder `job`, or take out the source `removed`.
+
+    If it is neither, the kept files are built.
+    """
 
     settings: Settings
     kept: Path
@@ -57,7 +59,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Failure:
-    """Why there is no result; without a message the fault is one of the program."""
+    """The reason why there is no result; without a message the fault is one of the program."""
 
     message: str
 
@@ -99,7 +101,7 @@ def build_kept(
 
 
 def work(task: Task, pipe: Connection) -> None:
-    """Do it in this process, and tell the other end of `pipe` what came of it."""
+    """Do the task in this process, and send the result to the other end of `pipe`."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     os.nice(KINDNESS)
@@ -118,7 +120,7 @@ def work(task: Task, pipe: Connection) -> None:
 
 
 def do_task(task: Task, pipe: Connection) -> ResultOut:
-    """Do it; the other end of `pipe` hears of the progress, and says whether it may go live.
+    """Do the task; the other end of `pipe` gets the progress, and says whether it may go live.
 
     Raises AtlasError, and then nothing has changed.
     """
@@ -153,7 +155,7 @@ def do_task(task: Task, pipe: Connection) -> ResultOut:
 
 @contextmanager
 def _settling(task: Task, pipe: Connection) -> Iterator[Tell]:
-    """What hears of the progress of a build, and brings the kept files to what it makes live.
+    """Yield a listener for the progress of a build, which moves the kept files as it goes live.
 
     If it does not go live after all, they are as before.
     """
@@ -295,15 +297,15 @@ def run_task(
             process.terminate()
         process.join()
         own = isinstance(error, AtlasError)
-        said = str(error) if own else f"The process that built it ended with {process.exitcode}"
+        reason = str(error) if own else f"The process that built it ended with {process.exitcode}"
         after = _live(task)
         if committed and after and after.version != (before.version if before else ""):
-            log.warning("%s is live, though its job failed: %s", after.version, said)
+            log.warning("%s is live, though its job failed: %s", after.version, reason)
             return _cut_short(before, after, time.monotonic() - started)
         if own:
             raise
         raise AtlasError(
-            f"{said}, perhaps for want of memory. Nothing of it is live. Send it again, or in "
+            f"{reason}, perhaps for want of memory. Nothing of it is live. Send it again, or in "
             "smaller parts."
         ) from None
     finally:
@@ -323,7 +325,7 @@ def _start(process: SpawnProcess) -> None:
 
 
 def _live(task: Task) -> Manifest | None:
-    """What is live; None if there is nothing that can be read."""
+    """The live manifest; None if there is none that can be read."""
     try:
         return Manifest.read(task.settings.collection_folder)
     except AtlasError:
@@ -331,7 +333,7 @@ def _live(task: Task) -> Manifest | None:
 
 
 def _cut_short(before: Manifest | None, after: Manifest, seconds: float) -> ResultOut:
-    """What is known of a job whose version went live before it could tell of it."""
+    """Report a job whose version went live before the job could tell of it."""
     documents = after.documents - (before.documents if before else 0)
     lost = (
         "The job ended as soon as this version was live. Its remarks are lost, and documents_added "
