@@ -28,7 +28,7 @@ _EXACT = 2**53  # up to there a number with a point stands for one integer alone
 
 
 class OptionalBody(BaseModel):
-    """What a request may say, but need not: without a body it says nothing."""
+    """An optional body: without one a request says nothing."""
 
     # flask-openapi3 reads the last of these for its description
     model_config = cast(

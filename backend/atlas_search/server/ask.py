@@ -67,7 +67,7 @@ class ByAnswer(BaseModel):
 
 
 class Resumed(BaseModel):
-    """Where a stream goes on."""
+    """The place at which a stream goes on."""
 
     last_event: str = Field(
         "0",
@@ -78,7 +78,7 @@ class Resumed(BaseModel):
 
 
 class StoppedOut(BaseModel):
-    """What became of an answer."""
+    """The end of an answer."""
 
     qa_id: str
     stopped: bool = Field(description="Whether it was still being written")
@@ -247,7 +247,7 @@ _ALONE = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none';
 
 
 class LinkBody(OptionalBody):
-    """How long a link is good."""
+    """The time for which a link is good."""
 
     hours: int = Field(24 * 7, ge=1, le=LONGEST_HOURS, description="Hours until it expires")
 
@@ -266,7 +266,7 @@ class ByToken(BaseModel):
 
 
 class SharedQuery(BaseModel):
-    """How the answer is wanted; as the API gives it if absent, `html` to be read."""
+    """The form of the answer; as the API gives it if absent, `html` to be read."""
 
     format: SharedFormat | None = None
 

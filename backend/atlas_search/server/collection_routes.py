@@ -95,7 +95,7 @@ class ByName(BaseModel):
 
 
 class RollbackBody(OptionalBody):
-    """Where to go back to."""
+    """The version to go back to."""
 
     version: str = Field("", description="A version on disk; the one before the live one if absent")
 

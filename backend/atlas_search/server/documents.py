@@ -79,7 +79,7 @@ class SourceOut(BaseModel):
 
 
 class ConfigOut(BaseModel):
-    """What runs."""
+    """The configuration that runs."""
 
     version: str
     collection: str
@@ -210,7 +210,7 @@ def _read_filters(text: object) -> object:
 
 
 class ListingQuery(BaseModel):
-    """Which documents, and in what order."""
+    """The documents wanted, and their order."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -313,7 +313,7 @@ MOST_REMARKS = 50  # on one file
 
 
 class SourcesQuery(BaseModel):
-    """Which page."""
+    """The page wanted."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -335,7 +335,7 @@ class SourceReportOut(BaseModel):
 
 
 class SourcesOut(BaseModel):
-    """What the builds of the present version were given.
+    """Sources that the builds of the present version were given.
 
     Who sees only some corpora is told of the files whose documents are all of these; one that gave
     no document is of no corpus.
@@ -390,7 +390,7 @@ def _report(source: ReadSource) -> SourceReportOut:
 
 
 class CountsOut(BaseModel):
-    """How much there is; `tokens` are the embedding model's, `source_bytes` those of the files."""
+    """Amounts; `tokens` are the embedding model's, `source_bytes` those of the files."""
 
     documents: int
     passages: int
@@ -402,7 +402,7 @@ class CountsOut(BaseModel):
 
 
 class CorpusStatsOut(CountsOut):
-    """How much there is of one corpus."""
+    """Amounts of one corpus."""
 
     id: str
     label: str

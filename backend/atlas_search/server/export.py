@@ -116,13 +116,13 @@ class CitedOut(BaseModel):
 
 
 class ZoteroBody(StrictBody):
-    """What to put into Zotero."""
+    """Items for Zotero."""
 
     citations: Citations
 
 
 class ZoteroOut(BaseModel):
-    """Whether this server can reach the reader's Zotero."""
+    """The reader's Zotero, if this server can reach it."""
 
     state: Literal["ready", "not_running", "elsewhere"] = Field(
         description="`elsewhere`: the reader and the server are not on the same machine"
@@ -130,7 +130,7 @@ class ZoteroOut(BaseModel):
 
 
 class SavedOut(BaseModel):
-    """How many items Zotero has taken."""
+    """The number of items that Zotero has taken."""
 
     saved: int
 
@@ -235,13 +235,13 @@ class ExportBody(BaseModel):
 
 
 class FormatQuery(BaseModel):
-    """What kind of file is wanted."""
+    """The kind of file wanted."""
 
     format: Format = "markdown"
 
 
 class AnswerFormatQuery(BaseModel):
-    """What kind of file is wanted; `bundle` can be replayed by `atlas replay`."""
+    """The kind of file wanted; `bundle` can be replayed by `atlas replay`."""
 
     format: Format | Literal["bundle"] = "markdown"
 

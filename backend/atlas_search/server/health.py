@@ -27,7 +27,7 @@ from atlas_search.services import Services
 
 
 class RerankerBody(BaseModel):
-    """What to change, by the keys of a target file."""
+    """Changes, by the keys of a target file."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -38,14 +38,14 @@ class RerankerBody(BaseModel):
 
 
 class RerankerOut(BaseModel):
-    """How a target ranks now; lost when the server ends."""
+    """The ranking of a target now; lost when the server ends."""
 
     target: str
     settings: dict[str, str | float]
 
 
 class ClearedOut(BaseModel):
-    """How many answers were forgotten."""
+    """The number of answers that were forgotten."""
 
     cleared: int
 
@@ -99,7 +99,7 @@ class PartOut(BaseModel):
 
 
 class HealthOut(BaseModel):
-    """Whether the server can answer; `problem` says what is wrong and what to do.
+    """The health of the server; `problem` says what is wrong and what to do.
 
     `providers` are `ready`, or say what they lack. `parts` are `store`, `keys`, `embedder`,
     `tracing`, and `provider.` with the name of each provider. Who has no key learns the status

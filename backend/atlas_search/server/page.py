@@ -494,7 +494,7 @@ _PICTURE: dict[str | int | HTTPStatus, Any] = {
 
 
 class PageQuery(BaseModel):
-    """Which page."""
+    """The page wanted."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -503,13 +503,13 @@ class PageQuery(BaseModel):
 
 
 class ImageQuery(PageQuery):
-    """Which page, and how large."""
+    """The page wanted, and its size."""
 
     width: int = Field(1000, ge=100, le=WIDEST, description="Pixels; a very high page gets fewer")
 
 
 class BoxesQuery(PageQuery):
-    """Which characters of the document; those on other pages are left out."""
+    """Characters of the document; those on other pages are left out."""
 
     start: int = Field(ge=0, le=10**10)
     end: int = Field(ge=0, le=10**10)
@@ -525,7 +525,7 @@ class BoxOut(BaseModel):
 
 
 class BoxesOut(BaseModel):
-    """Where the characters stand: a box for each line, in reading order."""
+    """Places of the characters: a box for each line, in reading order."""
 
     page: int
     boxes: list[BoxOut]

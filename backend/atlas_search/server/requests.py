@@ -72,7 +72,7 @@ Filters = Annotated[dict[str, FilterValue], BeforeValidator(_few)]
 
 
 class StrictBody(BaseModel):
-    """What a request says: nothing else, and nothing of another type."""
+    """A request body: no other fields, and no values of other types."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -105,7 +105,7 @@ class FacetsBody(StrictBody):
 
 
 class SearchBody(StrictBody):
-    """What to search for, and where."""
+    """A question, and where to search."""
 
     question: str = Field(
         description=f"1 to {MAX_QUESTION} characters, with a word to look for",
@@ -234,7 +234,7 @@ MAX_NAME = 1000  # characters of a field, or of its value
 
 
 class WhereBody(StrictBody):
-    """Where words are looked for."""
+    """The texts in which words are looked for."""
 
     corpus_filter: str | Names = Field(
         "all", description='"all", the id of a corpus, or a list of ids'

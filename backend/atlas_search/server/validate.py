@@ -109,7 +109,7 @@ class ValidatedSentenceOut(BaseModel):
 
 
 class ValidatedAnswerOut(BaseModel):
-    """What was found; errors make an answer unusable, warnings do not."""
+    """The findings; errors make an answer unusable, warnings do not."""
 
     citation_valid: bool
     errors: list[str]

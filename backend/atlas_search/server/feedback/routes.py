@@ -259,7 +259,7 @@ MOST = 200  # ratings of one page
 
 
 class ByVoter(BaseModel):
-    """Who says it, where no keys are used."""
+    """The voter, where no keys are used."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -267,7 +267,7 @@ class ByVoter(BaseModel):
 
 
 class FeedbackQuery(ByVoter):
-    """Which ratings."""
+    """The ratings wanted."""
 
     target: str = Field("", description="Only of answers of this target")
     collection: str = Field("", description="Only of answers from this collection")
@@ -297,7 +297,7 @@ class FeedbackOut(BaseModel):
 
 
 class ListedFeedbackOut(FeedbackOut):
-    """What one person says of an answer, and of which; its texts are empty if none are kept."""
+    """The rating of an answer by one person; its texts are empty if none are kept."""
 
     created: str
     target: str
@@ -318,7 +318,7 @@ class FeedbackListOut(BaseModel):
 
 
 class FeedbackExportQuery(BaseModel):
-    """What kind of file: labels as `jsonl` or `csv`, or the `ratings` as a table."""
+    """The kind of file: labels as `jsonl` or `csv`, or the `ratings` as a table."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -216,7 +216,7 @@ class ScoresBody(BaseModel):
 
 
 class FeedbackBody(BaseModel):
-    """What is said of an answer. An absent field stays as it was; null withdraws it."""
+    """A rating of an answer. An absent field stays as it was; null withdraws it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 

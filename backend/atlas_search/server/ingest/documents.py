@@ -40,7 +40,7 @@ class ClampedOut(_Strict):
 
 
 class ChunksOut(_Strict):
-    """How the ingested documents are cut, in characters."""
+    """Sizes by which ingested documents are cut, in characters."""
 
     size: int
     overlap: int
@@ -68,7 +68,7 @@ class LeftOut(_Strict):
 
 
 class StageOut(_Strict):
-    """How far a stage of the build is."""
+    """The progress of a stage of the build."""
 
     name: str
     done: int
@@ -76,7 +76,7 @@ class StageOut(_Strict):
 
 
 class RemarkOut(_Strict):
-    """What the build says of a file of the job; a `refused` one gave no document."""
+    """A remark of the build on a file of the job; a `refused` one gave no document."""
 
     source: str
     refused: bool
@@ -84,7 +84,7 @@ class RemarkOut(_Strict):
 
 
 class ResultOut(_Strict):
-    """What a job did; `documents` and `passages` are those of the whole collection."""
+    """The result of a job; `documents` and `passages` are those of the whole collection."""
 
     version: str
     documents: int

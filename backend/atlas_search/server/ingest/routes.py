@@ -212,7 +212,7 @@ class DocumentPath(BaseModel):
 
 
 class CancelledOut(BaseModel):
-    """Whether a job ends before anything of it is live, and what is told of it now."""
+    """A cancelled job as it is now, and whether it ends before anything of it is live."""
 
     cancelled: bool
     job: JobOut
