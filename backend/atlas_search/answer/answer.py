@@ -1,8 +1,7 @@
-"""What comes of a question: the events on the way, and the answer.
+"""The events of an answer as it is written, the judgement of its claims, and the Answer itself.
 
-Whether cited passages support what an answer says: what is asked of a judge, and what it says.
-
-A judge is the target's language model (`by_model`) or an entailment model (`by_nli`).
+A judge says whether the passages that a claim cites support it. It is the target's language model
+(`ModelJudge`) or an entailment model (`EntailmentJudge`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -45,7 +44,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a judge says of one claim, and why."""
+    """The verdict on one claim, and its reason."""
 
     verdict: Verdict
     reason: str
@@ -53,7 +52,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Judgements:
-    """What a judge says of claims, by their numbers; `why_not` is said of those it left out."""
+    """Verdicts by the number of the claim; `why_not` is the reason why the others have none."""
 
     of: Mapping[int, Judgement]
     why_not: str = ""
@@ -89,7 +88,7 @@ class Doubt:
 
 @dataclass(frozen=True)
 class Support:
-    """What a judge found in one text. Of the `doubts` those in `struck` were taken out.
+    """A judge's doubts about one text; the sentences of those in `struck` were taken out of it.
 
     Without a judge `verified_by` is `citations`, and all else is empty.
     """
@@ -133,7 +132,7 @@ class Restart:
 
 @dataclass(frozen=True)
 class Section:
-    """What follows is the answer of one corpus; its sentences are counted from 1."""
+    """The beginning of the answer of one corpus; its sentences are counted from 1."""
 
     corpus: str
 
@@ -145,7 +144,7 @@ Emit = Callable[[Event], None]
 
 @dataclass(frozen=True)
 class Fallback:
-    """Why the sources' own sentences stand in for a model's: a fixed word, and a sentence."""
+    """The reason why the sources' own sentences stand in for a model's: a fixed word and a text."""
 
     code: Literal["model_refused", "model_blocked", "model_unavailable", "model_unusable"]
     message: str
@@ -153,7 +152,7 @@ class Fallback:
 
 @dataclass(frozen=True)
 class Writer:
-    """Who wrote, in how many attempts, and what it took.
+    """The provider and model of a text, the attempts it took, and their tokens and cost.
 
     `cost` is in the currency of the target's prices, None where they are unknown.
     """
@@ -168,9 +167,10 @@ class Writer:
 
 @dataclass(frozen=True)
 class Context:
-    """What a model was given: the messages, and what did not fit.
+    """The messages given to a model, and how many passages and turns they hold.
 
-    `passages_dropped` and `turns_dropped` are counts; tokens are counted by `count_tokens`.
+    `passages_dropped` and `turns_dropped` count what did not fit; tokens are as `count_tokens` has
+    them.
     """
 
     messages: tuple[Message, ...] = ()
@@ -192,7 +192,7 @@ class Point:
 
 @dataclass(frozen=True)
 class CorpusAnswer:
-    """What one corpus answers for itself. `text` is empty unless the decision is ANSWER."""
+    """The answer of one corpus alone. `text` is empty unless the decision is ANSWER."""
 
     corpus: str
     outcome: Outcome
@@ -213,7 +213,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Counted:
-    """How often words stand where a question was asked, in how many documents of how many.
+    """The exact count of some words: `hits` in `documents`, out of `of_documents` searched.
 
     `query` finds them in a concordance.
     """
@@ -265,7 +265,7 @@ class Answer:
     counted: Counted | None = None
     span_id: str = ""
 
-    def __repr__(self) -> str:  # noqa: D105
+    def __repr__(self) -> str:
         said = self.text or self.outcome.message
         return f"<Answer: {self.outcome.decision}: {said[:80]!r}>"
 
@@ -283,7 +283,7 @@ class Answer:
 
     @property
     def scope(self) -> Extent:
-        """What was searched for it."""
+        """The corpora and documents that were searched."""
         return self.result.scope
 
     def to_dict(self, *, include_context: bool = True) -> dict[str, Any]:

@@ -26,7 +26,6 @@ class AnswerCache:
 
     @property
     def enabled(self) -> bool:
-        """Whether answers are kept."""
         return self._enabled
 
     @property
@@ -37,7 +36,7 @@ class AnswerCache:
             return len(self._kept)
 
     def get(self, request: AskRequest, state: str) -> Answer | None:
-        """The answer to the same request in the same `Answerer.state`, if it is kept."""
+        """Return the answer to the same request in the same `Answerer.state`, if it is kept."""
         if request.history:
             return None
         with self._lock:
@@ -59,7 +58,7 @@ class AnswerCache:
                 self._kept[key_of(answer.request, state)] = answer
 
     def clear(self) -> int:
-        """Forget all answers; how many there were."""
+        """Forget all answers and return their number."""
         with self._lock:
             self._kept.expire()
             count = len(self._kept)
@@ -68,7 +67,7 @@ class AnswerCache:
 
 
 def key_of(request: AskRequest, state: str) -> Hashable:
-    """All that decides an answer; blanks in a question decide nothing."""
+    """Return all that decides an answer; blanks in a question decide nothing."""
     search = request.search
     return (
         " ".join(search.question.split()),

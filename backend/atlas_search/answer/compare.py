@@ -72,11 +72,12 @@ def agreements_and_differences(
     answers: Mapping[str, Sequence[CheckedSentence]],
     vectors_of: Callable[[Sequence[str]], NDArray[np.float32]],
 ) -> tuple[list[Pair], list[Pair]]:
-    """What two corpora say alike, and what they say of one thing with other numbers or denied.
+    """Return the pairs of sentences in which two corpora agree, and those in which they differ.
 
+    Two sentences differ if they give other numbers for one thing, or if one denies the other.
     `answers` are the sentences of each corpus, `vectors_of` gives unit vectors, one row a text.
     The closest pairs come first, then those in the order of `answers`; a sentence stands in one
-    pair at most. What is neither alike nor opposed is left out, and so is any sentence without a
+    pair at most. Pairs that neither agree nor differ are left out, and so is any sentence without a
     citation or in another language than English.
     """
     said = [
@@ -136,7 +137,7 @@ Spoken = Mapping[str, Sequence[CheckedSentence]]
 
 @dataclass(frozen=True)
 class Stated:
-    """What corpora agree and differ about; `stand_in` says why no model stated it."""
+    """The points on which corpora agree and differ; `stand_in` says why no model stated them."""
 
     agreements: tuple[Point, ...]
     differences: tuple[Point, ...]
@@ -148,7 +149,7 @@ _LINE = re.compile(r"^\W*(AGREE|DIFFER)\W*:\s*(.+)$", re.MULTILINE)
 
 
 def search_each(run: SearchRun) -> dict[str, WholeResult]:
-    """The question put to every corpus alone."""
+    """Put the question to every corpus alone."""
     return {
         corpus: search(
             SearchRun(
@@ -250,7 +251,7 @@ def _joint_writer(run: AnswerRun, parts: Sequence[Written], stand_in: Fallback |
 
 
 def _joint_notes(answers: Sequence[CorpusAnswer], parts: Sequence[Written]) -> tuple[str, ...]:
-    """What the quotes of each corpus leave open: another may speak of it."""
+    """Return the notes of the corpora that answer: what one leaves open, another may speak of."""
     return tuple(
         f"{answer.corpus}: {note}"
         for answer, part in zip(answers, parts, strict=True)
@@ -300,7 +301,7 @@ def _points_by_rule(run: AnswerRun, spoken: Spoken, stand_in: Fallback | None) -
 
 
 def _points_by_model(run: AnswerRun, model: ChatModel, spoken: Spoken) -> Stated:
-    """What the model states, each line verified like an answer; what cannot be is left out."""
+    """Let the model state points, and keep the lines that can be verified like an answer."""
     messages = (
         Message("system", prompt("compare").template),
         Message("user", f"{_quote_all(spoken)}\n\nQuestion: {run.question}"),
@@ -324,7 +325,7 @@ def _points_by_model(run: AnswerRun, model: ChatModel, spoken: Spoken) -> Stated
 
 
 def _verify_point(line: str, given: Sequence[Passage]) -> Verification | None:
-    """That of a line, if all of it is cited and by sources of at least two corpora."""
+    """Return the verification of a line; None unless all of it is cited, from several corpora."""
     checked = verify(line, given, len(given))
     corpora = {citation.passage.corpus for citation in checked.citations}
     return checked if checked.valid and len(corpora) > 1 else None
@@ -355,7 +356,7 @@ def _unknown_to_all(results: Collection[SearchResult]) -> tuple[UnknownWord, ...
 
 
 def _unmet_by_any(results: Collection[SearchResult]) -> RequiredUnmet | None:
-    """What is required and too few passages of a corpus hold, counted over all such corpora."""
+    """Join the requirements that corpora do not meet, their passages added up; None if all do."""
     unmet = [result.required_unmet for result in results if result.required_unmet]
     if not unmet:
         return None

@@ -76,7 +76,7 @@ MOST_WORDS = 4  # without quotation marks; more are no phrase that stands anywhe
 
 
 def asks_about_collection(question: str, history: Sequence[ChatTurn] = ()) -> bool:
-    """Whether a question asks what the collection holds, or which years it covers.
+    """Return True if a question asks what the collection holds, or which years it covers.
 
     In a conversation `it` is the collection only if the question before was about that.
     """
@@ -89,7 +89,7 @@ def asks_about_collection(question: str, history: Sequence[ChatTurn] = ()) -> bo
 
 
 def words_asked_for(question: str) -> str:
-    """The words of which a question asks in how many documents they stand; else empty."""
+    """Return the words that a question asks to be counted, as in how many documents; else empty."""
     asked = " ".join(question.split())
     found = next((match[1] for form in _FORMS if (match := form.fullmatch(asked))), None)
     if found is None:

@@ -14,15 +14,15 @@ from atlas_search.language.languages import CAPITAL
 from atlas_search.language.text import is_function_word, sentences, words
 
 LONGEST = 300
-"""Characters; a longer question tells what it is about."""
+"""Characters of a question; a longer one says what it is about."""
 TELLING = 6
-"""So do more informative words. Of 7,267 questions that were asked alone, put behind three others,
-the rules touch 1 in 100."""
+"""Informative words of a question; one with more says what it is about. Of 7,267 questions that
+were asked alone, put behind three others, the rules touch 1 in 100."""
 TELLING_ALONE = 3
-"""With nothing said before, more words or a name are enough to search for."""
+"""The same bound with nothing said before; a name is enough, too."""
 TURNS_READ = 20
 CHARACTERS_READ = 2000
-"""Of an answer; of a question fewer."""
+"""Characters read of a turn."""
 
 _WH = "who whom whose what which when where why how"
 _PREPOSITION = r"(?:in|under|for|during|since|by|before|after|at|to|from|against|of|on|about|with)"
@@ -87,7 +87,7 @@ _CALLED = {"case": r" v", "decision": " v", "judgment": " v", "act": "Act", "law
 
 @dataclass(frozen=True)
 class FollowUp:
-    """What a follow-up may mean: a whole `question`, empty if it is not sure, or none is one.
+    """The reading of a follow-up: a whole `question`, empty if none is sure or it is no follow-up.
 
     `pointer` is the word that points back to what is not known, empty if none does.
     """
@@ -135,7 +135,7 @@ def _read(question: str, asked: Sequence[str], answer: str) -> FollowUp:
 
 
 def _on_the_subject(question: str, asked: Sequence[str], answer: str) -> FollowUp:
-    """`Who dissented?`: one word alone is asked of what was spoken of."""
+    """Add the subject to a question of one word: `Who dissented?`"""
     telling = [word for word in words(question) if word.informative]
     whole = len(telling) != 1 or not _CLAUSE.match(question)
     if not (asked or answer) or whole or _named(question):
@@ -174,7 +174,7 @@ def _means_its_own(pointer: re.Match[str], text: str) -> bool:
 
 
 def _meant(pointer: re.Match[str], asked: Sequence[str], answer: str) -> str:
-    """What a word that points back stands for; empty if it is not sure."""
+    """Return the words that a pointer stands for; empty if they are not sure."""
     kind, said = pointer.lastgroup, pointer.group().lower()
     if kind == "then":
         years = re.findall(rf"\b{_YEAR}\b", asked[-1] if asked else "")
@@ -229,7 +229,7 @@ def _named(text: str) -> list[str]:
 
 
 def _fragment(question: str) -> re.Match[str] | None:
-    """The question as a part of one, if it is no more: `And in 1990?`, `Why?`"""
+    """Match a question that is only a part of one: `And in 1990?`, `Why?`"""
     found = _FRAGMENT.fullmatch(question)
     part = found and (found["about"] or found["also"] or found["place"])
     if part and (_CLAUSE.search(part) or "," in part or len(part.split()) > 6):

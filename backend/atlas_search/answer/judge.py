@@ -1,6 +1,5 @@
-"""An entailment model as a judge: whether a sentence follows from a window of what it cites.
-
-The target's language model as a judge: asked of each sentence, in one word.
+"""The judges of sentences: the target's language model, asked for one word about each, and an
+entailment model, asked whether a sentence follows from a window of what it cites.
 
 A form with verdicts and reasons for all sentences at once was tried: a model of 1.5 billion
 parameters called 36 of 36 sentences supported that had been made false by hand. Asked for one word
@@ -30,7 +29,7 @@ _ASKED = "Does the text say this, with every name, number and date?"
 
 @dataclass(frozen=True)
 class ModelJudge:
-    """See Judge. What the calls take counts as spent."""
+    """A judge that asks the target's language model; its calls count as spent."""
 
     run: AnswerRun
     chat: ChatModel
@@ -42,7 +41,6 @@ class ModelJudge:
         return self.run.model_name
 
     def judge(self, claims: Sequence[Claim]) -> Judgements:
-        """See Judge."""
         said = {claim.number: self._says(claim) for claim in claims}
         doubt = f"{self.model} does not find all of it in what it cites."
         return Judgements(
@@ -75,12 +73,13 @@ _MARKS = "*_#>•- "  # of Markdown, around a sentence
 
 @dataclass(frozen=True)
 class EntailmentJudge:
-    """See Judge.
+    """A judge that asks an entailment model.
 
     A sentence is supported if one window of its passages entails it. The windows are the cited
     quote and every other sentence of the passages, each with its neighbours as far as the model
     reads, and the quotes together where there are several. A sentence is contradicted if none
-    entails it and the first, about the quote, contradicts it.
+    entails it and the first, about the quote, contradicts it. Passages are not compared with each
+    other.
     """
 
     stop: Stop
@@ -93,7 +92,6 @@ class EntailmentJudge:
         return self.entailment.name
 
     def judge(self, claims: Sequence[Claim]) -> Judgements:
-        """See Judge. It does not compare passages."""
         return Judgements({claim.number: self._judge_one(claim) for claim in claims})
 
     def _judge_one(self, claim: Claim) -> Judgement:
@@ -158,9 +156,9 @@ def claims_of(sentences: Sequence[CheckedSentence], given: Sequence[Passage]) ->
 def judge_sentences(
     judge: Judge, checked: Verification, given: Sequence[Passage]
 ) -> tuple[Verification, Support]:
-    """What a judge says of an answer that passed the citation check.
+    """Judge the sentences of an answer that passed the citation check.
 
-    A sentence that it did not judge has a warning. If it judged none, the citation check alone
+    A sentence that the judge leaves out gets a warning. If it judges none, the citation check alone
     verified the answer, and `verified_by` says so. Raises what `Judge.judge` does.
     """
     claims = claims_of(checked.sentences, given)
@@ -177,7 +175,7 @@ def judge_sentences(
 
 
 def join_support(parts: Sequence[Support], points: Support) -> Support:
-    """What was found in texts that are one answer, and in its points.
+    """Join the support of texts that make one answer, and of its points.
 
     The answer is verified as its least verified text is.
     """
@@ -205,7 +203,7 @@ def _mark(sentence: CheckedSentence, claim: Claim, said: Judgements) -> CheckedS
 
 
 def judge_of(run: AnswerRun, model: ChatModel) -> Judge | None:
-    """Who judges what `model` wrote; None if the citation check is all."""
+    """Return the judge of what `model` wrote; None if the citation check is all."""
     target = run.target
     if target.verify == "model":
         return ModelJudge(run, model)
@@ -217,9 +215,9 @@ def judge_of(run: AnswerRun, model: ChatModel) -> Judge | None:
 def judge_points(
     run: AnswerRun, judge: Judge, points: Sequence[Verification], given: Sequence[Passage]
 ) -> tuple[list[bool], Support]:
-    """Whether each point is supported in all it says; those that are not judged are not.
+    """Judge points: one that is not supported in all it says, or not judged, gets False.
 
-    `struck` holds what is wrong with the others. Raises what `Judge.judge` does.
+    `struck` holds what is wrong with these. Raises what `Judge.judge` does.
     """
     if not points:
         return [], Support()

@@ -60,7 +60,7 @@ _REFERS = re.compile(
 _LAW = re.compile(r"\b(?:Act|Code|Regulations?|Ordinance|Statute|By-?law|Constitution)\b")
 _SENTENCE = re.compile(r"([\s\S]+)")
 _CLAUSE = re.compile(r"\s*(?:\([^()]{1,80}\)\s*)*([^;]+)")
-"""Of a list of definitions in one sentence, each with its name in another language behind it."""
+"""A definition in a list within one sentence, without the foreign name behind the one before."""
 _DIGIT = re.compile(r"\d")
 _AROUND = frozenset("definition meaning term word expression phrase".split())
 
@@ -83,7 +83,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """What one document says: a definition has a `meaning`, a rule a `statement`."""
+    """A sentence of one document: a definition has a `meaning`, a rule a `statement`."""
 
     citation: Citation
     meaning: frozenset[str] = frozenset()
@@ -123,13 +123,13 @@ def readings(
 
 
 def must_choose(found: Sequence[Reading], request: AskRequest) -> bool:
-    """Whether whoever asked is to choose: they say so, or an answer has no place for all."""
+    """Return True if the request asks for a choice, or an answer has no room for all readings."""
     several = len(found) > 1
     return several and (request.clarify or len(found) > request.target.answer_sentences)
 
 
 def clarify(found: Sequence[Reading]) -> Outcome:
-    """That the question must say which reading it means."""
+    """Abstain: the question must say which reading it means."""
     named = "; ".join(reading.label for reading in found)
     return Outcome(
         "ABSTAIN",
@@ -146,7 +146,7 @@ def _is_usable(passage: Passage) -> bool:
 def _names_its_source(
     question: str, passages: Sequence[Passage], labels: Mapping[str, str]
 ) -> bool:
-    """Whether a question says where or when: with a name, a number, a period or a corpus."""
+    """Check if a question says where or when: with a name, a number, a period or a corpus."""
     found = words(question)
     named = any(
         question[word.start].isupper() and not question[word.start : word.end].isupper()
@@ -161,8 +161,10 @@ def _names_its_source(
 
 
 def _said_by_documents(question: str, passages: Sequence[Passage]) -> list[_Said]:
-    """What each document says, in order of rank; a document that says several things is left
-    out."""
+    """Return one sentence of each document, in order of rank.
+
+    A document whose sentences say different things is left out.
+    """
     by_document: dict[str, list[_Said]] = {}
     for passage in passages:
         by_document.setdefault(passage.document_id, []).extend(_said_in(question, passage))
@@ -236,7 +238,7 @@ def _relation(one: _Said, other: _Said) -> Relation:
 
 
 def _compare(one: _Said, other: _Said) -> Relation:
-    """Whether two say the same of what was asked, or something else."""
+    """Compare two sentences: do they say the same of what was asked, or something else?"""
     if one.statement is None or other.statement is None:
         if not (one.meaning and other.meaning):
             return "unclear"
@@ -251,7 +253,7 @@ def _compare(one: _Said, other: _Said) -> Relation:
 
 
 def _without_names(statement: Statement) -> Statement:
-    """What is said wherever it holds: names say where."""
+    """Drop names and labels, which say where a statement holds."""
     return replace(
         statement,
         subject=statement.subject - statement.names,
@@ -261,7 +263,7 @@ def _without_names(statement: Statement) -> Statement:
 
 
 def _are_apart(one: Passage, other: Passage) -> bool:
-    """Whether each can be right for itself: of two corpora, two laws, or two periods."""
+    """Check if each can be right for itself: in another corpus, law or period."""
     if one.corpus != other.corpus:
         return True
     if _LAW.search(one.title) and _LAW.search(other.title):

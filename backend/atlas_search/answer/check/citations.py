@@ -26,7 +26,7 @@ from atlas_search.language.languages import DEFAULT_LANGUAGE
 
 @dataclass(frozen=True)
 class Verification:
-    """What was found in an answer.
+    """The result of checking the citations of an answer.
 
     An error makes the answer unusable, a warning does not; those of a sentence name its number.
     Groundedness is the share of sentences with at least one valid marker, in [0, 1].
@@ -38,7 +38,7 @@ class Verification:
 
     @property
     def valid(self) -> bool:
-        """Whether all citations hold."""
+        """True if all citations hold."""
         return not self.errors
 
     @property
@@ -60,7 +60,7 @@ class Verification:
 
     @property
     def answer_grounded(self) -> bool:
-        """Whether every sentence is grounded."""
+        """True if every sentence is grounded."""
         return self.sentence_groundedness == 1.0
 
 
@@ -84,7 +84,7 @@ class Checker:
         self._places: dict[tuple[str, int, int], Citation] = {}
 
     def check(self, written: MarkedSentence) -> CheckedSentence:
-        """The sentence with its citations; its errors and warnings are predicates of it.
+        """Return the sentence with its citations; its errors and warnings are predicates of it.
 
         Raises what the effort does.
         """
@@ -118,7 +118,7 @@ class Checker:
         )
 
     def _superseded(self, citations: Sequence[Citation]) -> Iterator[str]:
-        """What it cites that another document took the place of, each document once an answer."""
+        """Warn of cited documents that another took the place of, once for each in an answer."""
         for passage in (citation.passage for citation in citations):
             successors = successors_of(passage, self._given)
             if successors and passage.document_id not in self._told_superseded:
@@ -128,7 +128,7 @@ class Checker:
     def _faults(
         self, sentence: ReadSentence, markers: Sequence[str], cited: Sequence[ReadPassage]
     ) -> list[str]:
-        """What is wrong with what it writes."""
+        """List the tokens that are no citations, or none of a given passage."""
         fakes = lookalikes(sentence.text, self._document_ids, cited)
         found = [f"writes {shorten_token(fake)}, which is not a citation token." for fake in fakes]
         found += [

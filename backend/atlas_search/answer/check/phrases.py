@@ -38,11 +38,10 @@ _AROUND = 20  # characters on either side that a quotation from the source has i
 def lookalikes(
     sentence: str, document_ids: frozenset[str], cited: Sequence[ReadPassage]
 ) -> list[str]:
-    """What passes for a citation in a sentence without its tokens: brackets, and bare ids with a
-    page or a locator.
+    """Find what passes for a citation: brackets, and bare ids with a page or a locator.
 
-    It is none of ours, but the source's own, if it comes with the words around it from one of the
-    `cited` passages.
+    The sentence is without its tokens. A find is the source's own, and left out, if it comes with
+    the words around it from one of the `cited` passages.
     """
     return [
         match.group()
@@ -113,7 +112,7 @@ _READ = 500  # characters of a sentence
 
 
 def is_refusal(written: Sequence[MarkedSentence]) -> bool:
-    """Whether a whole answer says that it cannot answer.
+    """Return True if a whole answer says that it cannot answer.
 
     So does one without a sentence, and one that cites nothing and begins with a refusal. With a
     citation, only one sentence about what the passages do not say is a refusal.
@@ -126,7 +125,7 @@ def is_refusal(written: Sequence[MarkedSentence]) -> bool:
 
 
 def is_caveat(sentence: str) -> bool:
-    """Whether a sentence only says what the passages do not hold.
+    """Return True if a sentence only says what the passages do not hold.
 
     One with a further clause says more: `The passages do not say so, as he was bribed.`
     """
@@ -166,13 +165,13 @@ class SourceWords:
         self._language = language
 
     def hold(self, said: str) -> bool:
-        """Whether all informative words of a text, and all its numbers, are theirs."""
+        """Check that all informative words of a text, and all its numbers, are theirs."""
         return not numbers_missing(said, self._numbers) and any(
             self._unknown(said, language) <= known for language, known in self._terms.items()
         )
 
     def number(self, said: str) -> bool:
-        """Whether they hold all numbers of a text."""
+        """Check that all numbers of a text are theirs."""
         return not numbers_missing(said, self._numbers)
 
     def _unknown(self, said: str, language: str) -> frozenset[str]:
@@ -199,9 +198,9 @@ class SourceWords:
 
 
 def is_heading(text: str, sources: SourceWords) -> bool:
-    """Whether it only announces what follows: in Markdown's marks, or with a colon at its end.
+    """Check for a heading: in Markdown's marks, or with a colon at its end.
 
-    A heading in words that no passage holds may state anything.
+    A heading in words that no passage holds may state anything, so it is none.
     """
     bold = len(text) > 4 and text.startswith("**") and text.endswith(("**", "**:"))
     said = text.strip("*_#: ")
@@ -211,7 +210,7 @@ def is_heading(text: str, sources: SourceWords) -> bool:
 
 
 def is_empty_caveat(text: str, sources: SourceWords) -> bool:
-    """Whether it only says what the passages do not hold: it may name that, but no figure."""
+    """Check for a caveat without figures of its own; it may name what the passages do not hold."""
     return is_caveat(text) and sources.number(text)
 
 
@@ -219,20 +218,24 @@ _SLUG = re.compile(r"[^a-z0-9]+")
 
 
 def is_superseded(passage: Passage) -> bool:
-    """Whether another document has taken the place of this one."""
+    """Return True if another document has taken the place of this one."""
     return "superseded_by" in passage.metadata
 
 
 def successors_of(passage: Passage, others: Iterable[Passage]) -> str:
-    """What took its place, for people: by its title if it is among `others`, else as the metadata
-    name it; empty if nothing did."""
+    """Return the documents that took its place, for people; empty if none did.
+
+    They are named by their titles if they are among `others`, else as the metadata name them.
+    """
     titles = dict.fromkeys(other.title for other in others if took_over(other, passage))
     return ", ".join(titles or _named(passage, "superseded_by"))
 
 
 def took_over(new: Passage, old: Passage) -> bool:
-    """Whether the document of `new` took the place of that of `old`: one of them names the other,
-    by its id or its title."""
+    """Return True if the document of `new` took the place of the document of `old`.
+
+    One of them names the other, by its id or its title.
+    """
     if is_superseded(new):
         return False
     return _name_one(old, "superseded_by", new) or _name_one(new, "supersedes", old)

@@ -1,4 +1,4 @@
-"""What a sentence says against what its sources say: quotes, numbers and shared words."""
+"""The support of a sentence by its sources: quotes, numbers and shared words."""
 
 import re
 from collections import defaultdict
@@ -46,7 +46,7 @@ def numbers_of(text: str) -> frozenset[str]:
 
 
 class KnownNumbers:
-    """What `numbers_of` found, to look up the numbers of sentences in."""
+    """The numbers that `numbers_of` found in a text, to look up those of sentences."""
 
     def __init__(self, readings: frozenset[str]):
         self.readings = readings
@@ -96,7 +96,7 @@ def _readings(match: re.Match[str]) -> set[str]:
 
 
 def _is_list(number: str) -> bool:
-    """Whether it may be several numbers: a date, a section, or two with a blank between them."""
+    """Check for several numbers in one: a date, a section, or two with a blank between them."""
     parts = _parts(number)
     grouped = all(len(part) == 3 for part in parts[1:])
     return (len(parts) > 2 and not grouped) or any(c.isspace() for c in number)
@@ -227,7 +227,7 @@ class ReadPassage:
 
     @cached_property
     def _sizes(self) -> NDArray[np.int64]:
-        """How many stems each place has."""
+        """The number of stems in each place."""
         return np.array([len(terms) for terms in self._terms_of_places], dtype=np.int64)
 
     @cached_property
@@ -241,7 +241,7 @@ class ReadPassage:
 
 
 def is_said(char: str) -> bool:
-    """Whether a character is more than a blank or the mark of a quoted line."""
+    """Return True if a character is more than a blank or the mark of a quoted line."""
     return not char.isspace() and char != ">"
 
 
@@ -287,14 +287,13 @@ class ReadSentence:
 
     @cached_property
     def variants(self) -> list[tuple[str, str]]:
-        """What a source may say of it, each also without blanks: the mark of an item is none."""
+        """Its text with and without the mark of a list item, each also without blanks."""
         item = _LIST_ITEM.match(self.text)
         variants = (self.text, self.text[item.end() :].strip("*_ ") if item else "")
         return [(said, "".join(filter(is_said, said))) for said in variants if said]
 
     @cached_property
     def quotes(self) -> list["_Quote"]:
-        """What it quotes."""
         return [_Quote(quote) for quote in _quotes(self.text)]
 
 
@@ -316,7 +315,7 @@ def best_place(sentence: str, cited: Sequence[ReadPassage]) -> tuple[Passage, Te
 
 
 def place_of(sentence: ReadSentence, cited: Sequence[ReadPassage]) -> tuple[Passage, TextSpan]:
-    """See `best_place`."""
+    """Return the best place for a sentence that is read already, by the rule of `best_place`."""
     for read in cited:
         if span := _verbatim(sentence, read):
             return read.passage, span
@@ -345,7 +344,7 @@ def missing_support(sentence: ReadSentence, cited: Sequence[ReadPassage]) -> lis
 
 
 def shorten_token(token: str) -> str:
-    """As much of a citation token as a finding repeats."""
+    """Shorten a citation token to what a finding repeats."""
     return _shorten(token, _SHOWN_OF_TOKEN)
 
 
@@ -354,9 +353,9 @@ def _shorten(written: str, most: int = _SHOWN) -> str:
 
 
 def _verbatim(sentence: ReadSentence, read: ReadPassage) -> TextSpan | None:
-    """Where a passage says it in the same words; the mark of a list item or heading is none.
+    """Find the place where a passage says it in the same words.
 
-    Where its lines end does not matter.
+    The mark of a list item or heading is left out, and the ends of lines do not matter.
     """
     for said, letters in sentence.variants:
         read.compare()
@@ -373,7 +372,7 @@ def _find(said: str, text: str) -> TextSpan | None:
 
 
 def _find_letters(wanted: str, read: ReadPassage) -> TextSpan | None:
-    """Where a passage that has several lines says it, whatever blanks are between."""
+    """Find the place where a passage of several lines says it, whatever blanks are between."""
     if "\n" not in read.passage.text:
         return None
     letters, places = read.letters
@@ -395,7 +394,7 @@ def _places(said: str, text: str) -> Iterator[int]:
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
-    """Whether no word goes on over either end."""
+    """Check that no word goes on over either end."""
     edges = (text[max(start - 1, 0) : start + 1] if start else "", text[end - 1 : end + 1])
     return not any(len(edge) == 2 and edge.isalnum() for edge in edges)
 
@@ -407,7 +406,7 @@ def _quotes(sentence: str) -> list[str]:
 
 
 def _holds(read: ReadPassage, quote: _Quote) -> bool:
-    """Whether a passage holds every part of a quote, in order."""
+    """Check that a passage holds every part of a quote, in order."""
     read.compare()
     at = 0
     for wanted in quote.parts(read.passage.language):

@@ -1,4 +1,4 @@
-"""Which statements of the passages answer a question, and how surely.
+"""The choice of statements that answer a question, and the confidence in them.
 
 Needs no key and no network, and cannot say what no source says.
 """
@@ -41,7 +41,7 @@ def with_other_sides(
     opposed: Sequence[Opposed],
     limit: int,
 ) -> list[Quote]:
-    """The chosen ones within the limit, each followed by what contradicts it in the passages.
+    """Return the chosen quotes within the limit, each followed by the quotes that contradict it.
 
     One whose other side finds no room is left out, unless it is the first.
     """
@@ -57,8 +57,7 @@ def with_other_sides(
 
 
 def with_what_is_before(chosen: Sequence[Quote], most: int) -> list[Quote]:
-    """Each quote that cannot be understood alone follows the one it leans on, if all that is
-    chosen has room beside it."""
+    """Put before each quote the one it leans on, as far as there is room beside all chosen ones."""
     said: list[Quote] = []
     for number, quote in enumerate(chosen):
         before, room = quote.before, most - len(said) - len(chosen[number:])
@@ -72,7 +71,7 @@ def with_what_is_before(chosen: Sequence[Quote], most: int) -> list[Quote]:
 def _against(
     quote: Quote, passages: Sequence[CheckedPassage], opposed: Sequence[Opposed]
 ) -> list[Quote]:
-    """What other sources say against a quote, in the order of `opposed`."""
+    """Quote the other sources that contradict a quote, in the order of `opposed`."""
     ranks = {item.passage.id: rank for rank, item in enumerate(passages)}
     found = []
     for pair in opposed:
@@ -89,7 +88,7 @@ SHARE_OF_BEST = 0.75
 """A further quote must score this share of the best one. On four public sets .7 gives 2.6 quotes
 an answer and .9 gives 1.7; with .75 one of three holds the answer as often, to .02, as with .7."""
 BEYOND_TITLE = 0.3
-"""What the title may add to the share that a quote covers of the question's other terms."""
+"""The most that the title adds to a quote's share of the question's other terms."""
 SAME_WORDS = 0.6  # Jaccard similarity from which two quotes say the same
 
 _SPELLED = stems(" ".join(word for word in (*NUMBERS, *SCALES) if len(word) > 2))
@@ -103,7 +102,7 @@ _CURRENT = re.compile(
 
 @dataclass(frozen=True)
 class Extract:
-    """What is to be quoted from.
+    """The material for quotes: a question and the passages that may answer it.
 
     `question_vector` is of unit length, `passages` are best first, `term_weights` the idf of the
     question's terms. `limit` is the most quotes wanted, or one for each of the question's `parts`
@@ -123,7 +122,7 @@ class Extract:
 
 @dataclass(frozen=True)
 class Part:
-    """What the quotes for one question are worth, best first.
+    """The quotes for one question, best first, and their grounds.
 
     `read` is false if a reader model found no words in the passages that answer.
     """
@@ -134,7 +133,7 @@ class Part:
     read: bool = True
 
     def answers(self, needed: float) -> bool:
-        """Whether they are likely enough to answer."""
+        """Return True if the quotes are likely enough to answer."""
         return bool(self.quotes) and self.read and self.grounds.likelihood >= needed
 
 
@@ -150,23 +149,22 @@ class Chosen:
     unread: str = ""
 
     def answers(self, needed: float) -> bool:
-        """Whether the quotes for the whole question or for a part of it do."""
+        """Return True if the quotes for the question or for a part of it are likely enough."""
         return any(part.answers(needed) for part in (self.whole, *self.parts))
 
     @property
     def grounds(self) -> Grounds:
-        """Those of the question or the part whose quotes are most likely to answer."""
+        """The grounds of the question, or of the part, whose quotes are most likely to answer."""
         return max(
             (part.grounds for part in (self.whole, *self.parts)), key=lambda each: each.likelihood
         )
 
     @property
     def confidence(self) -> Confidence:
-        """How surely the quotes answer."""
         return self.grounds.confidence
 
     def notes(self, needed: float) -> tuple[str, ...]:
-        """What metadata say, what speaks against a possible answer, and what is left open."""
+        """Return what the metadata say, the objections to a possible answer, and the open parts."""
         told = told_by_metadata(self.whole.question, self.whole.quotes)
         silent = [part for part in self.parts if not part.answers(needed)]
         unsure = self.confidence.word == "possible"
@@ -178,7 +176,7 @@ class Chosen:
         )
 
     def quotes(self, prompt: Extract, needed: float) -> list[Quote]:
-        """What to say, in the order to say it.
+        """Return the quotes in the order to say them.
 
         Of a question with parts, each that is likely enough has its best quote before any has a
         second. A quote that another source contradicts is followed by what that source says; one
@@ -205,7 +203,7 @@ class QuoteChooser:
         self._vectors = SentenceVectors(embedder)
 
     def choose(self, prompt: Extract) -> Chosen:
-        """The best statements for the question and for each of its parts."""
+        """Choose the best statements for the question and for each of its parts."""
         of_parts = [
             replace(
                 prompt,
@@ -226,8 +224,10 @@ class QuoteChooser:
 
 
 def _of_part(part: str, prompt: Extract) -> tuple[CheckedPassage, ...]:
-    """The passages that have the words by which a part of the question differs from the others:
-    what is said of one town does not answer for the next."""
+    """Return the passages that have the words in which a part of the question differs from others.
+
+    What is said of one town does not answer for the next.
+    """
     others = frozenset[str]().union(*(all_terms(p) for p in prompt.parts if p != part))
     own = frozenset(word.term for word in words(part) if word.informative) - others
     return tuple(
@@ -245,7 +245,7 @@ def _part(prompt: Extract, scored: Sequence[Quote]) -> Part:
 
 
 def grounds_of(prompt: Extract, quotes: Sequence[Quote]) -> Grounds:
-    """What speaks for and against quotes, best first, of its passages."""
+    """Return the grounds of quotes, best first, that were chosen from the prompt's passages."""
     language = quotes[0].passage.language if quotes else DEFAULT_LANGUAGE
     weights = weights_of(prompt, language) or prompt.term_weights
     return grounds(prompt.question, quotes, [item.passage for item in prompt.passages], weights)
@@ -293,8 +293,10 @@ def _covered(terms: frozenset[str], weights: Mapping[str, float]) -> float:
 
 
 def passages_to_quote(prompt: Extract) -> Sequence[CheckedPassage]:
-    """The passages its quotes are taken from: not what was overruled or repealed, if it is asked
-    how things stand now."""
+    """Return the passages to take quotes from.
+
+    A question about how things stand now leaves out what was overruled or repealed, if it can.
+    """
     if not _CURRENT.search(prompt.question):
         return prompt.passages
     in_force = [p for p in prompt.passages if not is_superseded(p.passage)]
@@ -302,7 +304,7 @@ def passages_to_quote(prompt: Extract) -> Sequence[CheckedPassage]:
 
 
 def unlike(chosen: Sequence[Quote], found: Sequence[Quote]) -> list[Quote]:
-    """Those of `found`, in order, that say something the ones before them do not."""
+    """Drop the quotes of `found` that repeat one before them, in `chosen` or in `found`."""
     new: list[Quote] = []
     for quote in found:
         if not any(_are_alike(quote.terms, other.terms) for other in (*chosen, *new)):
@@ -311,7 +313,7 @@ def unlike(chosen: Sequence[Quote], found: Sequence[Quote]) -> list[Quote]:
 
 
 def _are_alike(a: frozenset[str], b: frozenset[str]) -> bool:
-    """Whether most of their words are the same, and no figures are others."""
+    """Check that most of their words are the same, and that their figures do not differ."""
     other_figures = _has_figure(a - b) and _has_figure(b - a)
     return not other_figures and len(a & b) >= SAME_WORDS * len(a | b)
 
@@ -327,7 +329,7 @@ def read_by_model(
     threshold: float,
     needed: float,
 ) -> Chosen:
-    """The statements that hold the words a model read as the answer, best first.
+    """Choose the statements that hold the words a model read as the answer, best first.
 
     `spans` are by passage id, in characters of its text. A span counts from its score `threshold`
     on, and answers then whatever the likelihood of the quotes is, which `needed` is compared with.

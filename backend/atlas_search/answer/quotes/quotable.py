@@ -1,4 +1,4 @@
-"""What of a passage can be quoted: its statements, and what each needs to be understood."""
+"""The statements of a passage that can be quoted, and what each needs to be understood."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -80,7 +80,7 @@ class Quote:
 
     @property
     def order(self) -> tuple[float, int, int]:
-        """Best first; every order is total."""
+        """The sort key: best first, then in order of passage and place."""
         return -self.score, self.rank, self.start
 
     @property
@@ -89,18 +89,18 @@ class Quote:
         return self.passage.document_id, self.start, self.end
 
     def overlaps(self, other: "Quote | Citation") -> bool:
-        """Whether it shares a character of the document with another place."""
+        """Return True if it shares a character of the document with another place."""
         same = self.passage.document_id == other.passage.document_id
         return same and self.start < other.end and other.start < self.end
 
 
 def quotes_of(passage: Passage, rank: int, *, with_questions: bool = False) -> list[Quote]:
-    """The statements of a passage, in order; headings, salutations and references are none, nor are
-    questions unless they are wanted.
+    """Return the statements of a passage, in order.
 
-    A sentence that introduces a list is quoted with its items while that is short enough, a row of
-    a table with the names of its columns. A source without any full stop has only lines; then all
-    of them count but those that its title and headings have too.
+    Headings, salutations and references are none, nor are questions unless they are wanted. A
+    sentence that introduces a list is quoted with its items while that is short enough, a row of a
+    table with the names of its columns. A source without any full stop has only lines; then all of
+    them count but those that its title and headings have too.
     """
     text, language = passage.text, passage.language
     spans = [
@@ -144,7 +144,7 @@ def _statements(text: str, spans: Sequence[TextSpan], speaker: str) -> Iterator[
 
 
 def _join_lists(text: str, spans: Sequence[TextSpan]) -> Iterator[TextSpan]:
-    """A line that is unfinished goes on in the items below it, up to MOST_WORDS."""
+    """Join a line that is unfinished with the items below it, up to MOST_WORDS."""
     joined: list[TextSpan] = []
     for span in spans:
         last = joined[-1] if joined else None
@@ -171,7 +171,7 @@ def _words_of(text: str, first: TextSpan, last: TextSpan) -> int:
 
 
 def _speaker_ends(said: str, speaker: str) -> int:
-    """Where the words begin behind `Senator X (New South Wales) (3.15 pm) — `, else 0."""
+    """Return the offset of the words behind `Senator X (New South Wales) (3.15 pm) — `, else 0."""
     addressed = _ADDRESSED.match(said)
     if not addressed:
         return 0
@@ -198,7 +198,7 @@ def _is_statement(said: str) -> bool:
 
 
 def _is_whole(text: str, span: TextSpan) -> bool:
-    """Whether it ends as sentences do, or is an item of a list or a line of a table."""
+    """Check that it ends as sentences do, or is an item of a list or a line of a table."""
     said = text[span.start : span.end]
     # what begins small is torn off
     ended = not said[0].islower() and bool(_ENDED.search(said) or said.endswith((";", ":")))
@@ -207,7 +207,7 @@ def _is_whole(text: str, span: TextSpan) -> bool:
 
 
 def _is_leaning_item(text: str, span: TextSpan) -> bool:
-    """Whether it is an item that goes on with what introduces its list."""
+    """Check for an item that goes on with what introduces its list."""
     dashed = _BULLETED.search(text, max(span.start - 16, 0), span.start)
     return bool(_LEANING_ITEM.match(text, span.start, span.end)) or (
         dashed is not None and text[span.start].islower()
@@ -215,7 +215,7 @@ def _is_leaning_item(text: str, span: TextSpan) -> bool:
 
 
 def _with_what_is_before(found: Sequence[Quote]) -> list[Quote]:
-    """The same quotes, those with `before` that lean on one before them.
+    """Set `before` on the quotes that lean on one before them.
 
     A pronoun leans on the last one, an item on what introduces its list.
     """

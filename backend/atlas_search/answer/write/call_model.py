@@ -74,9 +74,9 @@ def call_model(
     schema: Mapping[str, Any] | None = None,
     pass_on: Callable[[str], None] = lambda _: None,
 ) -> Completion:
-    """What the model writes; `pass_on` gets each piece as it comes. What it took counts as spent.
+    """Return the text that the model writes; `pass_on` gets each piece as it comes.
 
-    Of a call that ends before its time, once text has come, that is an Estimate.
+    The usage counts as spent; it is an Estimate for a call that ends early, once text has come.
     `filled` is the prompt that `messages` were made of.
     `max_tokens` and `temperature` are the target's unless given. Raises ModelRefused,
     ModelUnavailable and Cancelled.
@@ -114,7 +114,7 @@ def call_model(
 def ask_yes_or_no(
     run: AnswerRun, model: ChatModel, messages: Sequence[Message], filled: Filled
 ) -> bool | None:
-    """Whether it says yes; None if it says neither. Raises what `call_model` does."""
+    """Return True for yes, False for no, None for neither. Raises what `call_model` does."""
     done = call_model(run, model, messages, filled=filled, temperature=0.0)
     said = _YES_OR_NO.match(done.text)
     return said and said[1].lower() == "yes"
@@ -143,9 +143,9 @@ def read_stream(
 
 
 def estimate_usage(messages: Sequence[Message], pieces: Sequence[str]) -> Estimate:
-    """The tokens of a call as Atlas counts them.
+    """Count the tokens of a call as Atlas counts them.
 
-    Providers say what it took with its last piece, so not of one that ends before.
+    Providers send the usage with the last piece, so a call that ends before that has none.
     """
     *read, written = count_tokens([*(each.content for each in messages), "".join(pieces)])
     return Estimate(sum(read), written)

@@ -45,7 +45,7 @@ class Standalone:
 
 
 def condense(run: AnswerRun) -> Standalone:
-    """The follow-up as a question of its own, where the request or the target wants that.
+    """Rewrite the follow-up as a question of its own, where the request or the target wants that.
 
     Whatever goes wrong leaves the question as it was asked, with a note.
     """
@@ -88,7 +88,7 @@ def _by_model(run: AnswerRun, model: ChatModel) -> Standalone:
 
 
 def _check(written: str, run: AnswerRun) -> Standalone:
-    """What was written, if it is a question, another than was asked, and brings nothing new."""
+    """Accept the rewriting if it is one question, differs from the last and brings nothing new."""
     lines = written.strip().splitlines()
     if (
         len(lines) != 1
@@ -107,8 +107,10 @@ def _check(written: str, run: AnswerRun) -> Standalone:
 
 
 def invention(written: str, question: str, history: Sequence[ChatTurn]) -> str:
-    """What of `written` stands neither in the question nor in the history, as a clause: `names
-    “Menzies”, which nobody mentioned`. Empty if nothing does."""
+    """Return a clause on what `written` adds to the question and the history; empty if nothing.
+
+    For example `names “Menzies”, which nobody mentioned`.
+    """
     if marker := MARKER_LIKE.search(written):
         return f"holds the citation “{marker.group()}”, and a question cites nothing"
     said = "\n".join([question, *(turn.content for turn in history)])

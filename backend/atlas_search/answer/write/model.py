@@ -25,9 +25,9 @@ from atlas_search.providers.chat import ChatModel, Message
 
 
 def strike_doubtful(run: AnswerRun, evidence: Evidence, written: Written) -> Written:
-    """What was written without the sentences that a judge doubts; what is left is passed on again.
+    """Strike the sentences that a judge doubts, and pass the others on again.
 
-    It is declined if no other sentence cites anything. Where there is no doubt all stays as it is.
+    The text is declined if no other sentence cites anything. Without doubts it stays as it is.
     """
     doubts = written.support.doubts
     if not doubts:
@@ -69,7 +69,7 @@ _ADMITS = re.compile(
 
 
 def asserts_of_absent(absent: Sequence[str], checked: Verification) -> TextFault | None:
-    """What is wrong with a text that states something of a name or figure no passage holds.
+    """Return the fault of a text that states something of a name or figure no passage holds.
 
     A sentence that says so itself is left alone.
     """
@@ -96,10 +96,11 @@ _FAULTS = {
 
 
 def generate(run: AnswerRun, evidence: Evidence, model: ChatModel) -> Written:
-    """The model's answer; quotes if it finds none where they are likely one, or possibly where it
-    said first that the passages answer.
+    """Let the model answer.
 
-    What a judge doubts, where the target has one, is repaired too, and struck if it stays doubtful.
+    Where it finds no answer, quotes take its place if they are likely one, or possibly one and it
+    said first that the passages answer. Sentences that a judge doubts, where the target has one,
+    are repaired too, and struck if they stay doubtful.
 
     Raises ModelRefused and ModelUnavailable.
     """
@@ -169,8 +170,10 @@ def generate(run: AnswerRun, evidence: Evidence, model: ChatModel) -> Written:
 
 
 def _only_repeats(question: str, relay: Relay) -> TextFault | None:
-    """A small model likes to say a question again as a statement, be it so or not; unless the
-    source says just that."""
+    """Return the fault of a text that only says the question again as a statement.
+
+    A small model likes to, be it so or not. If the source says just that, it is no fault.
+    """
     language = relay.given[0].language
     asked = all_terms(f"{question} yes no", language)
     cited = [each for each in relay.verification.sentences if each.grounded]
@@ -207,7 +210,7 @@ def _context(run: AnswerRun, evidence: Evidence, absent: tuple[str, ...]) -> Con
 
 
 def _quote_or_refuse(run: AnswerRun, evidence: Evidence, writer: Writer, needed: float) -> Written:
-    """The model finds no answer: quotes, if they are as likely as `needed`."""
+    """Quote, if quotes are as likely as `needed`, where the model finds no answer."""
     quotes = _quotes(run, evidence, "model_refused", "found no answer", needed)
     if quotes.outcome is ANSWERED:
         return quotes
@@ -228,7 +231,7 @@ def _quotes(
 
 
 def _problems(evidence: Evidence, written: Written) -> list[str]:
-    """What a repair has to mend."""
+    """List what a repair has to mend."""
     return [
         *written.verification.errors,
         *(
@@ -262,7 +265,7 @@ def write(run: AnswerRun, evidence: Evidence) -> Written:
 
 
 def fallback_for(error: ModelRefused | ModelUnavailable) -> Fallback:
-    """Why the sources' own sentences stand in for a model that cannot be used."""
+    """Return the reason why the sources' own sentences stand in for a model that cannot be used."""
     if isinstance(error, ModelUnavailable):
         return Fallback("model_unavailable", str(error))
     return Fallback("model_unusable", str(error))

@@ -16,9 +16,9 @@ from atlas_search.core.domain import CheckedSentence, Citation, Passage
 
 
 class Relay:
-    """What is written from `given`, a line for each sentence.
+    """A text that is written from `given` passages and passed on, a line for each sentence.
 
-    As long as all that was written may be a refusal it is held back.
+    It is held back as long as all of it may be a refusal.
     """
 
     def __init__(self, emit: Emit, given: Sequence[Passage], citation_limit: int):
@@ -31,7 +31,7 @@ class Relay:
 
     @property
     def is_refusal(self) -> bool:
-        """Whether nothing was written but that there is no answer."""
+        """True if the text so far only says that there is no answer."""
         return not self._checked and is_refusal(self._held)
 
     def add(self, written: Sequence[MarkedSentence]) -> None:
@@ -79,7 +79,7 @@ class Written:
 
 
 def not_written(run: AnswerRun, outcome: Outcome) -> Written:
-    """Nothing was written, and nobody asked to."""
+    """Return an outcome for which no writer was asked."""
     return Written("", NOTHING, outcome, run.writer())
 
 
@@ -91,7 +91,7 @@ def judge_text(
     fault: TextFault | None = None,
     judge: Judge | None = None,
 ) -> Written:
-    """What was passed on, verified as a whole, with the decision about it.
+    """Verify as a whole the text that was passed on, and decide about it.
 
     A `fault` makes a text unusable though it cannot be seen from it. A text that could be sent is
     put before the `judge`, whose doubts are left to the caller. Raises what `Judge.judge` does.
