@@ -266,8 +266,8 @@ class Answer:
     span_id: str = ""
 
     def __repr__(self) -> str:
-        said = self.text or self.outcome.message
-        return f"<Answer: {self.outcome.decision}: {said[:80]!r}>"
+        text = self.text or self.outcome.message
+        return f"<Answer: {self.outcome.decision}: {text[:80]!r}>"
 
     @property
     def citations(self) -> tuple[Citation, ...]:
@@ -278,8 +278,8 @@ class Answer:
         if self.outcome.decision != "ANSWER":
             return ()
         points = (*self.comparison.agreements, *self.comparison.differences)
-        said = [*self.verification.citations, *(c for point in points for c in point.citations)]
-        return tuple({citation.place: citation for citation in said}.values())
+        cited = [*self.verification.citations, *(c for point in points for c in point.citations)]
+        return tuple({citation.place: citation for citation in cited}.values())
 
     @property
     def scope(self) -> Extent:
@@ -292,11 +292,11 @@ class Answer:
 
     def to_frame(self) -> "DataFrame":
         """A pandas table: a row for each citation of each sentence."""
-        said = self.to_dict()
+        document = self.to_dict()
         return frame(
             [
-                {"sentence": sentence["text"], **said["citations"][index]}
-                for sentence in said["sentences"]
+                {"sentence": sentence["text"], **document["citations"][index]}
+                for sentence in document["sentences"]
                 for index in sentence["citations"]
             ]
         )
@@ -306,13 +306,13 @@ class Answer:
 
         Below it what was searched, and counts.
         """
-        said = self.to_dict()
+        document = self.to_dict()
         counts = (
             f"{corpus}: {of['cited']} cited, {of['kept']} kept"
-            for corpus, of in said["retrieval"]["per_corpus"].items()
+            for corpus, of in document["retrieval"]["per_corpus"].items()
         )
         text = self.text or f"{self.outcome.decision}: {self.outcome.message}"
-        shown = html_with_citations(text, said["citations"]) + closest_html(said["closest"])
+        shown = html_with_citations(text, document["citations"]) + closest_html(document["closest"])
         if self.confidence:
             shown += footer_html([CONFIDENCE[self.confidence.word]])
         return shown + footer_html([self.scope.sentence]) + footer_html(counts)
@@ -380,8 +380,8 @@ def answer_document(answer: Answer, *, include_context: bool) -> dict[str, Any]:
     }
 
 
-def _confidence(found: Confidence | None) -> dict[str, Any] | None:
-    return asdict(found) if found else None
+def _confidence(confidence: Confidence | None) -> dict[str, Any] | None:
+    return asdict(confidence) if confidence else None
 
 
 def _fallback(writer: Writer) -> dict[str, str] | None:
@@ -418,7 +418,7 @@ def _indices(of: Sequence[Citation], citations: Sequence[Citation]) -> list[int]
     return [places.index(citation.place) for citation in of]
 
 
-def _comparison(found: Comparison, citations: Sequence[Citation]) -> dict[str, Any]:
+def _comparison(comparison: Comparison, citations: Sequence[Citation]) -> dict[str, Any]:
     def points(of: Sequence[Point]) -> list[dict[str, Any]]:
         return [{"text": p.text, "citations": _indices(p.citations, citations)} for p in of]
 
@@ -435,10 +435,10 @@ def _comparison(found: Comparison, citations: Sequence[Citation]) -> dict[str, A
                 "fallback": _fallback(part.writer),
                 "confidence": _confidence(part.confidence),
             }
-            for part in found.answers
+            for part in comparison.answers
         ],
-        "agreements": points(found.agreements),
-        "differences": points(found.differences),
+        "agreements": points(comparison.agreements),
+        "differences": points(comparison.differences),
     }
 
 
@@ -453,11 +453,11 @@ def _choice(reading: Reading, question: str) -> dict[str, Any]:
 
 
 def _conflict(conflict: Contradiction) -> dict[str, Any]:
-    named = ("passage_id", "document_id", "corpus", "title", "date", "marker", "locator", "start")
+    names = ("passage_id", "document_id", "corpus", "title", "date", "marker", "locator", "start")
 
     def place(of: Citation) -> dict[str, Any]:
-        said = of.to_dict()
-        return {name: said[name] for name in (*named, "end", "quote")}
+        values = of.to_dict()
+        return {name: values[name] for name in (*names, "end", "quote")}
 
     return {
         "kind": conflict.kind,

@@ -19,7 +19,7 @@ class AnswerCache:
 
     def __init__(self, size: int, seconds: float, *, enabled: bool = True):
         self._enabled = enabled
-        self._kept: TTLCache[Hashable, Answer] = TTLCache(size, seconds)
+        self._answers: TTLCache[Hashable, Answer] = TTLCache(size, seconds)
         self._lock = threading.Lock()
         self.hits = 0
         self.misses = 0
@@ -32,18 +32,18 @@ class AnswerCache:
     def kept(self) -> int:
         """Answers that are kept now."""
         with self._lock:
-            self._kept.expire()
-            return len(self._kept)
+            self._answers.expire()
+            return len(self._answers)
 
     def get(self, request: AskRequest, state: str) -> Answer | None:
         """Return the answer to the same request in the same `Answerer.state`, if it is kept."""
         if request.history:
             return None
         with self._lock:
-            found = self._kept.get(key_of(request, state))
-            self.hits += found is not None
-            self.misses += found is None
-            return found
+            answer = self._answers.get(key_of(request, state))
+            self.hits += answer is not None
+            self.misses += answer is None
+            return answer
 
     def put(self, answer: Answer, state: str) -> None:
         """Keep an answer."""
@@ -55,14 +55,14 @@ class AnswerCache:
         )
         if self._enabled and not passing and not answer.request.history:
             with self._lock:
-                self._kept[key_of(answer.request, state)] = answer
+                self._answers[key_of(answer.request, state)] = answer
 
     def clear(self) -> int:
         """Forget all answers and return their number."""
         with self._lock:
-            self._kept.expire()
-            count = len(self._kept)
-            self._kept.clear()
+            self._answers.expire()
+            count = len(self._answers)
+            self._answers.clear()
             return count
 
 

@@ -52,8 +52,8 @@ class Pair:
     @property
     def text(self) -> str:
         """Both sentences, each with its corpus and markers, and no word on which is right."""
-        said = zip(self.corpora, self.sentences, strict=True)
-        return "; ".join(f"{corpus}: {_quote(sentence)}" for corpus, sentence in said) + "."
+        pairs = zip(self.corpora, self.sentences, strict=True)
+        return "; ".join(f"{corpus}: {_quote(sentence)}" for corpus, sentence in pairs) + "."
 
     @property
     def citations(self) -> tuple[Citation, ...]:
@@ -80,19 +80,19 @@ def agreements_and_differences(
     pair at most. Pairs that neither agree nor differ are left out, and so is any sentence without a
     citation or in another language than English.
     """
-    said = [
+    candidates = [
         (corpus, sentence)
         for corpus, sentences in answers.items()
         for sentence in sentences
         if sentence.citations and all(c.passage.language == "en" for c in sentence.citations)
     ]
-    if not said:
+    if not candidates:
         return [], []
-    vectors = vectors_of([sentence.text for _, sentence in said])
+    vectors = vectors_of([sentence.text for _, sentence in candidates])
     cosines = vectors @ vectors.T
     matches = [
         _Match(Pair((a, b), (x, y)), float(cosines[i, j]), frozenset({i, j}))
-        for (i, (a, x)), (j, (b, y)) in combinations(enumerate(said), 2)
+        for (i, (a, x)), (j, (b, y)) in combinations(enumerate(candidates), 2)
         if a != b and cosines[i, j] >= SAME_SUBJECT and _share_a_subject(x.text, y.text)
     ]
     matches.sort(key=lambda m: (-m.cosine, *sorted(m.places)))
@@ -104,12 +104,12 @@ def agreements_and_differences(
 
 def _best_pairs_of(matches: Sequence[_Match], used: set[int]) -> list[Pair]:
     """The pairs of sentences that no better pair has used."""
-    taken = []
+    pairs = []
     for match in matches:
         if not match.places & used:
             used |= match.places
-            taken.append(match.pair)
-    return taken
+            pairs.append(match.pair)
+    return pairs
 
 
 def _share_a_subject(a: str, b: str) -> bool:
@@ -215,10 +215,12 @@ def _joint(
 ) -> Written:
     """All answers as one text."""
     text = "\n\n".join(answer.text for answer in answers if answer.text)
-    said = [sentence for part in parts if part.text for sentence in part.verification.sentences]
+    sentences = [
+        sentence for part in parts if part.text for sentence in part.verification.sentences
+    ]
     return Written(
         text=text,
-        verification=sum_up(said) if text else NOTHING,
+        verification=sum_up(sentences) if text else NOTHING,
         outcome=ANSWERED if text else no_corpus_answers({a.corpus: a.outcome for a in answers}),
         writer=_joint_writer(run, parts, stated.stand_in),
         context=_joint_context([part.context for part in parts]),
@@ -308,32 +310,34 @@ def _points_by_model(run: AnswerRun, model: ChatModel, spoken: Spoken) -> Stated
     )
     filled = Filled("compare", prompt("compare"), {"question": run.question})
     done = call_model(run, model, messages, filled=filled)
-    given = _cited_by(spoken)
+    passages = _cited_by(spoken)
     checked = [
         (kind, line.strip(), verification)
         for kind, line in _LINE.findall(done.text)
-        if (verification := _verify_point(line, given))
+        if (verification := _verify_point(line, passages))
     ]
     support, judge = Support(), judge_of(run, model)
     if judge:
-        kept, support = judge_points(run, judge, [point[-1] for point in checked], given)
-        checked = [point for point, is_kept in zip(checked, kept, strict=True) if is_kept]
+        verdicts, support = judge_points(run, judge, [point[-1] for point in checked], passages)
+        checked = [point for point, is_kept in zip(checked, verdicts, strict=True) if is_kept]
     stated: dict[str, list[Point]] = {"AGREE": [], "DIFFER": []}
     for kind, line, verification in checked:
         stated[kind].append(Point(line, verification.citations))
     return Stated(tuple(stated["AGREE"]), tuple(stated["DIFFER"]), support=support)
 
 
-def _verify_point(line: str, given: Sequence[Passage]) -> Verification | None:
+def _verify_point(line: str, passages: Sequence[Passage]) -> Verification | None:
     """Return the verification of a line; None unless all of it is cited, from several corpora."""
-    checked = verify(line, given, len(given))
+    checked = verify(line, passages, len(passages))
     corpora = {citation.passage.corpus for citation in checked.citations}
     return checked if checked.valid and len(corpora) > 1 else None
 
 
 def _cited_by(spoken: Spoken) -> list[Passage]:
     """The passages that the answers cite, each once."""
-    cited = [citation for said in spoken.values() for one in said for citation in one.citations]
+    cited = [
+        citation for sentences in spoken.values() for one in sentences for citation in one.citations
+    ]
     return list({citation.passage.id: citation.passage for citation in cited}.values())
 
 
@@ -347,11 +351,11 @@ def _quote_all(spoken: Spoken) -> str:
 
 def _unknown_to_all(results: Collection[SearchResult]) -> tuple[UnknownWord, ...]:
     """The words that no corpus holds, as the first one that knows another spelling has them."""
-    found: dict[str, list[UnknownWord]] = {}
+    by_word: dict[str, list[UnknownWord]] = {}
     for result in results:
         for unknown in result.unknown_words:
-            found.setdefault(unknown.word, []).append(unknown)
-    to_all = [each for each in found.values() if len(each) == len(results)]
+            by_word.setdefault(unknown.word, []).append(unknown)
+    to_all = [each for each in by_word.values() if len(each) == len(results)]
     return tuple(next((u for u in each if u.suggestions), each[0]) for each in to_all)
 
 
@@ -360,14 +364,14 @@ def _unmet_by_any(results: Collection[SearchResult]) -> RequiredUnmet | None:
     unmet = [result.required_unmet for result in results if result.required_unmet]
     if not unmet:
         return None
-    kept = [
+    kept_ids = [
         result.required_unmet.kept
         if result.required_unmet
         else [item.passage.id for item in result.passages]
         for result in results
     ]
     count = sum(each.passages for each in unmet)
-    return RequiredUnmet(unmet[0].phrases, count, tuple(id_ for ids in kept for id_ in ids))
+    return RequiredUnmet(unmet[0].phrases, count, tuple(id_ for ids in kept_ids for id_ in ids))
 
 
 def _sum_timings(results: Iterable[WholeResult]) -> dict[str, float]:

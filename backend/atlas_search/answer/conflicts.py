@@ -81,15 +81,15 @@ class Rule(NamedTuple):
 
 def rule_in(sentence: str) -> Rule:
     """The rule that a sentence states: `no person shall` forbids, `need not` leaves open."""
-    found = [(match, _group(match)) for match in _PHRASES.finditer(sentence)]
-    places = [match.span() for match, _ in found]
-    named = [name for _, name in found if name != "bound"]
+    matches = [(match, _group(match)) for match in _PHRASES.finditer(sentence)]
+    places = [match.span() for match, _ in matches]
+    names = [name for _, name in matches if name != "bound"]
     start = _DENIES_ALL.match(sentence)
-    if start and named and named[0] in _DENIED:
+    if start and names and names[0] in _DENIED:
         places.append(start.span())
-        forces = {_DENIED[named[0]], *map(_plain, named[1:])}
+        forces = {_DENIED[names[0]], *map(_plain, names[1:])}
     else:
-        forces = {_plain(name) for name in named}
+        forces = {_plain(name) for name in names}
     force: Force = forces.pop() if len(forces) == 1 else "mixed" if forces else ""
     return Rule(force, tuple(places))
 
@@ -202,7 +202,7 @@ def read(sentence: str) -> Statement:
         word for word in words(sentence) if word.start not in counted and not rule.holds(word.start)
     ]
     informative = [word for word in outside if word.informative]
-    denials = [found for found in DENIES.finditer(sentence) if not rule.holds(found.start())]
+    denials = [match for match in DENIES.finditer(sentence) if not rule.holds(match.start())]
     return Statement(
         said={w.term: w.folded for w in informative if not _DIGIT.search(w.folded)},
         subject=frozenset(
@@ -225,10 +225,10 @@ def read(sentence: str) -> Statement:
     )
 
 
-def _narrowed(sentence: str, found: Sequence[Word]) -> frozenset[str]:
+def _narrowed(sentence: str, outside: Sequence[Word]) -> frozenset[str]:
     """The stems of the words behind a preposition, as far as its phrase goes."""
     terms, inside, end = set(), False, 0
-    for word in found:
+    for word in outside:
         between = sentence[end : word.start]
         if between.strip(" -") or _ENDS_PHRASE.fullmatch(word.folded):
             inside = False
@@ -240,11 +240,11 @@ def _narrowed(sentence: str, found: Sequence[Word]) -> frozenset[str]:
     return frozenset(terms)
 
 
-def _beside(sentence: str, found: Sequence[Word]) -> frozenset[frozenset[str]]:
+def _beside(sentence: str, outside: Sequence[Word]) -> frozenset[frozenset[str]]:
     """The pairs of informative stems with nothing but a blank or a hyphen between them."""
     return frozenset(
         frozenset({one.term, two.term})
-        for one, two in pairwise(found)
+        for one, two in pairwise(outside)
         if one.informative and two.informative and sentence[one.end : two.start] in (" ", "-")
     )
 
@@ -379,8 +379,8 @@ def _comparable(a: Statement, x: Quantity, b: Statement, y: Quantity) -> bool:
         return x.bound in ("", "most") or a.force == b.force == _BINDING.get(x.bound)
     if {x.bound, y.bound} != {"", "most"}:
         return False
-    exact, most, said = (x, y, a) if not x.bound else (y, x, b)
-    return said.is_ceiling or exact.exceeds(most)
+    exact, most, statement = (x, y, a) if not x.bound else (y, x, b)
+    return statement.is_ceiling or exact.exceeds(most)
 
 
 def _polarity(a: Statement, b: Statement, opposed: list[tuple[str, str]]) -> Difference | None:
@@ -444,14 +444,14 @@ def conflicts_between(
     are found than false ones; sentences in other languages than English are not compared.
     Each pair of places is listed once, in order of rank, then of place.
     """
-    found = {
+    by_places = {
         _places(conflict): conflict
         for conflict in (*_find_repealed(question, passages), *_find_opposed(question, passages))
     }
     rank = {item.passage.id: number for number, item in reversed(list(enumerate(passages)))}
     return tuple(
         sorted(
-            found.values(),
+            by_places.values(),
             key=lambda c: (rank[c.first.passage.id], rank[c.second.passage.id], *_places(c)),
         )
     )
@@ -520,10 +520,10 @@ def _place(side: Citation) -> tuple[str, int, int]:
 
 def _find_opposed(question: str, passages: Sequence[CheckedPassage]) -> list[Contradiction]:
     """Sentences on one matter whose numbers differ, or one of which denies the other."""
-    asked = content_terms(question)
+    terms = content_terms(question)
     sides: dict[tuple[str, int, int], Citation] = {}
     for item in passages:
-        for side in _speaking_sides(item.passage, asked):
+        for side in _speaking_sides(item.passage, terms):
             sides.setdefault(_place(side), side)
     pairs = (_contradiction(a, b) for a, b in combinations(sides.values(), 2))
     return [conflict for conflict in pairs if conflict]
@@ -537,10 +537,10 @@ def _contradiction(a: Citation, b: Citation) -> Contradiction | None:
     if one.corpus != other.corpus and not first.names & second.names:
         return None
     titles = content_terms(f"{one.title} {other.title}")
-    found = difference(first, second, titles)
-    if not found or _are_apart(one, other):
+    contrast = difference(first, second, titles)
+    if not contrast or _are_apart(one, other):
         return None
-    return Contradiction(found.kind, a, b, found.detail)
+    return Contradiction(contrast.kind, a, b, contrast.detail)
 
 
 def _are_apart(one: Passage, other: Passage) -> bool:
@@ -556,7 +556,7 @@ def _is_draft(passage: Passage) -> bool:
     return bool(_DRAFT.search(f"{passage.title} {passage.section} {status}"))
 
 
-def _speaking_sides(passage: Passage, asked: frozenset[str]) -> list[Citation]:
+def _speaking_sides(passage: Passage, terms: frozenset[str]) -> list[Citation]:
     """The sentences of a passage that still holds which share a word with the question, if only
     `limit`."""
     if passage.language != DEFAULT_LANGUAGE or is_superseded(passage) or _is_draft(passage):
@@ -570,8 +570,8 @@ def _speaking_sides(passage: Passage, asked: frozenset[str]) -> list[Citation]:
     return [
         passage.cite(start, end)
         for start, end in clauses
-        if is_sentence(said := passage.text[start:end])
-        and asked & (read(unwrap(said)).terms | titled)
+        if is_sentence(quote := passage.text[start:end])
+        and terms & (read(unwrap(quote)).terms | titled)
     ]
 
 
@@ -589,10 +589,10 @@ def _find_repealed(question: str, passages: Sequence[CheckedPassage]) -> list[Co
 
     Both must be evidence: a successor that merely turned up too is not asked about.
     """
-    found: dict[frozenset[str], Contradiction] = {}
+    by_pair: dict[frozenset[str], Contradiction] = {}
     for one, other in combinations([item.passage for item in passages if item.valid], 2):
         pair = frozenset({one.document_id, other.document_id})
-        if len(pair) < 2 or pair in found:
+        if len(pair) < 2 or pair in by_pair:
             continue
         old, new = (one, other) if took_over(other, one) else (other, one)
         if not took_over(new, old):
@@ -600,8 +600,8 @@ def _find_repealed(question: str, passages: Sequence[CheckedPassage]) -> list[Co
         first, second = _speaking(question, one), _speaking(question, other)
         if first and second:
             detail = f"{old.title} was superseded by {new.title}"
-            found[pair] = Contradiction("repealed", first, second, detail)
-    return list(found.values())
+            by_pair[pair] = Contradiction("repealed", first, second, detail)
+    return list(by_pair.values())
 
 
 def _speaking(question: str, passage: Passage) -> Citation | None:
@@ -609,17 +609,17 @@ def _speaking(question: str, passage: Passage) -> Citation | None:
 
     None if they are too few to speak to it.
     """
-    asked = content_terms(question, passage.language)
+    terms = content_terms(question, passage.language)
     spans = [
         span
         for span in sentences(passage.text, passage.language)
         if len(passage.text[span.start : span.end].split()) >= MIN_WORDS
     ]
     shared = [
-        len(asked & content_terms(passage.text[span.start : span.end], passage.language))
+        len(terms & content_terms(passage.text[span.start : span.end], passage.language))
         for span in spans
     ]
     best = max(shared, default=0)
-    if not best or best < SHARE_ASKED * len(asked):
+    if not best or best < SHARE_ASKED * len(terms):
         return None
     return passage.cite(*spans[shared.index(best)])

@@ -170,11 +170,11 @@ def leans_on(words: str, read_as: str) -> Outcome:
 
 def asks_for_count(words: str, *, hits: int, documents: int, of_documents: int) -> Outcome:
     """Give an exact count: no passage says how many documents say something."""
-    said = f"{documents} of {of_documents} documents say “{words}”"
+    sentence = f"{documents} of {of_documents} documents say “{words}”"
     often = f", {hits} {'time' if hits == 1 else 'times'}" if hits else ""
     return _abstain(
         "counted",
-        f"Counted exactly: {said}{often}. No passage itself gives a number.",
+        f"Counted exactly: {sentence}{often}. No passage itself gives a number.",
         hits=hits,
         documents=documents,
         of_documents=of_documents,

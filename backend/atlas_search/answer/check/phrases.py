@@ -129,9 +129,9 @@ def is_caveat(sentence: str) -> bool:
 
     One with a further clause says more: `The passages do not say so, as he was bribed.`
     """
-    said = _fold(sentence)
-    silent = _BY_SILENCE.match(said) if len(sentence) <= _READ else None
-    return silent is not None and not _MORE.search(said, silent.end())
+    folded = _fold(sentence)
+    silent = _BY_SILENCE.match(folded) if len(sentence) <= _READ else None
+    return silent is not None and not _MORE.search(folded, silent.end())
 
 
 def _fold(sentence: str) -> str:
@@ -161,7 +161,7 @@ class SourceWords:
     """All passages that an answer was written from, as one body of words and numbers."""
 
     def __init__(self, given: Sequence[ReadPassage], language: str):
-        self._given = given
+        self._passages = given
         self._language = language
 
     def hold(self, said: str) -> bool:
@@ -175,26 +175,26 @@ class SourceWords:
         return not numbers_missing(said, self._numbers)
 
     def _unknown(self, said: str, language: str) -> frozenset[str]:
-        found = words(said, language)
+        all_words = words(said, language)
         return frozenset(
             word.term
-            for word in found
+            for word in all_words
             if word.informative and word.folded not in _ANNOUNCING and not word.folded.isdigit()
         )
 
     @cached_property
     def _numbers(self) -> list[KnownNumbers]:
-        return [read.numbers for read in self._given]
+        return [read.numbers for read in self._passages]
 
     @cached_property
     def _terms(self) -> dict[str, frozenset[str]]:
         """The stems of each language; those of a title and a section are theirs, too."""
-        found: dict[str, set[str]] = {self._language: set()}
-        for read in self._given:
+        by_language: dict[str, set[str]] = {self._language: set()}
+        for read in self._passages:
             passage = read.passage
-            named = content_terms(f"{passage.title}\n{passage.section}", passage.language)
-            found.setdefault(passage.language, set()).update(read.terms, named)
-        return {language: frozenset(terms) for language, terms in found.items()}
+            headings = content_terms(f"{passage.title}\n{passage.section}", passage.language)
+            by_language.setdefault(passage.language, set()).update(read.terms, headings)
+        return {language: frozenset(terms) for language, terms in by_language.items()}
 
 
 def is_heading(text: str, sources: SourceWords) -> bool:
@@ -203,10 +203,10 @@ def is_heading(text: str, sources: SourceWords) -> bool:
     A heading in words that no passage holds may state anything, so it is none.
     """
     bold = len(text) > 4 and text.startswith("**") and text.endswith(("**", "**:"))
-    said = text.strip("*_#: ")
+    title = text.strip("*_#: ")
     announces = bold or text.startswith("#") or text.endswith((":", ":**"))
-    short = said[-1:] not in ".!?…" and len(text.split()) <= _WORDS_OF_HEADING
-    return announces and short and not _NEGATED.search(said) and sources.hold(said)
+    short = title[-1:] not in ".!?…" and len(text.split()) <= _WORDS_OF_HEADING
+    return announces and short and not _NEGATED.search(title) and sources.hold(title)
 
 
 def is_empty_caveat(text: str, sources: SourceWords) -> bool:
@@ -228,7 +228,7 @@ def successors_of(passage: Passage, others: Iterable[Passage]) -> str:
     They are named by their titles if they are among `others`, else as the metadata name them.
     """
     titles = dict.fromkeys(other.title for other in others if took_over(other, passage))
-    return ", ".join(titles or _named(passage, "superseded_by"))
+    return ", ".join(titles or _names_in(passage, "superseded_by"))
 
 
 def took_over(new: Passage, old: Passage) -> bool:
@@ -242,12 +242,12 @@ def took_over(new: Passage, old: Passage) -> bool:
 
 
 def _name_one(passage: Passage, field: str, other: Passage) -> bool:
-    named = _named(passage, field)
+    names = _names_in(passage, field)
     ids = (other.document_id, other.document_id.removeprefix(f"{other.corpus}."), other.title)
-    return bool({_slug(name) for name in named} & {_slug(name) for name in ids} - {""})
+    return bool({_slug(name) for name in names} & {_slug(name) for name in ids} - {""})
 
 
-def _named(passage: Passage, field: str) -> tuple[str, ...]:
+def _names_in(passage: Passage, field: str) -> tuple[str, ...]:
     stated = passage.metadata.get(field, ())
     return stated if isinstance(stated, tuple) else (str(stated),)
 

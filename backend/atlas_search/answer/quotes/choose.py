@@ -45,27 +45,27 @@ def with_other_sides(
 
     One whose other side finds no room is left out, unless it is the first.
     """
-    said: list[Quote] = []
+    quotes: list[Quote] = []
     for quote in chosen:
-        if any(quote.overlaps(other) for other in said):
+        if any(quote.overlaps(other) for other in quotes):
             continue
         against = _against(quote, passages, opposed)
-        told = [q for q in against if not any(q.place == o.place for o in said)]
-        if not said or len(said) + 1 + len(told) <= limit:
-            said += [quote, *told]
-    return said[:limit]
+        others = [q for q in against if not any(q.place == o.place for o in quotes)]
+        if not quotes or len(quotes) + 1 + len(others) <= limit:
+            quotes += [quote, *others]
+    return quotes[:limit]
 
 
 def with_what_is_before(chosen: Sequence[Quote], most: int) -> list[Quote]:
     """Put before each quote the one it leans on, as far as there is room beside all chosen ones."""
-    said: list[Quote] = []
+    quotes: list[Quote] = []
     for number, quote in enumerate(chosen):
-        before, room = quote.before, most - len(said) - len(chosen[number:])
-        told = before and any(before.overlaps(other) for other in (*said, *chosen))
-        if before and not told and room > 0:
-            said.append(before)
-        said.append(quote)
-    return said[:most]
+        before, room = quote.before, most - len(quotes) - len(chosen[number:])
+        is_quoted = before and any(before.overlaps(other) for other in (*quotes, *chosen))
+        if before and not is_quoted and room > 0:
+            quotes.append(before)
+        quotes.append(quote)
+    return quotes[:most]
 
 
 def _against(
@@ -73,14 +73,14 @@ def _against(
 ) -> list[Quote]:
     """Quote the other sources that contradict a quote, in the order of `opposed`."""
     ranks = {item.passage.id: rank for rank, item in enumerate(passages)}
-    found = []
+    others = []
     for pair in opposed:
         for one, other in (pair, pair[::-1]):
             passage = other.passage
             if quote.overlaps(one) and passage.id in ranks:
                 span = TextSpan(other.start - passage.start, other.end - passage.start)
-                found.append(quote_at(passage, span, ranks[passage.id]))
-    return [other for other in found if not MARKER_LIKE.search(other.text)]
+                others.append(quote_at(passage, span, ranks[passage.id]))
+    return [other for other in others if not MARKER_LIKE.search(other.text)]
 
 
 COMPARED = 8  # quotes; comparing 12 or all moved no figure by more than 0.005
@@ -165,11 +165,11 @@ class Chosen:
 
     def notes(self, needed: float) -> tuple[str, ...]:
         """Return what the metadata say, the objections to a possible answer, and the open parts."""
-        told = told_by_metadata(self.whole.question, self.whole.quotes)
+        metadata = told_by_metadata(self.whole.question, self.whole.quotes)
         silent = [part for part in self.parts if not part.answers(needed)]
         unsure = self.confidence.word == "possible"
         return (
-            *filter(None, [told]),
+            *filter(None, [metadata]),
             *(self.grounds.against if unsure else ()),
             *(f"No quote was found that is likely to answer: {part.question}" for part in silent),
             *([self.unread] if self.unread else []),
@@ -182,15 +182,15 @@ class Chosen:
         second. A quote that another source contradicts is followed by what that source says; one
         that leans on what stands before it follows that.
         """
-        said: list[Quote] = []
+        chosen: list[Quote] = []
         for part in self.parts:
             if part.answers(needed):
-                said += unlike(said, part.quotes)[:1]
-        if self.whole.answers(needed) or not said:
-            said += unlike(said, self.whole.quotes)
+                chosen += unlike(chosen, part.quotes)[:1]
+        if self.whole.answers(needed) or not chosen:
+            chosen += unlike(chosen, self.whole.quotes)
         limit = min(max(prompt.limit, len(self.parts)), prompt.most)
-        told = with_other_sides(said, passages_to_quote(prompt), prompt.opposed, limit)
-        return with_what_is_before(told, prompt.most)
+        in_context = with_other_sides(chosen, passages_to_quote(prompt), prompt.opposed, limit)
+        return with_what_is_before(in_context, prompt.most)
 
 
 class QuoteChooser:
@@ -215,11 +215,11 @@ class QuoteChooser:
             for part, vector in prompt.parts.items()
         ]
         prompts = [prompt, *of_parts]
-        asked = [
+        questions = [
             Asked(p.question, p.question_vector, _most_covering(p)[:COMPARED], p.passages)
             for p in prompts
         ]
-        whole, *parts = map(_part, prompts, score_quotes(asked, self._vectors))
+        whole, *parts = map(_part, prompts, score_quotes(questions, self._vectors))
         return Chosen(whole, tuple(parts))
 
 
@@ -263,7 +263,7 @@ def _most_covering(prompt: Extract) -> list[Quote]:
     Coverage is the mean of two: with the passage's title, section, speaker and date, and with the
     statement before it too.
     """
-    found: dict[str, tuple[float, Quote]] = {}
+    by_text: dict[str, tuple[float, Quote]] = {}
     asks = bool(_ASKS.search(prompt.question))  # else words are looked for, wherever they stand
     for rank, item in enumerate(passages_to_quote(prompt)):
         passage = item.passage
@@ -283,8 +283,8 @@ def _most_covering(prompt: Extract) -> list[Quote]:
                 coverage = min(coverage, share + BEYOND_TITLE)
             before = quote.terms
             reach = coverage + PASSAGE * strength(prompt.passages, quote)
-            found.setdefault(quote.text, (reach, replace(quote, score=coverage)))
-    best = sorted(found.values(), key=lambda each: (-each[0], each[1].rank, each[1].start))
+            by_text.setdefault(quote.text, (reach, replace(quote, score=coverage)))
+    best = sorted(by_text.values(), key=lambda each: (-each[0], each[1].rank, each[1].start))
     return [quote for _, quote in best]
 
 
@@ -335,18 +335,18 @@ def read_by_model(
     on, and answers then whatever the likelihood of the quotes is, which `needed` is compared with.
     If none counts, the quotes stay the closest, and the best score is how likely they are.
     """
-    found = [
+    scored = [
         (spans[item.passage.id].score, quote)
         for rank, item in enumerate(passages_to_quote(prompt))
         if item.passage.id in spans
         for quote in _around(item, rank, spans[item.passage.id])
     ]
-    found.sort(key=lambda each: (-each[0], each[1].rank, each[1].start))
-    best = found[0][0] if found else 0.0
+    scored.sort(key=lambda each: (-each[0], each[1].rank, each[1].start))
+    best = scored[0][0] if scored else 0.0
     if best < threshold:
         unlikely = replace(chosen.whole.grounds, likelihood=min(best, needed * threshold))
         return Chosen(replace(chosen.whole, grounds=unlikely, read=False))
-    quotes = tuple(quote for score, quote in found if score >= threshold)
+    quotes = tuple(quote for score, quote in scored if score >= threshold)
     seen = replace(grounds_of(prompt, quotes), likelihood=max(best, needed))
     return Chosen(Part(prompt.question, quotes, seen))
 

@@ -158,8 +158,10 @@ def grounds(
         against.append(f"No quote gives {kind.name}.")
     if turned:
         against.append("The quote may say the opposite of what is asked.")
-    found = likelihood(signs)
-    return Grounds(signs, min(found, MOST_UNNAMED) if missing else found, tuple(against))
+    probability = likelihood(signs)
+    return Grounds(
+        signs, min(probability, MOST_UNNAMED) if missing else probability, tuple(against)
+    )
 
 
 def likelihood(signs: Signs) -> float:
@@ -182,21 +184,21 @@ def missing_words(
     plain = "\n".join(
         f"{p.text}\n{known}" for p, known in zip(passages, about, strict=True)
     ).lower()
-    found = [
+    candidates = [
         word
         for word in words(question, language)
         if word.informative
         and wanted(surface := question[word.start : word.end])
         and surface.lower() not in plain
     ]
-    if not found:
+    if not candidates:
         return ()
     held = [
         (p.language, all_terms(p.text, p.language) | all_terms(known, p.language))
         for p, known in zip(passages, about, strict=True)
     ]
 
-    surfaces = [question[w.start : w.end] for w in found]
+    surfaces = [question[w.start : w.end] for w in candidates]
     numbers = {
         at: number
         for number in numerals(question, surfaces, language)
@@ -205,21 +207,21 @@ def missing_words(
 
     def is_held(word: Word) -> bool:
         surface, number = question[word.start : word.end], numbers.get(word.start)
-        wanted = {number.digits} if number else set()
+        digits = {number.digits} if number else set()
         return any(
             not terms.isdisjoint(
-                wanted | {term_of(surface, lang), *identifier_parts(surface, lang)}
+                digits | {term_of(surface, lang), *identifier_parts(surface, lang)}
             )
             for lang, terms in held
         )
 
-    missing = [w for w in found if not is_held(w)]
+    missing = [w for w in candidates if not is_held(w)]
     if missing:  # it may stand inside a word: `l’Assemblée`, `Privacy-Act`
-        written = "".join(
+        folded_text = "".join(
             fold_words(f"{p.text}\n{known}", p.language)
             for p, known in zip(passages, about, strict=True)
         )
-        missing = [word for word in missing if word.folded not in written]
+        missing = [word for word in missing if word.folded not in folded_text]
     whole = [numbers.get(word.start, word) for word in missing]  # a number is said as one
     return tuple(dict.fromkeys(question[each.start : each.end] for each in whole))
 
@@ -252,19 +254,19 @@ def told_by_metadata(question: str, quotes: Sequence[Quote]) -> str:
     if not quotes:
         return ""
     passage, kind = quotes[0].passage, asked_for(question)
-    wanted = {word.folded.removesuffix("s") for word in words(question)}
+    fields = {word.folded.removesuffix("s") for word in words(question)}
     if kind.name == "a name":
-        wanted |= _PEOPLE
+        fields |= _PEOPLE
     if kind.name == "a date" and not any(kind.held(q.text, question) for q in quotes[:QUOTED]):
-        wanted.add("date")
+        fields.add("date")
     known = {"date": passage.date, "speaker": passage.speaker, **passage.metadata}
-    told = [
+    facts = [
         f"{name} {', '.join(map(str, value)) if isinstance(value, tuple) else value}"
         for name, value in known.items()
-        if value and name != "title" and name.removesuffix("s") in wanted
+        if value and name != "title" and name.removesuffix("s") in fields
     ]
-    told = [each for each in told if len(each) <= _LONGEST_TOLD]
-    return f"The metadata of “{passage.title}” say: {'; '.join(told)}." if told else ""
+    facts = [each for each in facts if len(each) <= _LONGEST_TOLD]
+    return f"The metadata of “{passage.title}” say: {'; '.join(facts)}." if facts else ""
 
 
 def is_turned_round(question: str, sentence: str, passage: str) -> bool:
@@ -275,19 +277,19 @@ def is_turned_round(question: str, sentence: str, passage: str) -> bool:
     sentences the last asks.
     """
     span = next(reversed(sentences(question)), None)
-    asked = question[span.start : span.end] if span else question
-    if _YES_OR_NO.search(asked):
+    clause = question[span.start : span.end] if span else question
+    if _YES_OR_NO.search(clause):
         return False
-    if _DENIED.search(asked):
+    if _DENIED.search(clause):
         return not _DENIES.search(sentence)
     if _DENIED.search(sentence):
         return False
-    known = {word.term for word in words(asked)}
-    said = [word.folded for word in words(sentence) if word.term not in known]
+    known = {word.term for word in words(clause)}
+    other_words = [word.folded for word in words(sentence) if word.term not in known]
     turned = {
         word.term
-        for word in words(asked)
-        if any(are_opposite(word.folded, other) for other in said)
+        for word in words(clause)
+        if any(are_opposite(word.folded, other) for other in other_words)
     }
     return bool(turned) and not turned <= all_terms(passage)
 
@@ -306,22 +308,22 @@ class SentenceVectors:
 
     def __init__(self, embedder: Embedder, kept: int = KEPT):
         self._embedder = embedder
-        self._kept: LRUCache[str, NDArray[np.float32]] = LRUCache(kept)
+        self._vectors: LRUCache[str, NDArray[np.float32]] = LRUCache(kept)
         self._lock = Lock()
 
     def of(self, texts: Iterable[str]) -> Mapping[str, NDArray[np.float32]]:
         """The unit vector of each text. Raises what the embedder does."""
-        wanted = list(dict.fromkeys(texts))
+        unique = list(dict.fromkeys(texts))
         with self._lock:
-            found = {text: self._kept[text] for text in wanted if text in self._kept}
-        missing = [text for text in wanted if text not in found]
+            vectors = {text: self._vectors[text] for text in unique if text in self._vectors}
+        missing = [text for text in unique if text not in vectors]
         if missing:
             # copied: a row of a batch would keep the whole batch
             new = [row.copy() for row in self._embedder.embed(missing)]
             with self._lock:
-                self._kept.update(zip(missing, new, strict=True))
-            found.update(zip(missing, new, strict=True))
-        return found
+                self._vectors.update(zip(missing, new, strict=True))
+            vectors.update(zip(missing, new, strict=True))
+        return vectors
 
 
 EMBEDDED = 3
@@ -408,11 +410,11 @@ def score_quotes(asked: Sequence[Asked], vectors: SentenceVectors) -> list[list[
     holds the answer in 0.81 and 0.46, one of three in 0.92 and 0.64. What is worth most for a
     question has a vector. At most two calls of the embedder, whose errors are raised.
     """
-    given = vectors.of(text for each in asked for text in each.best())
-    unsure = [each for each in asked if each.is_led_by_estimate(given)]
+    by_text = vectors.of(text for each in asked for text in each.best())
+    unsure = [each for each in asked if each.is_led_by_estimate(by_text)]
     rest = [quote.text for each in unsure for quote in each.quotes]
-    given = {**given, **vectors.of(rest)}
-    return [each.scored(given) for each in asked]
+    by_text = {**by_text, **vectors.of(rest)}
+    return [each.scored(by_text) for each in asked]
 
 
 def strength(passages: Sequence[CheckedPassage], quote: Quote) -> float:

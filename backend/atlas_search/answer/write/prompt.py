@@ -59,15 +59,15 @@ def remember(history: Sequence[ChatTurn], budget: int, count: TokenCounter) -> M
 
     What cannot fit is not counted, so `count` is given few characters, however many there are.
     """
-    kept: list[ChatTurn] = []
+    turns: list[ChatTurn] = []
     tokens = 0
     for turn in reversed(history):
         size = _size(turn.content, budget - tokens, count)
         if not turn.whole or tokens + size > budget:
             break
         tokens += size
-        kept.append(turn)
-    return Memory(tuple(reversed(kept)), len(history) - len(kept), tokens)
+        turns.append(turn)
+    return Memory(tuple(reversed(turns)), len(history) - len(turns), tokens)
 
 
 def keep(history: Sequence[ChatTurn], budget: int, count: TokenCounter) -> list[ChatTurn]:
@@ -199,8 +199,8 @@ def render(passage: Passage, token: str) -> str:
 
 
 def _user(question: str, blocks: Sequence[str], absent: Sequence[str]) -> str:
-    said = f"No passage speaks of: {', '.join(absent)}. State nothing of it." if absent else ""
-    return "\n\n".join(filter(None, [*blocks, said, f"Question: {question}"]))
+    note = f"No passage speaks of: {', '.join(absent)}. State nothing of it." if absent else ""
+    return "\n\n".join(filter(None, [*blocks, note, f"Question: {question}"]))
 
 
 _SENTENCE = re.compile(
@@ -244,7 +244,7 @@ class Reply:
     """
 
     def __init__(self, given: Sequence[Passage]):
-        self._given = given
+        self._passages = given
         self._markers = {number: passage.marker for number, passage in enumerate(given, start=1)}
         self._read = 0
         self.raw = ""
@@ -254,26 +254,26 @@ class Reply:
         self.raw += piece
         if "}" not in piece:
             return []
-        found = list(_SENTENCE.finditer(self.raw, self._read))
-        self._read = found[-1].end() if found else self._read
-        written = (self._sentence(match["text"], match["numbers"]) for match in found)
-        return [sentence for sentence in written if re.search(r"\w", sentence.text)]
+        matches = list(_SENTENCE.finditer(self.raw, self._read))
+        self._read = matches[-1].end() if matches else self._read
+        sentences = (self._sentence(match["text"], match["numbers"]) for match in matches)
+        return [sentence for sentence in sentences if re.search(r"\w", sentence.text)]
 
     def finish(self) -> list[MarkedSentence]:
         """Return the sentences of a whole reply that is no JSON."""
         if self._read or _NONE.search(self.raw):
             return []
-        return read_marked(self._with_tokens(self.raw), self._given)
+        return read_marked(self._with_tokens(self.raw), self._passages)
 
     def _sentence(self, text: str, numbers: str) -> MarkedSentence:
         try:
-            said = str(json.loads(text, strict=False))
+            content = str(json.loads(text, strict=False))
         except ValueError:  # a wrong escape
-            said = text.strip('"')
-        said = self._with_tokens(said)
+            content = text.strip('"')
+        content = self._with_tokens(content)
         tokens = [self._token(int(number)) for number in re.findall(r"\d+", numbers)]
-        markers = dict.fromkeys((*tokens, *MARKER.findall(said)))
-        return MarkedSentence(" ".join(_TOKEN.sub("", said).split()), tuple(markers))
+        markers = dict.fromkeys((*tokens, *MARKER.findall(content)))
+        return MarkedSentence(" ".join(_TOKEN.sub("", content).split()), tuple(markers))
 
     def _with_tokens(self, text: str) -> str:
         """A text with the tokens of the passages for their numbers."""

@@ -52,8 +52,8 @@ def read_spans(
         texts = [item.passage.text for item in passages]
         read = _read(model, question, texts, target.reader_seconds)
         ids = [item.passage.id for item in passages]
-        found = PassageSpans(dict(zip(ids, read.spans, strict=False)), read.note)
-        return stage.done(found, model.name, question, passages)
+        spans = PassageSpans(dict(zip(ids, read.spans, strict=False)), read.note)
+        return stage.done(spans, model.name, question, passages)
 
 
 def _read(model: ReaderModel, question: str, texts: Sequence[str], seconds: float) -> AnswerSpans:
@@ -118,10 +118,10 @@ def _read_again(run: AnswerRun, prompt: Extract, chosen: Chosen) -> Chosen:
     """Let the target's reader model choose, if it has one; `unread` says why it could not."""
     if run.reader is None:
         return chosen
-    found = read_spans(run.reader, prompt.question, prompt.passages, run.target, run.tracer)
-    if found.note:
-        return replace(chosen, unread=found.note)
-    return read_by_model(chosen, prompt, found.spans, run.target.reader_threshold, run.likelihood)
+    spans = read_spans(run.reader, prompt.question, prompt.passages, run.target, run.tracer)
+    if spans.note:
+        return replace(chosen, unread=spans.note)
+    return read_by_model(chosen, prompt, spans.spans, run.target.reader_threshold, run.likelihood)
 
 
 def _quote(place: Citation) -> Quote:

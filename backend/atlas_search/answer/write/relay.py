@@ -26,29 +26,29 @@ class Relay:
         self.text = ""
         self._emit = emit
         self._checker = Checker(given, citation_limit)
-        self._held: list[MarkedSentence] = []
+        self._pending: list[MarkedSentence] = []
         self._checked: list[CheckedSentence] = []
 
     @property
     def is_refusal(self) -> bool:
         """True if the text so far only says that there is no answer."""
-        return not self._checked and is_refusal(self._held)
+        return not self._checked and is_refusal(self._pending)
 
     def add(self, written: Sequence[MarkedSentence]) -> None:
         """Take the next sentences."""
-        self._held += written
+        self._pending += written
         if not self.is_refusal:
             self.finish()
 
     def finish(self) -> None:
         """Pass on what was held back: it is no refusal."""
-        for sentence in self._held:
+        for sentence in self._pending:
             line = " ".join([sentence.text, *sentence.markers])
             self.text += f"{line}\n"
             self._checked.append(self._checker.check(sentence))
             self._emit(Token(f"{line}\n"))
             self._emit(Checked(len(self._checked), self._checked[-1]))
-        self._held = []
+        self._pending = []
 
     @property
     def verification(self) -> Verification:
