@@ -1,8 +1,7 @@
-"""What comes of a question: the events on the way, and the answer.
+"""The events of an answer as it is written, the judgement of its claims, and the Answer itself.
 
-Whether cited passages support what an answer says: what is asked of a judge, and what it says.
-
-A judge is the target's language model (`by_model`) or an entailment model (`by_nli`).
+A judge says whether the passages that a claim cites support it. It is the target's language model
+(`ModelJudge`) or an entailment model (`EntailmentJudge`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -45,7 +44,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a judge says of one claim, and why."""
+    """The verdict on one claim, and its reason."""
 
     verdict: Verdict
     reason: str
@@ -53,7 +52,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Judgements:
-    """What a judge says of claims, by their numbers; `why_not` is said of those it left out."""
+    """Verdicts by the number of the claim; `why_not` is the reason why the others have none."""
 
     of: Mapping[int, Judgement]
     why_not: str = ""
@@ -89,7 +88,7 @@ class Doubt:
 
 @dataclass(frozen=True)
 class Support:
-    """What a judge found in one text. Of the `doubts` those in `struck` were taken out.
+    """A judge's doubts about one text; the sentences of those in `struck` were taken out of it.
 
     Without a judge `verified_by` is `citations`, and all else is empty.
     """
@@ -133,7 +132,7 @@ class Restart:
 
 @dataclass(frozen=True)
 class Section:
-    """What follows is the answer of one corpus; its sentences are counted from 1."""
+    """The beginning of the answer of one corpus; its sentences are counted from 1."""
 
     corpus: str
 
@@ -145,7 +144,7 @@ Emit = Callable[[Event], None]
 
 @dataclass(frozen=True)
 class Fallback:
-    """Why the sources' own sentences stand in for a model's: a fixed word, and a sentence."""
+    """The reason why the sources' own sentences stand in for a model's: a fixed word and a text."""
 
     code: Literal["model_refused", "model_blocked", "model_unavailable", "model_unusable"]
     message: str
@@ -153,7 +152,7 @@ class Fallback:
 
 @dataclass(frozen=True)
 class Writer:
-    """Who wrote, in how many attempts, and what it took.
+    """The provider and model of a text, the attempts it took, and their tokens and cost.
 
     `cost` is in the currency of the target's prices, None where they are unknown.
     """
@@ -168,9 +167,10 @@ class Writer:
 
 @dataclass(frozen=True)
 class Context:
-    """What a model was given: the messages, and what did not fit.
+    """The messages given to a model, and how many passages and turns they hold.
 
-    `passages_dropped` and `turns_dropped` are counts; tokens are counted by `count_tokens`.
+    `passages_dropped` and `turns_dropped` count what did not fit; tokens are as `count_tokens` has
+    them.
     """
 
     messages: tuple[Message, ...] = ()
@@ -192,7 +192,7 @@ class Point:
 
 @dataclass(frozen=True)
 class CorpusAnswer:
-    """What one corpus answers for itself. `text` is empty unless the decision is ANSWER."""
+    """The answer of one corpus alone. `text` is empty unless the decision is ANSWER."""
 
     corpus: str
     outcome: Outcome
@@ -213,7 +213,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Counted:
-    """How often words stand where a question was asked, in how many documents of how many.
+    """The exact count of some words: `hits` in `documents`, out of `of_documents` searched.
 
     `query` finds them in a concordance.
     """
@@ -265,9 +265,9 @@ class Answer:
     counted: Counted | None = None
     span_id: str = ""
 
-    def __repr__(self) -> str:  # noqa: D105
-        said = self.text or self.outcome.message
-        return f"<Answer: {self.outcome.decision}: {said[:80]!r}>"
+    def __repr__(self) -> str:
+        text = self.text or self.outcome.message
+        return f"<Answer: {self.outcome.decision}: {text[:80]!r}>"
 
     @property
     def citations(self) -> tuple[Citation, ...]:
@@ -278,12 +278,12 @@ class Answer:
         if self.outcome.decision != "ANSWER":
             return ()
         points = (*self.comparison.agreements, *self.comparison.differences)
-        said = [*self.verification.citations, *(c for point in points for c in point.citations)]
-        return tuple({citation.place: citation for citation in said}.values())
+        cited = [*self.verification.citations, *(c for point in points for c in point.citations)]
+        return tuple({citation.place: citation for citation in cited}.values())
 
     @property
     def scope(self) -> Extent:
-        """What was searched for it."""
+        """The corpora and documents that were searched."""
         return self.result.scope
 
     def to_dict(self, *, include_context: bool = True) -> dict[str, Any]:
@@ -292,11 +292,11 @@ class Answer:
 
     def to_frame(self) -> "DataFrame":
         """A pandas table: a row for each citation of each sentence."""
-        said = self.to_dict()
+        document = self.to_dict()
         return frame(
             [
-                {"sentence": sentence["text"], **said["citations"][index]}
-                for sentence in said["sentences"]
+                {"sentence": sentence["text"], **document["citations"][index]}
+                for sentence in document["sentences"]
                 for index in sentence["citations"]
             ]
         )
@@ -306,13 +306,13 @@ class Answer:
 
         Below it what was searched, and counts.
         """
-        said = self.to_dict()
+        document = self.to_dict()
         counts = (
             f"{corpus}: {of['cited']} cited, {of['kept']} kept"
-            for corpus, of in said["retrieval"]["per_corpus"].items()
+            for corpus, of in document["retrieval"]["per_corpus"].items()
         )
         text = self.text or f"{self.outcome.decision}: {self.outcome.message}"
-        shown = html_with_citations(text, said["citations"]) + closest_html(said["closest"])
+        shown = html_with_citations(text, document["citations"]) + closest_html(document["closest"])
         if self.confidence:
             shown += footer_html([CONFIDENCE[self.confidence.word]])
         return shown + footer_html([self.scope.sentence]) + footer_html(counts)
@@ -380,8 +380,8 @@ def answer_document(answer: Answer, *, include_context: bool) -> dict[str, Any]:
     }
 
 
-def _confidence(found: Confidence | None) -> dict[str, Any] | None:
-    return asdict(found) if found else None
+def _confidence(confidence: Confidence | None) -> dict[str, Any] | None:
+    return asdict(confidence) if confidence else None
 
 
 def _fallback(writer: Writer) -> dict[str, str] | None:
@@ -418,7 +418,7 @@ def _indices(of: Sequence[Citation], citations: Sequence[Citation]) -> list[int]
     return [places.index(citation.place) for citation in of]
 
 
-def _comparison(found: Comparison, citations: Sequence[Citation]) -> dict[str, Any]:
+def _comparison(comparison: Comparison, citations: Sequence[Citation]) -> dict[str, Any]:
     def points(of: Sequence[Point]) -> list[dict[str, Any]]:
         return [{"text": p.text, "citations": _indices(p.citations, citations)} for p in of]
 
@@ -435,10 +435,10 @@ def _comparison(found: Comparison, citations: Sequence[Citation]) -> dict[str, A
                 "fallback": _fallback(part.writer),
                 "confidence": _confidence(part.confidence),
             }
-            for part in found.answers
+            for part in comparison.answers
         ],
-        "agreements": points(found.agreements),
-        "differences": points(found.differences),
+        "agreements": points(comparison.agreements),
+        "differences": points(comparison.differences),
     }
 
 
@@ -453,11 +453,11 @@ def _choice(reading: Reading, question: str) -> dict[str, Any]:
 
 
 def _conflict(conflict: Contradiction) -> dict[str, Any]:
-    named = ("passage_id", "document_id", "corpus", "title", "date", "marker", "locator", "start")
+    names = ("passage_id", "document_id", "corpus", "title", "date", "marker", "locator", "start")
 
     def place(of: Citation) -> dict[str, Any]:
-        said = of.to_dict()
-        return {name: said[name] for name in (*named, "end", "quote")}
+        values = of.to_dict()
+        return {name: values[name] for name in (*names, "end", "quote")}
 
     return {
         "kind": conflict.kind,

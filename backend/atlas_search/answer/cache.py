@@ -19,32 +19,31 @@ class AnswerCache:
 
     def __init__(self, size: int, seconds: float, *, enabled: bool = True):
         self._enabled = enabled
-        self._kept: TTLCache[Hashable, Answer] = TTLCache(size, seconds)
+        self._answers: TTLCache[Hashable, Answer] = TTLCache(size, seconds)
         self._lock = threading.Lock()
         self.hits = 0
         self.misses = 0
 
     @property
     def enabled(self) -> bool:
-        """Whether answers are kept."""
         return self._enabled
 
     @property
     def kept(self) -> int:
         """Answers that are kept now."""
         with self._lock:
-            self._kept.expire()
-            return len(self._kept)
+            self._answers.expire()
+            return len(self._answers)
 
     def get(self, request: AskRequest, state: str) -> Answer | None:
-        """The answer to the same request in the same `Answerer.state`, if it is kept."""
+        """Return the answer to the same request in the same `Answerer.state`, if it is kept."""
         if request.history:
             return None
         with self._lock:
-            found = self._kept.get(key_of(request, state))
-            self.hits += found is not None
-            self.misses += found is None
-            return found
+            answer = self._answers.get(key_of(request, state))
+            self.hits += answer is not None
+            self.misses += answer is None
+            return answer
 
     def put(self, answer: Answer, state: str) -> None:
         """Keep an answer."""
@@ -56,19 +55,19 @@ class AnswerCache:
         )
         if self._enabled and not passing and not answer.request.history:
             with self._lock:
-                self._kept[key_of(answer.request, state)] = answer
+                self._answers[key_of(answer.request, state)] = answer
 
     def clear(self) -> int:
-        """Forget all answers; how many there were."""
+        """Forget all answers and return their number."""
         with self._lock:
-            self._kept.expire()
-            count = len(self._kept)
-            self._kept.clear()
+            self._answers.expire()
+            count = len(self._answers)
+            self._answers.clear()
             return count
 
 
 def key_of(request: AskRequest, state: str) -> Hashable:
-    """All that decides an answer; blanks in a question decide nothing."""
+    """Return all that decides an answer; blanks in a question decide nothing."""
     search = request.search
     return (
         " ".join(search.question.split()),

@@ -52,8 +52,8 @@ class Pair:
     @property
     def text(self) -> str:
         """Both sentences, each with its corpus and markers, and no word on which is right."""
-        said = zip(self.corpora, self.sentences, strict=True)
-        return "; ".join(f"{corpus}: {_quote(sentence)}" for corpus, sentence in said) + "."
+        pairs = zip(self.corpora, self.sentences, strict=True)
+        return "; ".join(f"{corpus}: {_quote(sentence)}" for corpus, sentence in pairs) + "."
 
     @property
     def citations(self) -> tuple[Citation, ...]:
@@ -72,26 +72,27 @@ def agreements_and_differences(
     answers: Mapping[str, Sequence[CheckedSentence]],
     vectors_of: Callable[[Sequence[str]], NDArray[np.float32]],
 ) -> tuple[list[Pair], list[Pair]]:
-    """What two corpora say alike, and what they say of one thing with other numbers or denied.
+    """Return the pairs of sentences in which two corpora agree, and those in which they differ.
 
+    Two sentences differ if they give other numbers for one thing, or if one denies the other.
     `answers` are the sentences of each corpus, `vectors_of` gives unit vectors, one row a text.
     The closest pairs come first, then those in the order of `answers`; a sentence stands in one
-    pair at most. What is neither alike nor opposed is left out, and so is any sentence without a
+    pair at most. Pairs that neither agree nor differ are left out, and so is any sentence without a
     citation or in another language than English.
     """
-    said = [
+    candidates = [
         (corpus, sentence)
         for corpus, sentences in answers.items()
         for sentence in sentences
         if sentence.citations and all(c.passage.language == "en" for c in sentence.citations)
     ]
-    if not said:
+    if not candidates:
         return [], []
-    vectors = vectors_of([sentence.text for _, sentence in said])
+    vectors = vectors_of([sentence.text for _, sentence in candidates])
     cosines = vectors @ vectors.T
     matches = [
         _Match(Pair((a, b), (x, y)), float(cosines[i, j]), frozenset({i, j}))
-        for (i, (a, x)), (j, (b, y)) in combinations(enumerate(said), 2)
+        for (i, (a, x)), (j, (b, y)) in combinations(enumerate(candidates), 2)
         if a != b and cosines[i, j] >= SAME_SUBJECT and _share_a_subject(x.text, y.text)
     ]
     matches.sort(key=lambda m: (-m.cosine, *sorted(m.places)))
@@ -103,12 +104,12 @@ def agreements_and_differences(
 
 def _best_pairs_of(matches: Sequence[_Match], used: set[int]) -> list[Pair]:
     """The pairs of sentences that no better pair has used."""
-    taken = []
+    pairs = []
     for match in matches:
         if not match.places & used:
             used |= match.places
-            taken.append(match.pair)
-    return taken
+            pairs.append(match.pair)
+    return pairs
 
 
 def _share_a_subject(a: str, b: str) -> bool:
@@ -136,7 +137,7 @@ Spoken = Mapping[str, Sequence[CheckedSentence]]
 
 @dataclass(frozen=True)
 class Stated:
-    """What corpora agree and differ about; `stand_in` says why no model stated it."""
+    """The points on which corpora agree and differ; `stand_in` says why no model stated them."""
 
     agreements: tuple[Point, ...]
     differences: tuple[Point, ...]
@@ -148,7 +149,7 @@ _LINE = re.compile(r"^\W*(AGREE|DIFFER)\W*:\s*(.+)$", re.MULTILINE)
 
 
 def search_each(run: SearchRun) -> dict[str, WholeResult]:
-    """The question put to every corpus alone."""
+    """Put the question to every corpus alone."""
     return {
         corpus: search(
             SearchRun(
@@ -214,10 +215,12 @@ def _joint(
 ) -> Written:
     """All answers as one text."""
     text = "\n\n".join(answer.text for answer in answers if answer.text)
-    said = [sentence for part in parts if part.text for sentence in part.verification.sentences]
+    sentences = [
+        sentence for part in parts if part.text for sentence in part.verification.sentences
+    ]
     return Written(
         text=text,
-        verification=sum_up(said) if text else NOTHING,
+        verification=sum_up(sentences) if text else NOTHING,
         outcome=ANSWERED if text else no_corpus_answers({a.corpus: a.outcome for a in answers}),
         writer=_joint_writer(run, parts, stated.stand_in),
         context=_joint_context([part.context for part in parts]),
@@ -250,7 +253,7 @@ def _joint_writer(run: AnswerRun, parts: Sequence[Written], stand_in: Fallback |
 
 
 def _joint_notes(answers: Sequence[CorpusAnswer], parts: Sequence[Written]) -> tuple[str, ...]:
-    """What the quotes of each corpus leave open: another may speak of it."""
+    """Return the notes of the corpora that answer: what one leaves open, another may speak of."""
     return tuple(
         f"{answer.corpus}: {note}"
         for answer, part in zip(answers, parts, strict=True)
@@ -300,39 +303,41 @@ def _points_by_rule(run: AnswerRun, spoken: Spoken, stand_in: Fallback | None) -
 
 
 def _points_by_model(run: AnswerRun, model: ChatModel, spoken: Spoken) -> Stated:
-    """What the model states, each line verified like an answer; what cannot be is left out."""
+    """Let the model state points, and keep the lines that can be verified like an answer."""
     messages = (
         Message("system", prompt("compare").template),
         Message("user", f"{_quote_all(spoken)}\n\nQuestion: {run.question}"),
     )
     filled = Filled("compare", prompt("compare"), {"question": run.question})
     done = call_model(run, model, messages, filled=filled)
-    given = _cited_by(spoken)
+    passages = _cited_by(spoken)
     checked = [
         (kind, line.strip(), verification)
         for kind, line in _LINE.findall(done.text)
-        if (verification := _verify_point(line, given))
+        if (verification := _verify_point(line, passages))
     ]
     support, judge = Support(), judge_of(run, model)
     if judge:
-        kept, support = judge_points(run, judge, [point[-1] for point in checked], given)
-        checked = [point for point, is_kept in zip(checked, kept, strict=True) if is_kept]
+        verdicts, support = judge_points(run, judge, [point[-1] for point in checked], passages)
+        checked = [point for point, is_kept in zip(checked, verdicts, strict=True) if is_kept]
     stated: dict[str, list[Point]] = {"AGREE": [], "DIFFER": []}
     for kind, line, verification in checked:
         stated[kind].append(Point(line, verification.citations))
     return Stated(tuple(stated["AGREE"]), tuple(stated["DIFFER"]), support=support)
 
 
-def _verify_point(line: str, given: Sequence[Passage]) -> Verification | None:
-    """That of a line, if all of it is cited and by sources of at least two corpora."""
-    checked = verify(line, given, len(given))
+def _verify_point(line: str, passages: Sequence[Passage]) -> Verification | None:
+    """Return the verification of a line; None unless all of it is cited, from several corpora."""
+    checked = verify(line, passages, len(passages))
     corpora = {citation.passage.corpus for citation in checked.citations}
     return checked if checked.valid and len(corpora) > 1 else None
 
 
 def _cited_by(spoken: Spoken) -> list[Passage]:
     """The passages that the answers cite, each once."""
-    cited = [citation for said in spoken.values() for one in said for citation in one.citations]
+    cited = [
+        citation for sentences in spoken.values() for one in sentences for citation in one.citations
+    ]
     return list({citation.passage.id: citation.passage for citation in cited}.values())
 
 
@@ -346,27 +351,27 @@ def _quote_all(spoken: Spoken) -> str:
 
 def _unknown_to_all(results: Collection[SearchResult]) -> tuple[UnknownWord, ...]:
     """The words that no corpus holds, as the first one that knows another spelling has them."""
-    found: dict[str, list[UnknownWord]] = {}
+    by_word: dict[str, list[UnknownWord]] = {}
     for result in results:
         for unknown in result.unknown_words:
-            found.setdefault(unknown.word, []).append(unknown)
-    to_all = [each for each in found.values() if len(each) == len(results)]
+            by_word.setdefault(unknown.word, []).append(unknown)
+    to_all = [each for each in by_word.values() if len(each) == len(results)]
     return tuple(next((u for u in each if u.suggestions), each[0]) for each in to_all)
 
 
 def _unmet_by_any(results: Collection[SearchResult]) -> RequiredUnmet | None:
-    """What is required and too few passages of a corpus hold, counted over all such corpora."""
+    """Join the requirements that corpora do not meet, their passages added up; None if all do."""
     unmet = [result.required_unmet for result in results if result.required_unmet]
     if not unmet:
         return None
-    kept = [
+    kept_ids = [
         result.required_unmet.kept
         if result.required_unmet
         else [item.passage.id for item in result.passages]
         for result in results
     ]
     count = sum(each.passages for each in unmet)
-    return RequiredUnmet(unmet[0].phrases, count, tuple(id_ for ids in kept for id_ in ids))
+    return RequiredUnmet(unmet[0].phrases, count, tuple(id_ for ids in kept_ids for id_ in ids))
 
 
 def _sum_timings(results: Iterable[WholeResult]) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""Where the passages an answer is written from contradict each other."""
+"""Contradictions between the passages that an answer is written from."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -35,7 +35,7 @@ _REQUIRED = r"(?:required|mandatory|compulsory|obligatory|obliged|necessary|need
 _FORBIDDEN = r"(?:prohibited|forbidden|banned|barred)"
 _OPTIONAL = r"(?:optional|voluntary)"
 RULED = rf"(?:{_PERMITTED}|{_REQUIRED}|{_FORBIDDEN}|{_OPTIONAL})"
-"""What may be said of anything one does: it is forbidden to enter."""
+"""Words that rule on anything one does: it is forbidden to enter."""
 
 _PHRASES = re.compile(
     # what bounds an amount neither permits nor forbids; the longest come first
@@ -75,27 +75,27 @@ class Rule(NamedTuple):
     phrases: tuple[tuple[int, int], ...]
 
     def holds(self, place: int) -> bool:
-        """Whether the character stands in one of the phrases."""
+        """Return True if the character at `place` belongs to one of the phrases."""
         return any(start <= place < end for start, end in self.phrases)
 
 
 def rule_in(sentence: str) -> Rule:
     """The rule that a sentence states: `no person shall` forbids, `need not` leaves open."""
-    found = [(match, _group(match)) for match in _PHRASES.finditer(sentence)]
-    places = [match.span() for match, _ in found]
-    named = [name for _, name in found if name != "bound"]
+    matches = [(match, _group(match)) for match in _PHRASES.finditer(sentence)]
+    places = [match.span() for match, _ in matches]
+    names = [name for _, name in matches if name != "bound"]
     start = _DENIES_ALL.match(sentence)
-    if start and named and named[0] in _DENIED:
+    if start and names and names[0] in _DENIED:
         places.append(start.span())
-        forces = {_DENIED[named[0]], *map(_plain, named[1:])}
+        forces = {_DENIED[names[0]], *map(_plain, names[1:])}
     else:
-        forces = {_plain(name) for name in named}
+        forces = {_plain(name) for name in names}
     force: Force = forces.pop() if len(forces) == 1 else "mixed" if forces else ""
     return Rule(force, tuple(places))
 
 
 def clash(one: Force, other: Force) -> bool:
-    """Whether two rules on one thing cannot both hold."""
+    """Return True if two rules on one thing cannot both hold."""
     return frozenset({one, other}) in _CLASHES
 
 
@@ -159,15 +159,15 @@ _FLOOR = re.compile(r"\bminimum\b", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What a sentence says.
+    """The content of a sentence, as far as it is compared with others.
 
     `said` are its folded words by their stems, `subject` the stems of what it is about, `names`
     those of its capitalised words but the first, which is its `opening`, `labels` its numbers that
-    are no quantities (sections, years in a name). `narrowed` are those that stand behind a
-    preposition, `beside` those that stand next to each other, which make one thing of two. A
-    `past` statement tells of one event. One that is not `free` holds under a condition or for
-    somebody only, or speaks of what its document alone makes clear. One `without_exception` says
-    so: never, any. `denies` leaves out what its `force` says.
+    are no quantities (sections, years in a name). `narrowed` are the stems behind a preposition,
+    `beside` the pairs of stems next to each other, which make one thing of two. A `past` statement
+    tells of one event. One that is not `free` holds under a condition or for somebody only, or
+    speaks of what its document alone makes clear. One `without_exception` says so: never, any.
+    `denies` leaves out what its `force` says.
     """
 
     said: dict[str, str]
@@ -202,7 +202,7 @@ def read(sentence: str) -> Statement:
         word for word in words(sentence) if word.start not in counted and not rule.holds(word.start)
     ]
     informative = [word for word in outside if word.informative]
-    denials = [found for found in DENIES.finditer(sentence) if not rule.holds(found.start())]
+    denials = [match for match in DENIES.finditer(sentence) if not rule.holds(match.start())]
     return Statement(
         said={w.term: w.folded for w in informative if not _DIGIT.search(w.folded)},
         subject=frozenset(
@@ -225,10 +225,10 @@ def read(sentence: str) -> Statement:
     )
 
 
-def _narrowed(sentence: str, found: Sequence[Word]) -> frozenset[str]:
+def _narrowed(sentence: str, outside: Sequence[Word]) -> frozenset[str]:
     """The stems of the words behind a preposition, as far as its phrase goes."""
     terms, inside, end = set(), False, 0
-    for word in found:
+    for word in outside:
         between = sentence[end : word.start]
         if between.strip(" -") or _ENDS_PHRASE.fullmatch(word.folded):
             inside = False
@@ -240,17 +240,17 @@ def _narrowed(sentence: str, found: Sequence[Word]) -> frozenset[str]:
     return frozenset(terms)
 
 
-def _beside(sentence: str, found: Sequence[Word]) -> frozenset[frozenset[str]]:
+def _beside(sentence: str, outside: Sequence[Word]) -> frozenset[frozenset[str]]:
     """The pairs of informative stems with nothing but a blank or a hyphen between them."""
     return frozenset(
         frozenset({one.term, two.term})
-        for one, two in pairwise(found)
+        for one, two in pairwise(outside)
         if one.informative and two.informative and sentence[one.end : two.start] in (" ", "-")
     )
 
 
 def specific(terms: frozenset[str]) -> frozenset[str]:
-    """Those of the stems that tell one thing from another."""
+    """Drop the stems of common things, which do not tell one thing from another."""
     return terms - _COMMON
 
 
@@ -270,11 +270,11 @@ _BINDING: dict[str, Force] = {"least": "required", "over": "forbidden"}
 
 _GRANTS = stems("api service server system platform gateway")
 _IS_GRANTED = stems("client user customer caller consumer developer")
-"""What allows so many requests, and who may make them: two names for the sides of one rule."""
+"""The side that allows so many requests and the side that may make them, of one rule."""
 
 
 class Difference(NamedTuple):
-    """How two statements contradict each other; `detail` is for people."""
+    """A contradiction between two statements; `detail` is for people."""
 
     kind: Literal["polarity", "number"]
     detail: str
@@ -283,7 +283,7 @@ class Difference(NamedTuple):
 def difference(
     a: Statement, b: Statement, titles: frozenset[str] = frozenset()
 ) -> Difference | None:
-    """How two statements on the same thing contradict each other; None if they do not.
+    """Return the contradiction between two statements on the same thing; None if there is none.
 
     They speak of the same thing if one names nothing that the other, or the title of its document,
     does not. What happened once must be tied to a name both use.
@@ -303,7 +303,7 @@ def difference(
 
 
 def may_agree(a: Statement, b: Statement) -> bool:
-    """Whether nothing that one says, a number, a date or a denial, is against the other."""
+    """Return True if no number, date or denial of one is against the other."""
     return a.denies == b.denies and not clash(a.force, b.force) and _amounts_agree(a, b)
 
 
@@ -334,7 +334,7 @@ def _speak_of_one_thing(
 
 
 def _common(a: Statement, b: Statement) -> frozenset[str]:
-    """What both speak of, be it only that they count it."""
+    """Return the stems that both speak of, those of things they only count included."""
     counted = {q.noun for q in a.quantities} & {q.noun for q in b.quantities} - {""}
     return (a.subject & b.subject) | counted
 
@@ -350,7 +350,7 @@ def _without_sides(
 
 
 def _narrows(a: Statement, b: Statement, own: frozenset[str]) -> bool:
-    """Whether a word that only `a` has makes a part of what `b` speaks of: an exception to it."""
+    """Check if a word only `a` has narrows it to a part of what `b` speaks of: an exception."""
     if any(pair & own and pair & b.subject for pair in a.beside):
         return True
     return bool(own & a.narrowed) and not b.without_exception
@@ -369,7 +369,7 @@ def _numbers(a: Statement, b: Statement) -> Difference | None:
 
 
 def _comparable(a: Statement, x: Quantity, b: Statement, y: Quantity) -> bool:
-    """Whether both tell the same of an amount: what it is, or how far it may go.
+    """Check that both give an amount in the same sense: its size, or how far it may go.
 
     A fact is no bound: `at most 200 guests` is not against `150 guests`.
     """
@@ -379,8 +379,8 @@ def _comparable(a: Statement, x: Quantity, b: Statement, y: Quantity) -> bool:
         return x.bound in ("", "most") or a.force == b.force == _BINDING.get(x.bound)
     if {x.bound, y.bound} != {"", "most"}:
         return False
-    exact, most, said = (x, y, a) if not x.bound else (y, x, b)
-    return said.is_ceiling or exact.exceeds(most)
+    exact, most, statement = (x, y, a) if not x.bound else (y, x, b)
+    return statement.is_ceiling or exact.exceeds(most)
 
 
 def _polarity(a: Statement, b: Statement, opposed: list[tuple[str, str]]) -> Difference | None:
@@ -444,14 +444,14 @@ def conflicts_between(
     are found than false ones; sentences in other languages than English are not compared.
     Each pair of places is listed once, in order of rank, then of place.
     """
-    found = {
+    by_places = {
         _places(conflict): conflict
         for conflict in (*_find_repealed(question, passages), *_find_opposed(question, passages))
     }
     rank = {item.passage.id: number for number, item in reversed(list(enumerate(passages)))}
     return tuple(
         sorted(
-            found.values(),
+            by_places.values(),
             key=lambda c: (rank[c.first.passage.id], rank[c.second.passage.id], *_places(c)),
         )
     )
@@ -460,7 +460,7 @@ def conflicts_between(
 def mark_stated(
     conflicts: Sequence[Contradiction], verification: Verification
 ) -> tuple[Contradiction, ...]:
-    """The same conflicts, those `stated` whose both places the answer cites."""
+    """Set `stated` on the conflicts of which the answer cites both places."""
     cited = verification.citations
     return tuple(
         replace(c, stated=_is_cited(c.first, cited) and _is_cited(c.second, cited))
@@ -471,8 +471,10 @@ def mark_stated(
 def to_list(
     conflicts: Sequence[Contradiction], verification: Verification
 ) -> tuple[Contradiction, ...]:
-    """What to tell beside an answer: all contradictions, but of a superseded source only if the
-    answer cites it or its successor."""
+    """Select the contradictions to list beside an answer.
+
+    One with a superseded source is listed only if the answer cites that source or its successor.
+    """
     cited = {citation.passage.document_id for citation in verification.citations}
     return tuple(
         conflict
@@ -485,10 +487,10 @@ def to_list(
 def find_concealed(
     conflicts: Sequence[Contradiction], verification: Verification
 ) -> tuple[Contradiction, ...]:
-    """Those of which the answer cites one place and keeps quiet about the other.
+    """Return the conflicts of which the answer cites one place and leaves out the other.
 
     A source that took the place of another need not be cited beside it, nor the other way round
-    where a question is about the past; so none is `repealed`.
+    where a question is about the past; so a `repealed` conflict is never concealed.
     """
     cited = verification.citations
     return tuple(
@@ -518,10 +520,10 @@ def _place(side: Citation) -> tuple[str, int, int]:
 
 def _find_opposed(question: str, passages: Sequence[CheckedPassage]) -> list[Contradiction]:
     """Sentences on one matter whose numbers differ, or one of which denies the other."""
-    asked = content_terms(question)
+    terms = content_terms(question)
     sides: dict[tuple[str, int, int], Citation] = {}
     for item in passages:
-        for side in _speaking_sides(item.passage, asked):
+        for side in _speaking_sides(item.passage, terms):
             sides.setdefault(_place(side), side)
     pairs = (_contradiction(a, b) for a, b in combinations(sides.values(), 2))
     return [conflict for conflict in pairs if conflict]
@@ -535,26 +537,26 @@ def _contradiction(a: Citation, b: Citation) -> Contradiction | None:
     if one.corpus != other.corpus and not first.names & second.names:
         return None
     titles = content_terms(f"{one.title} {other.title}")
-    found = difference(first, second, titles)
-    if not found or _are_apart(one, other):
+    contrast = difference(first, second, titles)
+    if not contrast or _are_apart(one, other):
         return None
-    return Contradiction(found.kind, a, b, found.detail)
+    return Contradiction(contrast.kind, a, b, contrast.detail)
 
 
 def _are_apart(one: Passage, other: Passage) -> bool:
-    """Whether one took the place of the other, or their titles tell of different years."""
+    """Check if one took the place of the other, or if their titles name different years."""
     years = [frozenset(_YEAR.findall(passage.title)) for passage in (one, other)]
     in_different_years = all(years) and years[0] != years[1]
     return in_different_years or took_over(one, other) or took_over(other, one)
 
 
 def _is_draft(passage: Passage) -> bool:
-    """Whether its document is not in force, or not yet, or one judge's opinion only."""
+    """Check for a document that is not in force, or not yet, or one judge's opinion only."""
     status = str(passage.metadata.get("status", ""))
     return bool(_DRAFT.search(f"{passage.title} {passage.section} {status}"))
 
 
-def _speaking_sides(passage: Passage, asked: frozenset[str]) -> list[Citation]:
+def _speaking_sides(passage: Passage, terms: frozenset[str]) -> list[Citation]:
     """The sentences of a passage that still holds which share a word with the question, if only
     `limit`."""
     if passage.language != DEFAULT_LANGUAGE or is_superseded(passage) or _is_draft(passage):
@@ -568,13 +570,13 @@ def _speaking_sides(passage: Passage, asked: frozenset[str]) -> list[Citation]:
     return [
         passage.cite(start, end)
         for start, end in clauses
-        if is_sentence(said := passage.text[start:end])
-        and asked & (read(unwrap(said)).terms | titled)
+        if is_sentence(quote := passage.text[start:end])
+        and terms & (read(unwrap(quote)).terms | titled)
     ]
 
 
 def is_sentence(quote: str) -> bool:
-    """Whether it can state something of its own: no heading, no item of a list, no long period."""
+    """Check that the quote can state something alone: no heading, no list item, no long period."""
     return MIN_WORDS <= len(quote.split()) <= MAX_WORDS and bool(_WHOLE.search(quote))
 
 
@@ -583,14 +585,14 @@ def _read(side: Citation) -> Statement:
 
 
 def _find_repealed(question: str, passages: Sequence[CheckedPassage]) -> list[Contradiction]:
-    """What a superseded document says against what its successor says, once for each two.
+    """Set a superseded document against its successor, once for each pair of documents.
 
     Both must be evidence: a successor that merely turned up too is not asked about.
     """
-    found: dict[frozenset[str], Contradiction] = {}
+    by_pair: dict[frozenset[str], Contradiction] = {}
     for one, other in combinations([item.passage for item in passages if item.valid], 2):
         pair = frozenset({one.document_id, other.document_id})
-        if len(pair) < 2 or pair in found:
+        if len(pair) < 2 or pair in by_pair:
             continue
         old, new = (one, other) if took_over(other, one) else (other, one)
         if not took_over(new, old):
@@ -598,8 +600,8 @@ def _find_repealed(question: str, passages: Sequence[CheckedPassage]) -> list[Co
         first, second = _speaking(question, one), _speaking(question, other)
         if first and second:
             detail = f"{old.title} was superseded by {new.title}"
-            found[pair] = Contradiction("repealed", first, second, detail)
-    return list(found.values())
+            by_pair[pair] = Contradiction("repealed", first, second, detail)
+    return list(by_pair.values())
 
 
 def _speaking(question: str, passage: Passage) -> Citation | None:
@@ -607,17 +609,17 @@ def _speaking(question: str, passage: Passage) -> Citation | None:
 
     None if they are too few to speak to it.
     """
-    asked = content_terms(question, passage.language)
+    terms = content_terms(question, passage.language)
     spans = [
         span
         for span in sentences(passage.text, passage.language)
         if len(passage.text[span.start : span.end].split()) >= MIN_WORDS
     ]
     shared = [
-        len(asked & content_terms(passage.text[span.start : span.end], passage.language))
+        len(terms & content_terms(passage.text[span.start : span.end], passage.language))
         for span in spans
     ]
     best = max(shared, default=0)
-    if not best or best < SHARE_ASKED * len(asked):
+    if not best or best < SHARE_ASKED * len(terms):
         return None
     return passage.cite(*spans[shared.index(best)])

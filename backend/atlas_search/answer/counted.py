@@ -76,27 +76,27 @@ MOST_WORDS = 4  # without quotation marks; more are no phrase that stands anywhe
 
 
 def asks_about_collection(question: str, history: Sequence[ChatTurn] = ()) -> bool:
-    """Whether a question asks what the collection holds, or which years it covers.
+    """Return True if a question asks what the collection holds, or which years it covers.
 
     In a conversation `it` is the collection only if the question before was about that.
     """
-    asked = " ".join(question.split())
-    found = next(filter(None, (form.fullmatch(asked) for form in _ABOUT_COLLECTION)), None)
-    if found is None:
+    text = " ".join(question.split())
+    match = next(filter(None, (form.fullmatch(text) for form in _ABOUT_COLLECTION)), None)
+    if match is None:
         return False
     before = [turn.content for turn in history if turn.role == "user"]
-    return not (before and found.groupdict().get("it")) or asks_about_collection(before[-1])
+    return not (before and match.groupdict().get("it")) or asks_about_collection(before[-1])
 
 
 def words_asked_for(question: str) -> str:
-    """The words of which a question asks in how many documents they stand; else empty."""
-    asked = " ".join(question.split())
-    found = next((match[1] for form in _FORMS if (match := form.fullmatch(asked))), None)
-    if found is None:
+    """Return the words that a question asks to be counted, as in how many documents; else empty."""
+    text = " ".join(question.split())
+    phrase = next((match[1] for form in _FORMS if (match := form.fullmatch(text))), None)
+    if phrase is None:
         return ""
-    if quoted := _QUOTED.fullmatch(found.strip()):
+    if quoted := _QUOTED.fullmatch(phrase.strip()):
         return quoted[1]
-    words = _ARTICLE.sub("", found.strip(), count=1) if _ARTICLE.match(found.strip()) else found
+    words = _ARTICLE.sub("", phrase.strip(), count=1) if _ARTICLE.match(phrase.strip()) else phrase
     is_plain = _PLAIN.fullmatch(words) and not _DESCRIBES.search(words)
     return words if is_plain and len(words.split()) <= MOST_WORDS else ""
 
@@ -115,7 +115,7 @@ def count_asked_for(run: AnswerRun) -> Counted | None:
     if node is None:
         return None
     searcher = run.answerer.searcher
-    asked = WordsRequest(
+    words_request = WordsRequest(
         corpora=request.corpora,
         every_corpus=request.every_corpus,
         filters=request.filters,
@@ -124,6 +124,6 @@ def count_asked_for(run: AnswerRun) -> Counted | None:
         text=query,
         query=node,
     )
-    counting = WordsRun(searcher.store, searcher.tracer, asked, run.stop)
+    counting = WordsRun(searcher.store, searcher.tracer, words_request, run.stop)
     total = count_hits(counting, CountsRequest(ALL, by_corpus=False)).total
     return Counted(words, query, total.hits or 0, total.documents, total.of_documents)

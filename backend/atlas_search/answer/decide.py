@@ -1,4 +1,4 @@
-"""Whether to answer: each outcome with a reason a program and a person can read."""
+"""The decision whether to answer: each outcome has a reason for programs and one for people."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ DEFAULT_THRESHOLD = 0.25
 It leaves out what is about another subject; whether the passages answer is for the model to say.
 """
 RISKY_THRESHOLD = 0.334
-"""The same for a question with one of the target's words of RISK."""
+"""Evidence it needs at least for a question with one of the target's words of RISK."""
 
 _SHOWN = 200  # characters of the nearest quote
 
@@ -36,20 +36,20 @@ ANSWERED = Outcome("ANSWER", "answered", "The passages support an answer.")
 
 
 def evidence_of(result: SearchResult) -> float:
-    """How much the collection speaks to the question, in [0, 1]."""
+    """Return the evidence that the collection holds for the question, in [0, 1]."""
     return mean_evidence(result.confidence.max, result.confidence.support)
 
 
 def mean_evidence(similarity: float, support: float) -> float:
-    """The same from the best similarity and the best score.
+    """Return the evidence as the mean of the best similarity and the best score.
 
-    Their mean tells absent subjects from paraphrased questions better than either alone.
+    It tells absent subjects from paraphrased questions better than either alone.
     """
     return (similarity + support) / 2
 
 
 def before_writing(result: SearchResult, threshold: float) -> Outcome:
-    """Whether the evidence is worth writing from."""
+    """Decide whether the evidence is worth writing from."""
     if not result.query.has_subject:
         return _abstain("no_subject", "The question does not say what it is about.")
     if not result.passages:
@@ -85,7 +85,10 @@ def before_writing(result: SearchResult, threshold: float) -> Outcome:
 
 
 def before_quoting(chosen: Chosen, needed: float) -> Outcome:
-    """Whether quotes are likely enough to answer, `needed` in [0, 1]; else what comes nearest."""
+    """Decide whether quotes are likely enough to answer, `needed` in [0, 1].
+
+    If they are not, the message gives the nearest one.
+    """
     whole = chosen.whole
     if chosen.answers(needed):
         return ANSWERED
@@ -109,7 +112,7 @@ def before_quoting(chosen: Chosen, needed: float) -> Outcome:
 
 @dataclass(frozen=True)
 class TextFault:
-    """Why a text cannot be used though its citations hold: a fixed word, and a sentence."""
+    """The reason why a text with valid citations cannot be used: a fixed word and a sentence."""
 
     code: str
     message: str
@@ -121,7 +124,7 @@ def after_writing(
     concealed: tuple[Contradiction, ...],
     fault: TextFault | None,
 ) -> Outcome:
-    """Whether what was written may be sent."""
+    """Decide whether the text may be sent."""
     if not text.strip():
         return _abstain("no_answer", "The passages hold no sentence that answers.")
     if not verification.valid:
@@ -148,7 +151,7 @@ def after_writing(
 
 
 def refuse(result: SearchResult) -> Outcome:
-    """The model found no answer in the passages, and no quote of them is likely one."""
+    """Abstain: the model found no answer in the passages, and no quote of them is likely one."""
     return _abstain(
         "model_refused",
         "The language model found no answer in the passages.",
@@ -157,7 +160,7 @@ def refuse(result: SearchResult) -> Outcome:
 
 
 def leans_on(words: str, read_as: str) -> Outcome:
-    """A question that leans on what was said before is not answered as if it stood alone."""
+    """Ask what is meant by a question that leans on what was said before."""
     if read_as:
         message = f"The question leans on what was said before. Is this meant: “{read_as}”"
     else:
@@ -166,12 +169,12 @@ def leans_on(words: str, read_as: str) -> Outcome:
 
 
 def asks_for_count(words: str, *, hits: int, documents: int, of_documents: int) -> Outcome:
-    """How many documents say something stands in none of them: it was counted."""
-    said = f"{documents} of {of_documents} documents say “{words}”"
+    """Give an exact count: no passage says how many documents say something."""
+    sentence = f"{documents} of {of_documents} documents say “{words}”"
     often = f", {hits} {'time' if hits == 1 else 'times'}" if hits else ""
     return _abstain(
         "counted",
-        f"Counted exactly: {said}{often}. No passage itself gives a number.",
+        f"Counted exactly: {sentence}{often}. No passage itself gives a number.",
         hits=hits,
         documents=documents,
         of_documents=of_documents,
@@ -179,7 +182,7 @@ def asks_for_count(words: str, *, hits: int, documents: int, of_documents: int) 
 
 
 def describe_collection(scope: Extent) -> Outcome:
-    """What the collection holds stands in none of its passages: the manifest says it."""
+    """Describe the collection by its manifest, as none of its passages does."""
     parts = [f"{part.label}, {_documents(part.documents, part.dates)}" for part in scope.corpora]
     return _abstain(
         "collection",
@@ -198,7 +201,7 @@ def _documents(count: int, dates: Dates) -> str:
 
 
 def no_corpus_answers(outcomes: Mapping[str, Outcome]) -> Outcome:
-    """Of all corpora that were to be compared, none answers."""
+    """Abstain: none of the compared corpora answers."""
     reasons = "; ".join(f"{corpus}: {outcome.message}" for corpus, outcome in outcomes.items())
     return _abstain("no_corpus_answers", f"No corpus answers. {reasons}", corpora=len(outcomes))
 

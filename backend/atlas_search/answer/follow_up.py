@@ -14,15 +14,15 @@ from atlas_search.language.languages import CAPITAL
 from atlas_search.language.text import is_function_word, sentences, words
 
 LONGEST = 300
-"""Characters; a longer question tells what it is about."""
+"""Characters of a question; a longer one says what it is about."""
 TELLING = 6
-"""So do more informative words. Of 7,267 questions that were asked alone, put behind three others,
-the rules touch 1 in 100."""
+"""Informative words of a question; one with more says what it is about. Of 7,267 questions that
+were asked alone, put behind three others, the rules touch 1 in 100."""
 TELLING_ALONE = 3
-"""With nothing said before, more words or a name are enough to search for."""
+"""The same bound with nothing said before; a name is enough, too."""
 TURNS_READ = 20
 CHARACTERS_READ = 2000
-"""Of an answer; of a question fewer."""
+"""Characters read of a turn."""
 
 _WH = "who whom whose what which when where why how"
 _PREPOSITION = r"(?:in|under|for|during|since|by|before|after|at|to|from|against|of|on|about|with)"
@@ -87,7 +87,7 @@ _CALLED = {"case": r" v", "decision": " v", "judgment": " v", "act": "Act", "law
 
 @dataclass(frozen=True)
 class FollowUp:
-    """What a follow-up may mean: a whole `question`, empty if it is not sure, or none is one.
+    """The reading of a follow-up: a whole `question`, empty if none is sure or it is no follow-up.
 
     `pointer` is the word that points back to what is not known, empty if none does.
     """
@@ -98,49 +98,49 @@ class FollowUp:
 
 def read_follow_up(question: str, history: Sequence[ChatTurn]) -> FollowUp:
     """Read a question after `history`, oldest turn first."""
-    asked: list[str] = []
+    questions: list[str] = []
     answer = ""
     for turn in history[-TURNS_READ:]:
-        said = " ".join(MARKER.sub("", turn.content[:CHARACTERS_READ]).split())
+        text = " ".join(MARKER.sub("", turn.content[:CHARACTERS_READ]).split())
         if turn.role == "user":
-            asked.append((_read(said, asked, answer).question or said)[:LONGEST])
+            questions.append((_read(text, questions, answer).question or text)[:LONGEST])
             answer = ""
         else:
-            spans = sentences(said)
-            answer = said[spans[0].start : spans[0].end][:LONGEST] if spans else ""
-    return _read(" ".join(question.split()), asked, answer)
+            spans = sentences(text)
+            answer = text[spans[0].start : spans[0].end][:LONGEST] if spans else ""
+    return _read(" ".join(question.split()), questions, answer)
 
 
-def _read(question: str, asked: Sequence[str], answer: str) -> FollowUp:
+def _read(question: str, questions: Sequence[str], answer: str) -> FollowUp:
     telling = sum(word.informative for word in words(question))
     if len(question) > LONGEST or telling > TELLING:
         return FollowUp()
     if fragment := _fragment(question):
-        whole = _completed(fragment, asked[-1]) if asked else ""
+        whole = _completed(fragment, questions[-1]) if questions else ""
         return FollowUp(whole, "" if whole else question)
-    if not asked and not answer and (telling > TELLING_ALONE or _named(question)):
+    if not questions and not answer and (telling > TELLING_ALONE or _names_in(question)):
         return FollowUp()
-    found = _pointers(question)
-    if not found:
-        return _on_the_subject(question, asked, answer)
-    meant = [(pointer, _meant(pointer, asked, answer)) for pointer in found]
-    for pointer, name in meant:
+    pointers = _pointers(question)
+    if not pointers:
+        return _on_the_subject(question, questions, answer)
+    referents = [(pointer, _referent(pointer, questions, answer)) for pointer in pointers]
+    for pointer, name in referents:
         if not name:
             return FollowUp(pointer=pointer.group())
-    written = question
-    for pointer, name in reversed(meant):
-        written = written[: pointer.start()] + name + written[pointer.end() :]
-    written = re.sub(r"^(?:and|but|so),? ", "", written, flags=re.IGNORECASE)
-    return FollowUp(written[:1].upper() + written[1:])
+    text = question
+    for pointer, name in reversed(referents):
+        text = text[: pointer.start()] + name + text[pointer.end() :]
+    text = re.sub(r"^(?:and|but|so),? ", "", text, flags=re.IGNORECASE)
+    return FollowUp(text[:1].upper() + text[1:])
 
 
-def _on_the_subject(question: str, asked: Sequence[str], answer: str) -> FollowUp:
-    """`Who dissented?`: one word alone is asked of what was spoken of."""
+def _on_the_subject(question: str, questions: Sequence[str], answer: str) -> FollowUp:
+    """Add the subject to a question of one word: `Who dissented?`"""
     telling = [word for word in words(question) if word.informative]
     whole = len(telling) != 1 or not _CLAUSE.match(question)
-    if not (asked or answer) or whole or _named(question):
+    if not (questions or answer) or whole or _names_in(question):
         return FollowUp()
-    subject = "" if telling[0].folded == "else" else _subject(asked, answer)
+    subject = "" if telling[0].folded == "else" else _subject(questions, answer)
     if not subject:
         return FollowUp(pointer=question)
     return FollowUp(f"{question.rstrip('?!. ')} ({subject})?")
@@ -150,14 +150,14 @@ def _pointers(question: str) -> list[re.Match[str]]:
     """The words that point to something outside the question, each form once."""
     text = _QUOTED.sub(lambda quoted: "x" * len(quoted.group()), question)
     nothing = [match.span() for match in _NOTHING.finditer(text)]
-    found: dict[str, re.Match[str]] = {}
+    pointers: dict[str, re.Match[str]] = {}
     for match in _POINTER.finditer(text):
         inside = any(start <= match.start() < end for start, end in nothing)
         if match["it"] and (inside or match.group().isupper()):
             continue
         if not _means_its_own(match, text):
-            found.setdefault(match.lastgroup or "", match)
-    return list(found.values())
+            pointers.setdefault(match.lastgroup or "", match)
+    return list(pointers.values())
 
 
 def _means_its_own(pointer: re.Match[str], text: str) -> bool:
@@ -173,46 +173,46 @@ def _means_its_own(pointer: re.Match[str], text: str) -> bool:
     return bool(owned or plural or _OWN.search(before))
 
 
-def _meant(pointer: re.Match[str], asked: Sequence[str], answer: str) -> str:
-    """What a word that points back stands for; empty if it is not sure."""
-    kind, said = pointer.lastgroup, pointer.group().lower()
+def _referent(pointer: re.Match[str], questions: Sequence[str], answer: str) -> str:
+    """Return the words that a pointer stands for; empty if they are not sure."""
+    kind, word = pointer.lastgroup, pointer.group().lower()
     if kind == "then":
-        years = re.findall(rf"\b{_YEAR}\b", asked[-1] if asked else "")
+        years = re.findall(rf"\b{_YEAR}\b", questions[-1] if questions else "")
         return f"in {years[0]}" if len(years) == 1 else ""
-    subject = "" if kind == "this" else _subject(asked, answer, kind or "")
-    if kind == "noun" and not re.search(_CALLED.get(said.split()[-1], ""), subject):
+    subject = "" if kind == "this" else _subject(questions, answer, kind or "")
+    if kind == "noun" and not re.search(_CALLED.get(word.split()[-1], ""), subject):
         return ""
     if kind == "there" and subject:
         return subject if _PLACED.search(pointer.string[: pointer.start()]) else f"in {subject}"
     goes_on = pointer.string[pointer.end() :].strip(" ?!.")
-    return f"{subject}'s" if subject and said in _POSSESSIVES and goes_on else subject
+    return f"{subject}'s" if subject and word in _POSSESSIVES and goes_on else subject
 
 
-def _subject(asked: Sequence[str], answer: str, kind: str = "") -> str:
+def _subject(questions: Sequence[str], answer: str, kind: str = "") -> str:
     """The subject named last; empty where several were, or none that can be meant."""
-    for number, text in enumerate(reversed(asked)):
-        for said in (text, answer if not number else ""):
-            is_person = bool(re.match("who ", said, re.IGNORECASE))
-            topic = _TOPIC.match(said)
-            names = _named(said)
+    for number, text in enumerate(reversed(questions)):
+        for line in (text, answer if not number else ""):
+            is_person = bool(re.match("who ", line, re.IGNORECASE))
+            topic = _TOPIC.match(line)
+            names = _names_in(line)
             if kind == "he":
-                names = [name for name in names if not _NO_PERSON.search(said)]
+                names = [name for name in names if not _NO_PERSON.search(line)]
             if kind in ("it", "noun") and is_person:
                 names = []
             if topic and kind != "there" and is_person == (kind == "he"):
                 inner = re.search(r" of (.+)", topic["be"] or "")
-                named = _named(f"x {inner[1]}") if inner and kind != "he" else []
-                names = named if len(named) == 1 else [topic["be"] or topic["done"]]
-            if kind == "they" and len(names) == 2 and " and ".join(names) in said:
+                inner_names = _names_in(f"x {inner[1]}") if inner and kind != "he" else []
+                names = inner_names if len(inner_names) == 1 else [topic["be"] or topic["done"]]
+            if kind == "they" and len(names) == 2 and " and ".join(names) in line:
                 names = [" and ".join(names)]
             if names:
                 return names[0] if len(names) == 1 else ""
     return ""
 
 
-def _named(text: str) -> list[str]:
+def _names_in(text: str) -> list[str]:
     """The names in a text, each once; a word that only begins it is none."""
-    found = []
+    names = []
     for match in _NAME.finditer(text):
         name = match["name"]
         if match.start("name") == 0:
@@ -224,36 +224,36 @@ def _named(text: str) -> list[str]:
         if name and name != "I":
             the = "the " if match["before"] in ("the ", "The ") else ""
             of = (match["of"] or "") if _PLACED_BEFORE.search(text, 0, match.end("before")) else ""
-            found.append(f"{the}{name}{of}" if the else name)
-    return list(dict.fromkeys(found))
+            names.append(f"{the}{name}{of}" if the else name)
+    return list(dict.fromkeys(names))
 
 
 def _fragment(question: str) -> re.Match[str] | None:
-    """The question as a part of one, if it is no more: `And in 1990?`, `Why?`"""
-    found = _FRAGMENT.fullmatch(question)
-    part = found and (found["about"] or found["also"] or found["place"])
+    """Match a question that is only a part of one: `And in 1990?`, `Why?`"""
+    match = _FRAGMENT.fullmatch(question)
+    part = match and (match["about"] or match["also"] or match["place"])
     if part and (_CLAUSE.search(part) or "," in part or len(part.split()) > 6):
         return None
-    return found
+    return match
 
 
 def _completed(fragment: re.Match[str], previous: str) -> str:
     """The previous question with a part in the place of its like; empty if that is not sure."""
     if fragment["asks"]:
-        asked = re.match(rf"(?:when|where|why|how)(?= {any_of(AUXILIARIES)})", previous, re.I)
-        return f"{fragment['asks'].capitalize()}{previous[asked.end() :]}" if asked else ""
+        start = re.match(rf"(?:when|where|why|how)(?= {any_of(AUXILIARIES)})", previous, re.I)
+        return f"{fragment['asks'].capitalize()}{previous[start.end() :]}" if start else ""
     part = next(fragment[group] for group in ("about", "also", "place") if fragment[group])
-    placed = re.match(rf"(?i:{_PREPOSITION}) (?P<what>.+)", part)
-    what = placed["what"] if placed else part
+    place = re.match(rf"(?i:{_PREPOSITION}) (?P<what>.+)", part)
+    what = place["what"] if place else part
     is_year = re.fullmatch(_YEAR, what)
-    if not is_year and not _named(f"x {what}"):
+    if not is_year and not _names_in(f"x {what}"):
         return ""
-    alike = re.findall(rf"\b{_YEAR}\b", previous) if is_year else _named(previous)
-    if placed and not is_year:
+    alike = re.findall(rf"\b{_YEAR}\b", previous) if is_year else _names_in(previous)
+    if place and not is_year:
         behind = rf"\b{_PREPOSITION} "
         alike = [name for name in alike if re.search(behind + re.escape(name), previous)]
     if len(alike) == 1:
         return previous.replace(alike[0], what)
-    if alike or not placed or (_named(previous) and not is_year):
+    if alike or not place or (_names_in(previous) and not is_year):
         return ""
     return f"{previous.rstrip('?.! ')} {part[0].lower()}{part[1:]}?"

@@ -1,6 +1,5 @@
-"""An entailment model as a judge: whether a sentence follows from a window of what it cites.
-
-The target's language model as a judge: asked of each sentence, in one word.
+"""The judges of sentences: the target's language model, asked for one word about each, and an
+entailment model, asked whether a sentence follows from a window of what it cites.
 
 A form with verdicts and reasons for all sentences at once was tried: a model of 1.5 billion
 parameters called 36 of 36 sentences supported that had been made false by hand. Asked for one word
@@ -30,7 +29,7 @@ _ASKED = "Does the text say this, with every name, number and date?"
 
 @dataclass(frozen=True)
 class ModelJudge:
-    """See Judge. What the calls take counts as spent."""
+    """A judge that asks the target's language model; its calls count as spent."""
 
     run: AnswerRun
     chat: ChatModel
@@ -42,13 +41,12 @@ class ModelJudge:
         return self.run.model_name
 
     def judge(self, claims: Sequence[Claim]) -> Judgements:
-        """See Judge."""
-        said = {claim.number: self._says(claim) for claim in claims}
+        replies = {claim.number: self._says(claim) for claim in claims}
         doubt = f"{self.model} does not find all of it in what it cites."
         return Judgements(
             of={
                 number: Judgement("supported", "") if yes else Judgement("unsupported", doubt)
-                for number, yes in said.items()
+                for number, yes in replies.items()
                 if yes is not None
             },
             why_not="the judge says neither yes nor no.",
@@ -75,12 +73,13 @@ _MARKS = "*_#>•- "  # of Markdown, around a sentence
 
 @dataclass(frozen=True)
 class EntailmentJudge:
-    """See Judge.
+    """A judge that asks an entailment model.
 
     A sentence is supported if one window of its passages entails it. The windows are the cited
     quote and every other sentence of the passages, each with its neighbours as far as the model
     reads, and the quotes together where there are several. A sentence is contradicted if none
-    entails it and the first, about the quote, contradicts it.
+    entails it and the first, about the quote, contradicts it. Passages are not compared with each
+    other.
     """
 
     stop: Stop
@@ -93,41 +92,42 @@ class EntailmentJudge:
         return self.entailment.name
 
     def judge(self, claims: Sequence[Claim]) -> Judgements:
-        """See Judge. It does not compare passages."""
         return Judgements({claim.number: self._judge_one(claim) for claim in claims})
 
     def _judge_one(self, claim: Claim) -> Judgement:
-        said = claim.text.strip(_MARKS)
-        windows = list(dict.fromkeys(self._windows(claim, said)))
-        found: list[Inference] = []
+        sentence = claim.text.strip(_MARKS)
+        windows = list(dict.fromkeys(self._windows(claim, sentence)))
+        inferences: list[Inference] = []
         for at in range(0, len(windows), _BATCH):
             self.stop.check()
-            found += self.entailment.infer([(window, said) for window in windows[at : at + _BATCH]])
-            best = max(each.entailment for each in found)
+            inferences += self.entailment.infer(
+                [(window, sentence) for window in windows[at : at + _BATCH]]
+            )
+            best = max(each.entailment for each in inferences)
             if best >= LIKELY:
                 return Judgement("supported", f"Entailed with {best:.2f}.")
-        against = found[0].contradiction
+        against = inferences[0].contradiction
         reason = f"What it cites entails it with {best:.2f} at most, by {self.model}"
         if against >= LIKELY:
             return Judgement("contradicted", f"{reason}, and contradicts it with {against:.2f}.")
         return Judgement("unsupported", f"{reason}; {LIKELY:.2f} is needed.")
 
-    def _windows(self, claim: Claim, said: str) -> Iterator[str]:
+    def _windows(self, claim: Claim, sentence: str) -> Iterator[str]:
         for citation in claim.citations:
-            yield self._window(citation.passage, _place(citation), said)
+            yield self._window(citation.passage, _place(citation), sentence)
         if len(claim.citations) > 1:
             yield " ".join(unwrap(citation.quote) for citation in claim.citations)
         for passage in claim.passages:
             for place in range(len(_spans(passage))):
-                yield self._window(passage, place, said)
+                yield self._window(passage, place, sentence)
 
-    def _window(self, passage: Passage, place: int, said: str) -> str:
+    def _window(self, passage: Passage, place: int, sentence: str) -> str:
         """A sentence with the one before and the one after, or less where that is too long."""
         spans = _spans(passage)
         for first, last in ((place - 1, place + 1), (place - 1, place), (place, place)):
             start, end = spans[max(first, 0)].start, spans[min(last, len(spans) - 1)].end
             window = unwrap(passage.text[start:end])
-            if self.entailment.fits(window, said):
+            if self.entailment.fits(window, sentence):
                 break
         return window
 
@@ -158,26 +158,26 @@ def claims_of(sentences: Sequence[CheckedSentence], given: Sequence[Passage]) ->
 def judge_sentences(
     judge: Judge, checked: Verification, given: Sequence[Passage]
 ) -> tuple[Verification, Support]:
-    """What a judge says of an answer that passed the citation check.
+    """Judge the sentences of an answer that passed the citation check.
 
-    A sentence that it did not judge has a warning. If it judged none, the citation check alone
+    A sentence that the judge leaves out gets a warning. If it judges none, the citation check alone
     verified the answer, and `verified_by` says so. Raises what `Judge.judge` does.
     """
     claims = claims_of(checked.sentences, given)
-    said = judge.judge(claims)
+    judgements = judge.judge(claims)
     sentences = list(checked.sentences)
     for claim in claims:
         at = claim.number - 1
-        sentences[at] = _mark(sentences[at], claim, said)
+        sentences[at] = _mark(sentences[at], claim, judgements)
     support = Support(
-        verified_by=judge.verifier if said.of else "citations",
-        doubts=tuple(_doubts(claims, said)),
+        verified_by=judge.verifier if judgements.of else "citations",
+        doubts=tuple(_doubts(claims, judgements)),
     )
     return sum_up(sentences), support
 
 
 def join_support(parts: Sequence[Support], points: Support) -> Support:
-    """What was found in texts that are one answer, and in its points.
+    """Join the support of texts that make one answer, and of its points.
 
     The answer is verified as its least verified text is.
     """
@@ -189,23 +189,23 @@ def join_support(parts: Sequence[Support], points: Support) -> Support:
     )
 
 
-def _doubts(claims: Iterable[Claim], said: Judgements) -> Iterable[Doubt]:
+def _doubts(claims: Iterable[Claim], judgements: Judgements) -> Iterable[Doubt]:
     for claim in claims:
-        judgement = said.of.get(claim.number)
+        judgement = judgements.of.get(claim.number)
         if judgement and judgement.verdict != "supported":
             yield Doubt(claim.number, claim.text, judgement.verdict, judgement.reason)
 
 
-def _mark(sentence: CheckedSentence, claim: Claim, said: Judgements) -> CheckedSentence:
-    if claim.number in said.of:
-        is_supported = said.of[claim.number].verdict == "supported"
+def _mark(sentence: CheckedSentence, claim: Claim, judgements: Judgements) -> CheckedSentence:
+    if claim.number in judgements.of:
+        is_supported = judgements.of[claim.number].verdict == "supported"
         return replace(sentence, support="supported" if is_supported else "")
-    warning = f"was not judged: {said.why_not}"
+    warning = f"was not judged: {judgements.why_not}"
     return replace(sentence, support="not_judged", warnings=(*sentence.warnings, warning))
 
 
 def judge_of(run: AnswerRun, model: ChatModel) -> Judge | None:
-    """Who judges what `model` wrote; None if the citation check is all."""
+    """Return the judge of what `model` wrote; None if the citation check is all."""
     target = run.target
     if target.verify == "model":
         return ModelJudge(run, model)
@@ -217,9 +217,9 @@ def judge_of(run: AnswerRun, model: ChatModel) -> Judge | None:
 def judge_points(
     run: AnswerRun, judge: Judge, points: Sequence[Verification], given: Sequence[Passage]
 ) -> tuple[list[bool], Support]:
-    """Whether each point is supported in all it says; those that are not judged are not.
+    """Judge points: one that is not supported in all it says, or not judged, gets False.
 
-    `struck` holds what is wrong with the others. Raises what `Judge.judge` does.
+    `struck` holds what is wrong with these. Raises what `Judge.judge` does.
     """
     if not points:
         return [], Support()
@@ -230,8 +230,8 @@ def judge_points(
     ends = list(accumulate(len(point.sentences) for point in points))
     parts = [checked.sentences[a:b] for a, b in zip([0, *ends], ends, strict=False)]
     struck = (*support.doubts, *_not_judged(checked.sentences))
-    kept = [all(sentence.support == "supported" for sentence in part) for part in parts]
-    return kept, Support(support.verified_by, (), struck)
+    verdicts = [all(sentence.support == "supported" for sentence in part) for part in parts]
+    return verdicts, Support(support.verified_by, (), struck)
 
 
 def _not_judged(sentences: Sequence[CheckedSentence]) -> list[Doubt]:

@@ -60,7 +60,7 @@ _REFERS = re.compile(
 _LAW = re.compile(r"\b(?:Act|Code|Regulations?|Ordinance|Statute|By-?law|Constitution)\b")
 _SENTENCE = re.compile(r"([\s\S]+)")
 _CLAUSE = re.compile(r"\s*(?:\([^()]{1,80}\)\s*)*([^;]+)")
-"""Of a list of definitions in one sentence, each with its name in another language behind it."""
+"""A definition in a list within one sentence, without the foreign name behind the one before."""
 _DIGIT = re.compile(r"\d")
 _AROUND = frozenset("definition meaning term word expression phrase".split())
 
@@ -82,8 +82,8 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
-    """What one document says: a definition has a `meaning`, a rule a `statement`."""
+class _Assertion:
+    """A sentence of one document: a definition has a `meaning`, a rule a `statement`."""
 
     citation: Citation
     meaning: frozenset[str] = frozenset()
@@ -110,31 +110,31 @@ def readings(
     usable = [item.passage for item in passages if item.valid and _is_usable(item.passage)]
     if _names_its_source(question, usable, labels or {}):
         return ()
-    groups: list[list[_Said]] = []
-    for said in _said_by_documents(question, usable):
-        relations = [_relation(group[0], said) for group in groups]
+    groups: list[list[_Assertion]] = []
+    for assertion in _assertions_by_document(question, usable):
+        relations = [_relation(group[0], assertion) for group in groups]
         if "same" in relations:
-            groups[relations.index("same")].append(said)
+            groups[relations.index("same")].append(assertion)
         elif all(relation == "other" for relation in relations):
-            groups.append([said])
+            groups.append([assertion])
     if len(groups) < 2:
         return ()
     return tuple(_reading(group, groups, labels or {}) for group in groups)
 
 
 def must_choose(found: Sequence[Reading], request: AskRequest) -> bool:
-    """Whether whoever asked is to choose: they say so, or an answer has no place for all."""
+    """Return True if the request asks for a choice, or an answer has no room for all readings."""
     several = len(found) > 1
     return several and (request.clarify or len(found) > request.target.answer_sentences)
 
 
 def clarify(found: Sequence[Reading]) -> Outcome:
-    """That the question must say which reading it means."""
-    named = "; ".join(reading.label for reading in found)
+    """Abstain: the question must say which reading it means."""
+    labels = "; ".join(reading.label for reading in found)
     return Outcome(
         "ABSTAIN",
         "clarify",
-        f"The sources read the question in {len(found)} ways ({named}). Say which is meant.",
+        f"The sources read the question in {len(found)} ways ({labels}). Say which is meant.",
         {"readings": len(found)},
     )
 
@@ -146,40 +146,43 @@ def _is_usable(passage: Passage) -> bool:
 def _names_its_source(
     question: str, passages: Sequence[Passage], labels: Mapping[str, str]
 ) -> bool:
-    """Whether a question says where or when: with a name, a number, a period or a corpus."""
-    found = words(question)
-    named = any(
+    """Check if a question says where or when: with a name, a number, a period or a corpus."""
+    question_words = words(question)
+    has_name = any(
         question[word.start].isupper() and not question[word.start : word.end].isupper()
-        for word in found[1:]
+        for word in question_words[1:]
     )
-    if named or _DIGIT.search(question) or _PERIOD.search(question) or _NOT_NOW.search(question):
+    if has_name or _DIGIT.search(question) or _PERIOD.search(question) or _NOT_NOW.search(question):
         return True
     corpora = {passage.corpus for passage in passages}
     parts = [content_terms(f"{name} {labels.get(name, '')}".replace("_", " ")) for name in corpora]
     shared = frozenset.intersection(*parts) if len(parts) > 1 else frozenset()
-    return any((part - shared) & {word.term for word in found} for part in parts)
+    return any((part - shared) & {word.term for word in question_words} for part in parts)
 
 
-def _said_by_documents(question: str, passages: Sequence[Passage]) -> list[_Said]:
-    """What each document says, in order of rank; a document that says several things is left
-    out."""
-    by_document: dict[str, list[_Said]] = {}
+def _assertions_by_document(question: str, passages: Sequence[Passage]) -> list[_Assertion]:
+    """Return one sentence of each document, in order of rank.
+
+    A document whose sentences say different things is left out.
+    """
+    by_document: dict[str, list[_Assertion]] = {}
     for passage in passages:
-        by_document.setdefault(passage.document_id, []).extend(_said_in(question, passage))
+        by_document.setdefault(passage.document_id, []).extend(_assertions_in(question, passage))
     return [
-        said[0]
-        for said in by_document.values()
-        if said and not any(_compare(said[0], other) == "other" for other in said[1:])
+        assertions[0]
+        for assertions in by_document.values()
+        if assertions
+        and not any(_compare(assertions[0], other) == "other" for other in assertions[1:])
     ]
 
 
-def _said_in(question: str, passage: Passage) -> list[_Said]:
+def _assertions_in(question: str, passage: Passage) -> list[_Assertion]:
     if term := _term_asked(question):
-        found = [(part, _meaning(term, part.quote)) for part in _parts(passage, _CLAUSE)]
-        return [_Said(part, meaning=meaning) for part, meaning in found if meaning]
-    if asked := _rule_asked(question):
-        rules = [(part, _rule(asked, unwrap(part.quote))) for part in _parts(passage, _SENTENCE)]
-        return [_Said(part, statement=rule) for part, rule in rules if rule]
+        meanings = [(part, _meaning(term, part.quote)) for part in _parts(passage, _CLAUSE)]
+        return [_Assertion(part, meaning=meaning) for part, meaning in meanings if meaning]
+    if terms := _rule_asked(question):
+        rules = [(part, _rule(terms, unwrap(part.quote))) for part in _parts(passage, _SENTENCE)]
+        return [_Assertion(part, statement=rule) for part, rule in rules if rule]
     return []
 
 
@@ -196,15 +199,15 @@ def _parts(passage: Passage, pattern: re.Pattern[str]) -> list[Citation]:
 def _term_asked(question: str) -> frozenset[str]:
     """The words of the term whose meaning is asked; empty if none is."""
     match = _TERM_ASKED.match(question.strip())
-    asked = next((text for text in match.groups() if text), "") if match else ""
-    return _singular(asked) - _AROUND
+    term = next((text for text in match.groups() if text), "") if match else ""
+    return _singular(term) - _AROUND
 
 
 def _rule_asked(question: str) -> frozenset[str]:
     """The stems of what a rule is asked about; empty if none is, or only of common things."""
     match = _RULE_ASKED.match(question)
-    asked = read(_HOW.sub("", question)).subject if match else frozenset()
-    return asked if specific(asked) else frozenset()
+    subject = read(_HOW.sub("", question)).subject if match else frozenset()
+    return subject if specific(subject) else frozenset()
 
 
 def _meaning(term: frozenset[str], sentence: str) -> frozenset[str]:
@@ -220,23 +223,23 @@ def _singular(text: str) -> frozenset[str]:
     return frozenset(word.folded.removesuffix("s") for word in words(text) if word.informative)
 
 
-def _rule(asked: frozenset[str], sentence: str) -> Statement | None:
+def _rule(terms: frozenset[str], sentence: str) -> Statement | None:
     """A sentence that states a rule or an amount and holds all that is asked of."""
     if not is_sentence(sentence):
         return None
-    said = read(sentence)
-    if not said.free or said.past or not asked <= said.terms:
+    statement = read(sentence)
+    if not statement.free or statement.past or not terms <= statement.terms:
         return None
-    return said if said.quantities or said.force else None
+    return statement if statement.quantities or statement.force else None
 
 
-def _relation(one: _Said, other: _Said) -> Relation:
-    found = _compare(one, other)
-    return found if found != "other" or _are_apart(one.passage, other.passage) else "unclear"
+def _relation(one: _Assertion, other: _Assertion) -> Relation:
+    relation = _compare(one, other)
+    return relation if relation != "other" or _are_apart(one.passage, other.passage) else "unclear"
 
 
-def _compare(one: _Said, other: _Said) -> Relation:
-    """Whether two say the same of what was asked, or something else."""
+def _compare(one: _Assertion, other: _Assertion) -> Relation:
+    """Compare two sentences: do they say the same of what was asked, or something else?"""
     if one.statement is None or other.statement is None:
         if not (one.meaning and other.meaning):
             return "unclear"
@@ -251,7 +254,7 @@ def _compare(one: _Said, other: _Said) -> Relation:
 
 
 def _without_names(statement: Statement) -> Statement:
-    """What is said wherever it holds: names say where."""
+    """Drop names and labels, which say where a statement holds."""
     return replace(
         statement,
         subject=statement.subject - statement.names,
@@ -261,7 +264,7 @@ def _without_names(statement: Statement) -> Statement:
 
 
 def _are_apart(one: Passage, other: Passage) -> bool:
-    """Whether each can be right for itself: of two corpora, two laws, or two periods."""
+    """Check if each can be right for itself: in another corpus, law or period."""
     if one.corpus != other.corpus:
         return True
     if _LAW.search(one.title) and _LAW.search(other.title):
@@ -271,10 +274,10 @@ def _are_apart(one: Passage, other: Passage) -> bool:
 
 
 def _reading(
-    group: Sequence[_Said], groups: Sequence[Sequence[_Said]], labels: Mapping[str, str]
+    group: Sequence[_Assertion], groups: Sequence[Sequence[_Assertion]], labels: Mapping[str, str]
 ) -> Reading:
     corpora = _corpora(group)
-    documents = tuple(said.passage.document_id for said in group)
+    documents = tuple(assertion.passage.document_id for assertion in group)
     shared = any(set(corpora) & set(_corpora(other)) for other in groups if other is not group)
     label = "; ".join(labels.get(corpus, corpus) for corpus in corpora)
     if shared:
@@ -284,5 +287,5 @@ def _reading(
     return Reading(label, corpora, documents, filters, group[0].citation)
 
 
-def _corpora(group: Sequence[_Said]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(said.passage.corpus for said in group))
+def _corpora(group: Sequence[_Assertion]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(assertion.passage.corpus for assertion in group))

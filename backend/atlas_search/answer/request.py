@@ -37,7 +37,7 @@ class AskRequest:
 
     @property
     def reads_follow_ups(self) -> bool:
-        """Whether a follow-up is searched for as it was read."""
+        """True if a follow-up is searched for as it was read."""
         if self.read_follow_ups is None:
             return self.target.condense_followups
         return self.read_follow_ups

@@ -41,8 +41,7 @@ class Answerer:
     readers: Mapping[str, ReaderModel]
     entailment: Mapping[str, EntailmentModel] = field(default_factory=dict)
     turns: Turns = field(default_factory=Turns)
-    """Of answers that search or quote: many at once would leave those who only search no processor.
-    """
+    """Turns at searching and quoting: many answers at once would leave searches no processor."""
 
     def threshold(self, target: Target) -> float:
         """Return the evidence an answer needs: the target's, the collection's, or the default."""
@@ -87,7 +86,6 @@ class AnswerRun:
 
     @property
     def target(self) -> Target:
-        """How it is answered."""
         return self.request.target
 
     @property
@@ -97,7 +95,6 @@ class AnswerRun:
 
     @property
     def tracer(self) -> Tracer:
-        """Opens the spans."""
         return self.answerer.searcher.tracer
 
     def stage(self, name: str, *given: object, of: str = "") -> AbstractContextManager[Stage]:
@@ -106,7 +103,6 @@ class AnswerRun:
 
     @property
     def metrics(self) -> Metrics:
-        """Counts."""
         return self.answerer.searcher.metrics
 
     @property
@@ -122,7 +118,7 @@ class AnswerRun:
 
     @property
     def likelihood(self) -> float:
-        """How likely quotes must be to answer."""
+        """The likelihood that quotes need to answer, in [0, 1]."""
         needed = self.answerer.likelihood(self.target)
         return max(needed, LIKELY) if self.is_risky else needed
 
@@ -143,7 +139,7 @@ class AnswerRun:
 
     @property
     def labels(self) -> dict[str, str]:
-        """What people call each corpus, by its id."""
+        """The label of each corpus by its id."""
         return {corpus.id: corpus.label for corpus in self.answerer.searcher.store.corpora}
 
     def tell(self, event: Event) -> None:

@@ -285,10 +285,12 @@ def _describe_reading(
     of = {item.passage.id: item.passage for item in passages}
     best = spans.answers(0.0)
     ranked_by = {"score_is": score_name(target)}
-    given = [TracedDocument(i.passage.id, i.ranked.score, i.passage, ranked_by) for i in passages]
+    candidates = [
+        TracedDocument(i.passage.id, i.ranked.score, i.passage, ranked_by) for i in passages
+    ]
     read_by = {"score_is": "reader"}
     read = [TracedDocument(id_, each.score, of[id_], read_by) for id_, each in best.items()]
-    span.list_reranked(question, model, LateDocuments.of(given), LateDocuments.of(read))
+    span.list_reranked(question, model, LateDocuments.of(candidates), LateDocuments.of(read))
     span.output([{"id": id_, "answer": of[id_].text[s:e]} for id_, (s, e, _) in best.items()])
 
 

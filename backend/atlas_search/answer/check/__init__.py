@@ -1,1 +1,1 @@
-"""Whether an answer holds what its sources say."""
+"""The check of an answer against its sources."""

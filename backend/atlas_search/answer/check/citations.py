@@ -26,7 +26,7 @@ from atlas_search.language.languages import DEFAULT_LANGUAGE
 
 @dataclass(frozen=True)
 class Verification:
-    """What was found in an answer.
+    """The result of checking the citations of an answer.
 
     An error makes the answer unusable, a warning does not; those of a sentence name its number.
     Groundedness is the share of sentences with at least one valid marker, in [0, 1].
@@ -38,18 +38,18 @@ class Verification:
 
     @property
     def valid(self) -> bool:
-        """Whether all citations hold."""
+        """True if all citations hold."""
         return not self.errors
 
     @property
     def citations(self) -> tuple[Citation, ...]:
         """The valid citations in order, each place in a document once."""
-        found = {
+        places = {
             (citation.marker, citation.start, citation.end): citation
             for sentence in self.sentences
             for citation in sentence.citations
         }
-        return tuple(found.values())
+        return tuple(places.values())
 
     @property
     def sentence_groundedness(self) -> float:
@@ -60,7 +60,7 @@ class Verification:
 
     @property
     def answer_grounded(self) -> bool:
-        """Whether every sentence is grounded."""
+        """True if every sentence is grounded."""
         return self.sentence_groundedness == 1.0
 
 
@@ -77,14 +77,16 @@ class Checker:
         self._read: dict[str, list[ReadPassage]] = {}
         for passage in given:
             self._read.setdefault(passage.marker, []).append(ReadPassage(passage, effort))
-        self._sources = SourceWords([r for found in self._read.values() for r in found], usual)
-        self._given = given
-        self._told_superseded: set[str] = set()
+        self._sources = SourceWords(
+            [r for passages in self._read.values() for r in passages], usual
+        )
+        self._passages = given
+        self._superseded_ids: set[str] = set()
         # overlapping passages share a place
         self._places: dict[tuple[str, int, int], Citation] = {}
 
     def check(self, written: MarkedSentence) -> CheckedSentence:
-        """The sentence with its citations; its errors and warnings are predicates of it.
+        """Return the sentence with its citations; its errors and warnings are predicates of it.
 
         Raises what the effort does.
         """
@@ -118,30 +120,30 @@ class Checker:
         )
 
     def _superseded(self, citations: Sequence[Citation]) -> Iterator[str]:
-        """What it cites that another document took the place of, each document once an answer."""
+        """Warn of cited documents that another took the place of, once for each in an answer."""
         for passage in (citation.passage for citation in citations):
-            successors = successors_of(passage, self._given)
-            if successors and passage.document_id not in self._told_superseded:
-                self._told_superseded.add(passage.document_id)
+            successors = successors_of(passage, self._passages)
+            if successors and passage.document_id not in self._superseded_ids:
+                self._superseded_ids.add(passage.document_id)
                 yield f"cites {passage.title}, which was superseded by {successors}."
 
     def _faults(
         self, sentence: ReadSentence, markers: Sequence[str], cited: Sequence[ReadPassage]
     ) -> list[str]:
-        """What is wrong with what it writes."""
+        """List the tokens that are no citations, or none of a given passage."""
         fakes = lookalikes(sentence.text, self._document_ids, cited)
-        found = [f"writes {shorten_token(fake)}, which is not a citation token." for fake in fakes]
-        found += [
+        faults = [f"writes {shorten_token(fake)}, which is not a citation token." for fake in fakes]
+        faults += [
             f"cites {shorten_token(marker)}, which was not retrieved."
             for marker in markers
             if marker not in self._read
         ]
-        return found
+        return faults
 
     def _citation(self, marker: str, sentence: ReadSentence) -> Citation:
         passage, span = place_of(sentence, self._read[marker])
-        found = passage.cite(*span)
-        return self._places.setdefault(found.place, found)
+        citation = passage.cite(*span)
+        return self._places.setdefault(citation.place, citation)
 
 
 def verify(
@@ -162,8 +164,8 @@ def sum_up(checked: Sequence[CheckedSentence]) -> Verification:
     if not checked:
         return Verification((), ("The answer holds no sentence.",), ())
     numbered = list(enumerate(checked, start=1))
-    errors = [fault for n, said in numbered for fault in _name_sentence(n, said.errors)]
-    warnings = [fault for n, said in numbered for fault in _name_sentence(n, said.warnings)]
+    errors = [fault for n, sentence in numbered for fault in _name_sentence(n, sentence.errors)]
+    warnings = [fault for n, sentence in numbered for fault in _name_sentence(n, sentence.warnings)]
     if not errors and not any(sentence.grounded for sentence in checked):
         errors.append("No sentence has a citation.")
     return Verification(tuple(checked), tuple(errors), tuple(warnings))
@@ -180,7 +182,7 @@ def _warnings(
     *,
     excused: bool,
 ) -> list[str]:
-    found = ["has no citation."] if excused else []
+    warnings = ["has no citation."] if excused else []
     if citations:
-        found += missing_support(read, cited)
-    return found
+        warnings += missing_support(read, cited)
+    return warnings

@@ -62,9 +62,9 @@ def _without_tokens(text: str) -> tuple[str, list[str], list[int]]:
         piece = text[last : group.start()].rstrip(_BLANKS)
         if stripped := piece.rstrip():
             written = length + len(stripped)
-        found = MARKER.findall(group.group())
-        tokens += found
-        offsets += [written] * len(found)
+        markers = MARKER.findall(group.group())
+        tokens += markers
+        offsets += [written] * len(markers)
         parts.append(piece)
         length, last = length + len(piece), group.end()
     return "".join([*parts, text[last:]]), tokens, offsets

@@ -38,11 +38,10 @@ _AROUND = 20  # characters on either side that a quotation from the source has i
 def lookalikes(
     sentence: str, document_ids: frozenset[str], cited: Sequence[ReadPassage]
 ) -> list[str]:
-    """What passes for a citation in a sentence without its tokens: brackets, and bare ids with a
-    page or a locator.
+    """Find what passes for a citation: brackets, and bare ids with a page or a locator.
 
-    It is none of ours, but the source's own, if it comes with the words around it from one of the
-    `cited` passages.
+    The sentence is without its tokens. A find is the source's own, and left out, if it comes with
+    the words around it from one of the `cited` passages.
     """
     return [
         match.group()
@@ -113,7 +112,7 @@ _READ = 500  # characters of a sentence
 
 
 def is_refusal(written: Sequence[MarkedSentence]) -> bool:
-    """Whether a whole answer says that it cannot answer.
+    """Return True if a whole answer says that it cannot answer.
 
     So does one without a sentence, and one that cites nothing and begins with a refusal. With a
     citation, only one sentence about what the passages do not say is a refusal.
@@ -126,13 +125,13 @@ def is_refusal(written: Sequence[MarkedSentence]) -> bool:
 
 
 def is_caveat(sentence: str) -> bool:
-    """Whether a sentence only says what the passages do not hold.
+    """Return True if a sentence only says what the passages do not hold.
 
     One with a further clause says more: `The passages do not say so, as he was bribed.`
     """
-    said = _fold(sentence)
-    silent = _BY_SILENCE.match(said) if len(sentence) <= _READ else None
-    return silent is not None and not _MORE.search(said, silent.end())
+    folded = _fold(sentence)
+    silent = _BY_SILENCE.match(folded) if len(sentence) <= _READ else None
+    return silent is not None and not _MORE.search(folded, silent.end())
 
 
 def _fold(sentence: str) -> str:
@@ -162,56 +161,56 @@ class SourceWords:
     """All passages that an answer was written from, as one body of words and numbers."""
 
     def __init__(self, given: Sequence[ReadPassage], language: str):
-        self._given = given
+        self._passages = given
         self._language = language
 
     def hold(self, said: str) -> bool:
-        """Whether all informative words of a text, and all its numbers, are theirs."""
+        """Check that all informative words of a text, and all its numbers, are theirs."""
         return not numbers_missing(said, self._numbers) and any(
             self._unknown(said, language) <= known for language, known in self._terms.items()
         )
 
     def number(self, said: str) -> bool:
-        """Whether they hold all numbers of a text."""
+        """Check that all numbers of a text are theirs."""
         return not numbers_missing(said, self._numbers)
 
     def _unknown(self, said: str, language: str) -> frozenset[str]:
-        found = words(said, language)
+        all_words = words(said, language)
         return frozenset(
             word.term
-            for word in found
+            for word in all_words
             if word.informative and word.folded not in _ANNOUNCING and not word.folded.isdigit()
         )
 
     @cached_property
     def _numbers(self) -> list[KnownNumbers]:
-        return [read.numbers for read in self._given]
+        return [read.numbers for read in self._passages]
 
     @cached_property
     def _terms(self) -> dict[str, frozenset[str]]:
         """The stems of each language; those of a title and a section are theirs, too."""
-        found: dict[str, set[str]] = {self._language: set()}
-        for read in self._given:
+        by_language: dict[str, set[str]] = {self._language: set()}
+        for read in self._passages:
             passage = read.passage
-            named = content_terms(f"{passage.title}\n{passage.section}", passage.language)
-            found.setdefault(passage.language, set()).update(read.terms, named)
-        return {language: frozenset(terms) for language, terms in found.items()}
+            headings = content_terms(f"{passage.title}\n{passage.section}", passage.language)
+            by_language.setdefault(passage.language, set()).update(read.terms, headings)
+        return {language: frozenset(terms) for language, terms in by_language.items()}
 
 
 def is_heading(text: str, sources: SourceWords) -> bool:
-    """Whether it only announces what follows: in Markdown's marks, or with a colon at its end.
+    """Check for a heading: in Markdown's marks, or with a colon at its end.
 
-    A heading in words that no passage holds may state anything.
+    A heading in words that no passage holds may state anything, so it is none.
     """
     bold = len(text) > 4 and text.startswith("**") and text.endswith(("**", "**:"))
-    said = text.strip("*_#: ")
+    title = text.strip("*_#: ")
     announces = bold or text.startswith("#") or text.endswith((":", ":**"))
-    short = said[-1:] not in ".!?…" and len(text.split()) <= _WORDS_OF_HEADING
-    return announces and short and not _NEGATED.search(said) and sources.hold(said)
+    short = title[-1:] not in ".!?…" and len(text.split()) <= _WORDS_OF_HEADING
+    return announces and short and not _NEGATED.search(title) and sources.hold(title)
 
 
 def is_empty_caveat(text: str, sources: SourceWords) -> bool:
-    """Whether it only says what the passages do not hold: it may name that, but no figure."""
+    """Check for a caveat without figures of its own; it may name what the passages do not hold."""
     return is_caveat(text) and sources.number(text)
 
 
@@ -219,32 +218,36 @@ _SLUG = re.compile(r"[^a-z0-9]+")
 
 
 def is_superseded(passage: Passage) -> bool:
-    """Whether another document has taken the place of this one."""
+    """Return True if another document has taken the place of this one."""
     return "superseded_by" in passage.metadata
 
 
 def successors_of(passage: Passage, others: Iterable[Passage]) -> str:
-    """What took its place, for people: by its title if it is among `others`, else as the metadata
-    name it; empty if nothing did."""
+    """Return the documents that took its place, for people; empty if none did.
+
+    They are named by their titles if they are among `others`, else as the metadata name them.
+    """
     titles = dict.fromkeys(other.title for other in others if took_over(other, passage))
-    return ", ".join(titles or _named(passage, "superseded_by"))
+    return ", ".join(titles or _names_in(passage, "superseded_by"))
 
 
 def took_over(new: Passage, old: Passage) -> bool:
-    """Whether the document of `new` took the place of that of `old`: one of them names the other,
-    by its id or its title."""
+    """Return True if the document of `new` took the place of the document of `old`.
+
+    One of them names the other, by its id or its title.
+    """
     if is_superseded(new):
         return False
     return _name_one(old, "superseded_by", new) or _name_one(new, "supersedes", old)
 
 
 def _name_one(passage: Passage, field: str, other: Passage) -> bool:
-    named = _named(passage, field)
+    names = _names_in(passage, field)
     ids = (other.document_id, other.document_id.removeprefix(f"{other.corpus}."), other.title)
-    return bool({_slug(name) for name in named} & {_slug(name) for name in ids} - {""})
+    return bool({_slug(name) for name in names} & {_slug(name) for name in ids} - {""})
 
 
-def _named(passage: Passage, field: str) -> tuple[str, ...]:
+def _names_in(passage: Passage, field: str) -> tuple[str, ...]:
     stated = passage.metadata.get(field, ())
     return stated if isinstance(stated, tuple) else (str(stated),)
 

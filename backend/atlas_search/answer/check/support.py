@@ -1,4 +1,4 @@
-"""What a sentence says against what its sources say: quotes, numbers and shared words."""
+"""The support of a sentence by its sources: quotes, numbers and shared words."""
 
 import re
 from collections import defaultdict
@@ -37,16 +37,16 @@ def numbers_of(text: str) -> frozenset[str]:
     `1.000` is read as a thousand and as one; `1914-18` holds 1918; `3 million` holds 3; small
     numbers may be written in English words.
     """
-    found = {f"{first}{last}" for first, last in _SPANNED.findall(text)}
+    numbers = {f"{first}{last}" for first, last in _SPANNED.findall(text)}
     for match in _NUMBER.finditer(text):
-        found |= _readings(match)
+        numbers |= _readings(match)
         if _is_list(match["number"]):
-            found |= {_whole(part) for part in _parts(match["number"])}
-    return frozenset(found | {str(_WORDS[word.lower()]) for word in _WORD.findall(text)})
+            numbers |= {_whole(part) for part in _parts(match["number"])}
+    return frozenset(numbers | {str(_WORDS[word.lower()]) for word in _WORD.findall(text)})
 
 
 class KnownNumbers:
-    """What `numbers_of` found, to look up the numbers of sentences in."""
+    """The numbers that `numbers_of` found in a text, to look up those of sentences."""
 
     def __init__(self, readings: frozenset[str]):
         self.readings = readings
@@ -63,11 +63,11 @@ def numbers_missing(sentence: str, known: Iterable[KnownNumbers]) -> list[str]:
     The number of a list item is none. `known` is not looked at for a sentence without numbers.
     """
     item = _NUMBERED_ITEM.match(sentence)
-    found = list(_NUMBER.finditer(sentence, item.end() if item else 0))
-    if not found:
+    matches = list(_NUMBER.finditer(sentence, item.end() if item else 0))
+    if not matches:
         return []
     places = list(known)
-    return sorted({match["number"] for match in found if not _hold(places, match)})
+    return sorted({match["number"] for match in matches if not _hold(places, match)})
 
 
 def _hold(known: Sequence[KnownNumbers], match: re.Match[str]) -> bool:
@@ -85,18 +85,18 @@ def _readings(match: re.Match[str]) -> set[str]:
     """The number with its separators as marks of thousands, and as decimal ones."""
     *head, last = _parts(match["number"])
     if not head:
-        found = {_whole(last)}
+        readings = {_whole(last)}
     else:
-        found = {_decimal("".join(head), last)}
+        readings = {_decimal("".join(head), last)}
         if all(len(part) == 3 for part in (*head[1:], last)):
-            found.add(_whole("".join(head) + last))
+            readings.add(_whole("".join(head) + last))
     if match["scale"]:
-        found |= {_scale(reading, SCALES[match["scale"].lower()]) for reading in found}
-    return found
+        readings |= {_scale(reading, SCALES[match["scale"].lower()]) for reading in readings}
+    return readings
 
 
 def _is_list(number: str) -> bool:
-    """Whether it may be several numbers: a date, a section, or two with a blank between them."""
+    """Check for several numbers in one: a date, a section, or two with a blank between them."""
     parts = _parts(number)
     grouped = all(len(part) == 3 for part in parts[1:])
     return (len(parts) > 2 and not grouped) or any(c.isspace() for c in number)
@@ -175,8 +175,8 @@ class ReadPassage:
     @cached_property
     def letters(self) -> tuple[str, list[int]]:
         """Its text without blanks and marks of quotation, and where each character stands."""
-        kept = [at for at, char in enumerate(self.passage.text) if is_said(char)]
-        return "".join(self.passage.text[at] for at in kept), kept
+        places = [at for at, char in enumerate(self.passage.text) if is_said(char)]
+        return "".join(self.passage.text[at] for at in places), places
 
     @cached_property
     def folded(self) -> str:
@@ -192,7 +192,7 @@ class ReadPassage:
     def numbers(self) -> KnownNumbers:
         """Its numbers, with those of what is known of it."""
         passage = self.passage
-        places = (f"{found.locator} {found.section or ''}" for found in passage.locators)
+        places = (f"{locator.locator} {locator.section or ''}" for locator in passage.locators)
         known = (passage.title, passage.section, passage.date, *places, passage.printed_page)
         return KnownNumbers(numbers_of("\n".join((passage.text, *known))))
 
@@ -201,10 +201,10 @@ class ReadPassage:
 
         With its likeness, the Jaccard similarity.
         """
-        found = [self._holders[term] for term in asked if term in self._holders]
-        if not found:
+        holders = [self._holders[term] for term in asked if term in self._holders]
+        if not holders:
             return 0.0, self._places[0]
-        shared = np.bincount(np.concatenate(found), minlength=len(self._places))
+        shared = np.bincount(np.concatenate(holders), minlength=len(self._places))
         likeness = shared / (len(asked) + self._sizes - shared)
         best = int(likeness.argmax())
         return float(likeness[best]), self._places[best]
@@ -213,12 +213,12 @@ class ReadPassage:
     def _places(self) -> list[TextSpan]:
         """Its sentences; the whole text if there is none."""
         text, language = self.passage.text, self.passage.language
-        found = [
+        spans = [
             TextSpan(block.start + start, block.start + end)
             for block in _blocks(text)
             for start, end in sentences(text[block.start : block.end], language)
         ]
-        return found or [TextSpan(0, len(text))]
+        return spans or [TextSpan(0, len(text))]
 
     @cached_property
     def _terms_of_places(self) -> list[frozenset[str]]:
@@ -227,21 +227,21 @@ class ReadPassage:
 
     @cached_property
     def _sizes(self) -> NDArray[np.int64]:
-        """How many stems each place has."""
+        """The number of stems in each place."""
         return np.array([len(terms) for terms in self._terms_of_places], dtype=np.int64)
 
     @cached_property
     def _holders(self) -> Mapping[str, NDArray[np.int64]]:
         """The places that hold each stem, by index."""
-        found: dict[str, list[int]] = defaultdict(list)
+        holders: dict[str, list[int]] = defaultdict(list)
         for place, terms in enumerate(self._terms_of_places):
             for term in terms:
-                found[term].append(place)
-        return {term: np.array(places, dtype=np.int64) for term, places in found.items()}
+                holders[term].append(place)
+        return {term: np.array(places, dtype=np.int64) for term, places in holders.items()}
 
 
 def is_said(char: str) -> bool:
-    """Whether a character is more than a blank or the mark of a quoted line."""
+    """Return True if a character is more than a blank or the mark of a quoted line."""
     return not char.isspace() and char != ">"
 
 
@@ -250,8 +250,8 @@ def _blocks(text: str) -> Iterator[TextSpan]:
     start = 0
     while len(text) - start > _LONGEST_PIECE:
         end = start + _LONGEST_PIECE
-        found = ((text.rfind(gap, end - _SEEN_BACK, end), gap) for gap in _GAPS)
-        end = next((at + len(gap) for at, gap in found if at >= 0), end)
+        places = ((text.rfind(gap, end - _SEEN_BACK, end), gap) for gap in _GAPS)
+        end = next((at + len(gap) for at, gap in places if at >= 0), end)
         yield TextSpan(start, end)
         start = end
     yield TextSpan(start, len(text))
@@ -287,14 +287,13 @@ class ReadSentence:
 
     @cached_property
     def variants(self) -> list[tuple[str, str]]:
-        """What a source may say of it, each also without blanks: the mark of an item is none."""
+        """Its text with and without the mark of a list item, each also without blanks."""
         item = _LIST_ITEM.match(self.text)
         variants = (self.text, self.text[item.end() :].strip("*_ ") if item else "")
-        return [(said, "".join(filter(is_said, said))) for said in variants if said]
+        return [(variant, "".join(filter(is_said, variant))) for variant in variants if variant]
 
     @cached_property
     def quotes(self) -> list["_Quote"]:
-        """What it quotes."""
         return [_Quote(quote) for quote in _quotes(self.text)]
 
 
@@ -316,106 +315,106 @@ def best_place(sentence: str, cited: Sequence[ReadPassage]) -> tuple[Passage, Te
 
 
 def place_of(sentence: ReadSentence, cited: Sequence[ReadPassage]) -> tuple[Passage, TextSpan]:
-    """See `best_place`."""
+    """Return the best place for a sentence that is read already, by the rule of `best_place`."""
     for read in cited:
         if span := _verbatim(sentence, read):
             return read.passage, span
-    best, found = -1.0, (cited[0].passage, TextSpan(0, 0))
+    best, place = -1.0, (cited[0].passage, TextSpan(0, 0))
     for read in cited:
         likeness, span = read.likest(sentence.terms(read.passage.language))
         if likeness > best:
-            best, found = likeness, (read.passage, span)
-    return found
+            best, place = likeness, (read.passage, span)
+    return place
 
 
 def missing_support(sentence: ReadSentence, cited: Sequence[ReadPassage]) -> list[str]:
     """Warnings, as predicates of the sentence, about what `cited` do not hold."""
-    found = [
+    warnings = [
         f"says {_shorten(number)}, which is in no cited passage."
         for number in numbers_missing(sentence.text, (read.numbers for read in cited))
     ]
-    found += [
+    warnings += [
         f"quotes “{_shorten(quote.text)}”, which is in no cited passage."
         for quote in sentence.quotes
         if not any(_holds(read, quote) for read in cited)
     ]
     if not any(_shares_a_word(sentence, read) for read in cited):
-        found.append("shares no word with what it cites.")
-    return found
+        warnings.append("shares no word with what it cites.")
+    return warnings
 
 
 def shorten_token(token: str) -> str:
-    """As much of a citation token as a finding repeats."""
+    """Shorten a citation token to what a finding repeats."""
     return _shorten(token, _SHOWN_OF_TOKEN)
 
 
-def _shorten(written: str, most: int = _SHOWN) -> str:
-    return written if len(written) <= most else f"{written[:_SHOWN]}…"
+def _shorten(text: str, most: int = _SHOWN) -> str:
+    return text if len(text) <= most else f"{text[:_SHOWN]}…"
 
 
 def _verbatim(sentence: ReadSentence, read: ReadPassage) -> TextSpan | None:
-    """Where a passage says it in the same words; the mark of a list item or heading is none.
+    """Find the place where a passage says it in the same words.
 
-    Where its lines end does not matter.
+    The mark of a list item or heading is left out, and the ends of lines do not matter.
     """
-    for said, letters in sentence.variants:
+    for wording, letters in sentence.variants:
         read.compare()
-        if span := _find(said, read.passage.text) or _find_letters(letters, read):
+        if span := _find(wording, read.passage.text) or _find_letters(letters, read):
             return span
     return None
 
 
-def _find(said: str, text: str) -> TextSpan | None:
-    for at in _places(said, text):
-        if _stands_alone(text, at, at + len(said)):
-            return TextSpan(at, at + len(said))
+def _find(wording: str, text: str) -> TextSpan | None:
+    for at in _places(wording, text):
+        if _stands_alone(text, at, at + len(wording)):
+            return TextSpan(at, at + len(wording))
     return None
 
 
-def _find_letters(wanted: str, read: ReadPassage) -> TextSpan | None:
-    """Where a passage that has several lines says it, whatever blanks are between."""
+def _find_letters(wording: str, read: ReadPassage) -> TextSpan | None:
+    """Find the place where a passage of several lines says it, whatever blanks are between."""
     if "\n" not in read.passage.text:
         return None
     letters, places = read.letters
-    for at in _places(wanted, letters):
-        start, end = places[at], places[at + len(wanted) - 1] + 1
+    for at in _places(wording, letters):
+        start, end = places[at], places[at + len(wording) - 1] + 1
         if _stands_alone(read.passage.text, start, end):
             return TextSpan(start, end)
     return None
 
 
-def _places(said: str, text: str) -> Iterator[int]:
+def _places(wording: str, text: str) -> Iterator[int]:
     """The first places where `text` has these characters, ascending."""
-    at = text.find(said) if said else -1
+    at = text.find(wording) if wording else -1
     for _ in range(_MOST_PLACES):
         if at < 0:
             return
         yield at
-        at = text.find(said, at + 1)
+        at = text.find(wording, at + 1)
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
-    """Whether no word goes on over either end."""
+    """Check that no word goes on over either end."""
     edges = (text[max(start - 1, 0) : start + 1] if start else "", text[end - 1 : end + 1])
     return not any(len(edge) == 2 and edge.isalnum() for edge in edges)
 
 
 def _quotes(sentence: str) -> list[str]:
-    found = ["".join(match.groups("")) for match in _QUOTED.finditer(sentence)]
+    quotes = ["".join(match.groups("")) for match in _QUOTED.finditer(sentence)]
     single = ["".join(match.groups("")) for match in _SINGLE.finditer(sentence)]
-    return found + [quote for quote in single if len(quote.split()) >= _WORDS_OF_SINGLE]
+    return quotes + [quote for quote in single if len(quote.split()) >= _WORDS_OF_SINGLE]
 
 
 def _holds(read: ReadPassage, quote: _Quote) -> bool:
-    """Whether a passage holds every part of a quote, in order."""
+    """Check that a passage holds every part of a quote, in order."""
     read.compare()
     at = 0
-    for wanted in quote.parts(read.passage.language):
-        found = read.folded.find(wanted, at) if wanted.strip() else at
-        if found < 0:
+    for part in quote.parts(read.passage.language):
+        start = read.folded.find(part, at) if part.strip() else at
+        if start < 0:
             return False
         # the blank behind a part may be the one before the next
-        at = max(found + len(wanted) - 1, at) if wanted.strip() else at
+        at = max(start + len(part) - 1, at) if part.strip() else at
     return True
 
 

@@ -1,4 +1,4 @@
-"""Which statements of the passages answer a question, and how surely.
+"""The choice of statements that answer a question, and the confidence in them.
 
 Needs no key and no network, and cannot say what no source says.
 """
@@ -41,47 +41,46 @@ def with_other_sides(
     opposed: Sequence[Opposed],
     limit: int,
 ) -> list[Quote]:
-    """The chosen ones within the limit, each followed by what contradicts it in the passages.
+    """Return the chosen quotes within the limit, each followed by the quotes that contradict it.
 
     One whose other side finds no room is left out, unless it is the first.
     """
-    said: list[Quote] = []
+    quotes: list[Quote] = []
     for quote in chosen:
-        if any(quote.overlaps(other) for other in said):
+        if any(quote.overlaps(other) for other in quotes):
             continue
         against = _against(quote, passages, opposed)
-        told = [q for q in against if not any(q.place == o.place for o in said)]
-        if not said or len(said) + 1 + len(told) <= limit:
-            said += [quote, *told]
-    return said[:limit]
+        others = [q for q in against if not any(q.place == o.place for o in quotes)]
+        if not quotes or len(quotes) + 1 + len(others) <= limit:
+            quotes += [quote, *others]
+    return quotes[:limit]
 
 
 def with_what_is_before(chosen: Sequence[Quote], most: int) -> list[Quote]:
-    """Each quote that cannot be understood alone follows the one it leans on, if all that is
-    chosen has room beside it."""
-    said: list[Quote] = []
+    """Put before each quote the one it leans on, as far as there is room beside all chosen ones."""
+    quotes: list[Quote] = []
     for number, quote in enumerate(chosen):
-        before, room = quote.before, most - len(said) - len(chosen[number:])
-        told = before and any(before.overlaps(other) for other in (*said, *chosen))
-        if before and not told and room > 0:
-            said.append(before)
-        said.append(quote)
-    return said[:most]
+        before, room = quote.before, most - len(quotes) - len(chosen[number:])
+        is_quoted = before and any(before.overlaps(other) for other in (*quotes, *chosen))
+        if before and not is_quoted and room > 0:
+            quotes.append(before)
+        quotes.append(quote)
+    return quotes[:most]
 
 
 def _against(
     quote: Quote, passages: Sequence[CheckedPassage], opposed: Sequence[Opposed]
 ) -> list[Quote]:
-    """What other sources say against a quote, in the order of `opposed`."""
+    """Quote the other sources that contradict a quote, in the order of `opposed`."""
     ranks = {item.passage.id: rank for rank, item in enumerate(passages)}
-    found = []
+    others = []
     for pair in opposed:
         for one, other in (pair, pair[::-1]):
             passage = other.passage
             if quote.overlaps(one) and passage.id in ranks:
                 span = TextSpan(other.start - passage.start, other.end - passage.start)
-                found.append(quote_at(passage, span, ranks[passage.id]))
-    return [other for other in found if not MARKER_LIKE.search(other.text)]
+                others.append(quote_at(passage, span, ranks[passage.id]))
+    return [other for other in others if not MARKER_LIKE.search(other.text)]
 
 
 COMPARED = 8  # quotes; comparing 12 or all moved no figure by more than 0.005
@@ -89,7 +88,7 @@ SHARE_OF_BEST = 0.75
 """A further quote must score this share of the best one. On four public sets .7 gives 2.6 quotes
 an answer and .9 gives 1.7; with .75 one of three holds the answer as often, to .02, as with .7."""
 BEYOND_TITLE = 0.3
-"""What the title may add to the share that a quote covers of the question's other terms."""
+"""The most that the title adds to a quote's share of the question's other terms."""
 SAME_WORDS = 0.6  # Jaccard similarity from which two quotes say the same
 
 _SPELLED = stems(" ".join(word for word in (*NUMBERS, *SCALES) if len(word) > 2))
@@ -103,7 +102,7 @@ _CURRENT = re.compile(
 
 @dataclass(frozen=True)
 class Extract:
-    """What is to be quoted from.
+    """The material for quotes: a question and the passages that may answer it.
 
     `question_vector` is of unit length, `passages` are best first, `term_weights` the idf of the
     question's terms. `limit` is the most quotes wanted, or one for each of the question's `parts`
@@ -123,7 +122,7 @@ class Extract:
 
 @dataclass(frozen=True)
 class Part:
-    """What the quotes for one question are worth, best first.
+    """The quotes for one question, best first, and their grounds.
 
     `read` is false if a reader model found no words in the passages that answer.
     """
@@ -134,7 +133,7 @@ class Part:
     read: bool = True
 
     def answers(self, needed: float) -> bool:
-        """Whether they are likely enough to answer."""
+        """Return True if the quotes are likely enough to answer."""
         return bool(self.quotes) and self.read and self.grounds.likelihood >= needed
 
 
@@ -150,49 +149,48 @@ class Chosen:
     unread: str = ""
 
     def answers(self, needed: float) -> bool:
-        """Whether the quotes for the whole question or for a part of it do."""
+        """Return True if the quotes for the question or for a part of it are likely enough."""
         return any(part.answers(needed) for part in (self.whole, *self.parts))
 
     @property
     def grounds(self) -> Grounds:
-        """Those of the question or the part whose quotes are most likely to answer."""
+        """The grounds of the question, or of the part, whose quotes are most likely to answer."""
         return max(
             (part.grounds for part in (self.whole, *self.parts)), key=lambda each: each.likelihood
         )
 
     @property
     def confidence(self) -> Confidence:
-        """How surely the quotes answer."""
         return self.grounds.confidence
 
     def notes(self, needed: float) -> tuple[str, ...]:
-        """What metadata say, what speaks against a possible answer, and what is left open."""
-        told = told_by_metadata(self.whole.question, self.whole.quotes)
+        """Return what the metadata say, the objections to a possible answer, and the open parts."""
+        metadata = told_by_metadata(self.whole.question, self.whole.quotes)
         silent = [part for part in self.parts if not part.answers(needed)]
         unsure = self.confidence.word == "possible"
         return (
-            *filter(None, [told]),
+            *filter(None, [metadata]),
             *(self.grounds.against if unsure else ()),
             *(f"No quote was found that is likely to answer: {part.question}" for part in silent),
             *([self.unread] if self.unread else []),
         )
 
     def quotes(self, prompt: Extract, needed: float) -> list[Quote]:
-        """What to say, in the order to say it.
+        """Return the quotes in the order to say them.
 
         Of a question with parts, each that is likely enough has its best quote before any has a
         second. A quote that another source contradicts is followed by what that source says; one
         that leans on what stands before it follows that.
         """
-        said: list[Quote] = []
+        chosen: list[Quote] = []
         for part in self.parts:
             if part.answers(needed):
-                said += unlike(said, part.quotes)[:1]
-        if self.whole.answers(needed) or not said:
-            said += unlike(said, self.whole.quotes)
+                chosen += unlike(chosen, part.quotes)[:1]
+        if self.whole.answers(needed) or not chosen:
+            chosen += unlike(chosen, self.whole.quotes)
         limit = min(max(prompt.limit, len(self.parts)), prompt.most)
-        told = with_other_sides(said, passages_to_quote(prompt), prompt.opposed, limit)
-        return with_what_is_before(told, prompt.most)
+        in_context = with_other_sides(chosen, passages_to_quote(prompt), prompt.opposed, limit)
+        return with_what_is_before(in_context, prompt.most)
 
 
 class QuoteChooser:
@@ -205,7 +203,7 @@ class QuoteChooser:
         self._vectors = SentenceVectors(embedder)
 
     def choose(self, prompt: Extract) -> Chosen:
-        """The best statements for the question and for each of its parts."""
+        """Choose the best statements for the question and for each of its parts."""
         of_parts = [
             replace(
                 prompt,
@@ -217,17 +215,19 @@ class QuoteChooser:
             for part, vector in prompt.parts.items()
         ]
         prompts = [prompt, *of_parts]
-        asked = [
+        questions = [
             Asked(p.question, p.question_vector, _most_covering(p)[:COMPARED], p.passages)
             for p in prompts
         ]
-        whole, *parts = map(_part, prompts, score_quotes(asked, self._vectors))
+        whole, *parts = map(_part, prompts, score_quotes(questions, self._vectors))
         return Chosen(whole, tuple(parts))
 
 
 def _of_part(part: str, prompt: Extract) -> tuple[CheckedPassage, ...]:
-    """The passages that have the words by which a part of the question differs from the others:
-    what is said of one town does not answer for the next."""
+    """Return the passages that have the words in which a part of the question differs from others.
+
+    What is said of one town does not answer for the next.
+    """
     others = frozenset[str]().union(*(all_terms(p) for p in prompt.parts if p != part))
     own = frozenset(word.term for word in words(part) if word.informative) - others
     return tuple(
@@ -245,7 +245,7 @@ def _part(prompt: Extract, scored: Sequence[Quote]) -> Part:
 
 
 def grounds_of(prompt: Extract, quotes: Sequence[Quote]) -> Grounds:
-    """What speaks for and against quotes, best first, of its passages."""
+    """Return the grounds of quotes, best first, that were chosen from the prompt's passages."""
     language = quotes[0].passage.language if quotes else DEFAULT_LANGUAGE
     weights = weights_of(prompt, language) or prompt.term_weights
     return grounds(prompt.question, quotes, [item.passage for item in prompt.passages], weights)
@@ -263,7 +263,7 @@ def _most_covering(prompt: Extract) -> list[Quote]:
     Coverage is the mean of two: with the passage's title, section, speaker and date, and with the
     statement before it too.
     """
-    found: dict[str, tuple[float, Quote]] = {}
+    by_text: dict[str, tuple[float, Quote]] = {}
     asks = bool(_ASKS.search(prompt.question))  # else words are looked for, wherever they stand
     for rank, item in enumerate(passages_to_quote(prompt)):
         passage = item.passage
@@ -283,8 +283,8 @@ def _most_covering(prompt: Extract) -> list[Quote]:
                 coverage = min(coverage, share + BEYOND_TITLE)
             before = quote.terms
             reach = coverage + PASSAGE * strength(prompt.passages, quote)
-            found.setdefault(quote.text, (reach, replace(quote, score=coverage)))
-    best = sorted(found.values(), key=lambda each: (-each[0], each[1].rank, each[1].start))
+            by_text.setdefault(quote.text, (reach, replace(quote, score=coverage)))
+    best = sorted(by_text.values(), key=lambda each: (-each[0], each[1].rank, each[1].start))
     return [quote for _, quote in best]
 
 
@@ -293,8 +293,10 @@ def _covered(terms: frozenset[str], weights: Mapping[str, float]) -> float:
 
 
 def passages_to_quote(prompt: Extract) -> Sequence[CheckedPassage]:
-    """The passages its quotes are taken from: not what was overruled or repealed, if it is asked
-    how things stand now."""
+    """Return the passages to take quotes from.
+
+    A question about how things stand now leaves out what was overruled or repealed, if it can.
+    """
     if not _CURRENT.search(prompt.question):
         return prompt.passages
     in_force = [p for p in prompt.passages if not is_superseded(p.passage)]
@@ -302,7 +304,7 @@ def passages_to_quote(prompt: Extract) -> Sequence[CheckedPassage]:
 
 
 def unlike(chosen: Sequence[Quote], found: Sequence[Quote]) -> list[Quote]:
-    """Those of `found`, in order, that say something the ones before them do not."""
+    """Drop the quotes of `found` that repeat one before them, in `chosen` or in `found`."""
     new: list[Quote] = []
     for quote in found:
         if not any(_are_alike(quote.terms, other.terms) for other in (*chosen, *new)):
@@ -311,7 +313,7 @@ def unlike(chosen: Sequence[Quote], found: Sequence[Quote]) -> list[Quote]:
 
 
 def _are_alike(a: frozenset[str], b: frozenset[str]) -> bool:
-    """Whether most of their words are the same, and no figures are others."""
+    """Check that most of their words are the same, and that their figures do not differ."""
     other_figures = _has_figure(a - b) and _has_figure(b - a)
     return not other_figures and len(a & b) >= SAME_WORDS * len(a | b)
 
@@ -327,24 +329,24 @@ def read_by_model(
     threshold: float,
     needed: float,
 ) -> Chosen:
-    """The statements that hold the words a model read as the answer, best first.
+    """Choose the statements that hold the words a model read as the answer, best first.
 
     `spans` are by passage id, in characters of its text. A span counts from its score `threshold`
     on, and answers then whatever the likelihood of the quotes is, which `needed` is compared with.
     If none counts, the quotes stay the closest, and the best score is how likely they are.
     """
-    found = [
+    scored = [
         (spans[item.passage.id].score, quote)
         for rank, item in enumerate(passages_to_quote(prompt))
         if item.passage.id in spans
         for quote in _around(item, rank, spans[item.passage.id])
     ]
-    found.sort(key=lambda each: (-each[0], each[1].rank, each[1].start))
-    best = found[0][0] if found else 0.0
+    scored.sort(key=lambda each: (-each[0], each[1].rank, each[1].start))
+    best = scored[0][0] if scored else 0.0
     if best < threshold:
         unlikely = replace(chosen.whole.grounds, likelihood=min(best, needed * threshold))
         return Chosen(replace(chosen.whole, grounds=unlikely, read=False))
-    quotes = tuple(quote for score, quote in found if score >= threshold)
+    quotes = tuple(quote for score, quote in scored if score >= threshold)
     seen = replace(grounds_of(prompt, quotes), likelihood=max(best, needed))
     return Chosen(Part(prompt.question, quotes, seen))
 

@@ -41,15 +41,18 @@ _COUNT = re.compile(rf"\d|(?i:\b(?:{_NUMBER}|half|unanimous\w*)\b)")
 
 @dataclass(frozen=True)
 class AnswerKind:
-    """A kind of answer: what it is called, what of a question leads to it, and what a sentence
-    that holds one has; without a pattern a count or a name, which need more than one."""
+    """A kind of answer: its name, and patterns of questions that ask for it and sentences that give
+    it.
+
+    Without `needed` it is a count or a name, which need more than a pattern.
+    """
 
     name: str
     leads: re.Pattern[str]
     needed: re.Pattern[str] | None = None
 
     def held(self, sentence: str, question: str) -> bool:
-        """Whether a sentence holds one."""
+        """Return True if the sentence gives an answer of this kind."""
         if self.needed:
             return bool(self.needed.search(sentence))
         if self.name == "a number":
@@ -58,7 +61,7 @@ class AnswerKind:
 
 
 def holds_new_name(sentence: str, question: str) -> bool:
-    """Whether it holds a word with a capital, not its first, that the question does not."""
+    """Return True if a word behind the first has a capital and is not in the question."""
     known = {word.term for word in words(question)}
     return any(
         sentence[word.start].isupper() and word.term not in known and word.folded not in _CALENDAR

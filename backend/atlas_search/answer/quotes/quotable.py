@@ -1,4 +1,4 @@
-"""What of a passage can be quoted: its statements, and what each needs to be understood."""
+"""The statements of a passage that can be quoted, and what each needs to be understood."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -80,7 +80,7 @@ class Quote:
 
     @property
     def order(self) -> tuple[float, int, int]:
-        """Best first; every order is total."""
+        """The sort key: best first, then in order of passage and place."""
         return -self.score, self.rank, self.start
 
     @property
@@ -89,18 +89,18 @@ class Quote:
         return self.passage.document_id, self.start, self.end
 
     def overlaps(self, other: "Quote | Citation") -> bool:
-        """Whether it shares a character of the document with another place."""
+        """Return True if it shares a character of the document with another place."""
         same = self.passage.document_id == other.passage.document_id
         return same and self.start < other.end and other.start < self.end
 
 
 def quotes_of(passage: Passage, rank: int, *, with_questions: bool = False) -> list[Quote]:
-    """The statements of a passage, in order; headings, salutations and references are none, nor are
-    questions unless they are wanted.
+    """Return the statements of a passage, in order.
 
-    A sentence that introduces a list is quoted with its items while that is short enough, a row of
-    a table with the names of its columns. A source without any full stop has only lines; then all
-    of them count but those that its title and headings have too.
+    Headings, salutations and references are none, nor are questions unless they are wanted. A
+    sentence that introduces a list is quoted with its items while that is short enough, a row of a
+    table with the names of its columns. A source without any full stop has only lines; then all of
+    them count but those that its title and headings have too.
     """
     text, language = passage.text, passage.language
     spans = [
@@ -116,12 +116,12 @@ def quotes_of(passage: Passage, rank: int, *, with_questions: bool = False) -> l
             for span in spans
             if fold_words(text[span.start : span.end], language) not in headings
         ]
-    found: list[Quote] = []
+    quotes: list[Quote] = []
     for span in whole:
         quote = quote_at(passage, span, rank)
         if not MARKER_LIKE.search(quote.text):  # the source's own reference would pass for ours
-            found.append(quote)
-    leaning = _with_what_is_before(found)
+            quotes.append(quote)
+    leaning = _with_what_is_before(quotes)
     # what introduces a list says nothing without it
     return [quote for quote in leaning if not quote.text.endswith(":")] or leaning
 
@@ -138,13 +138,13 @@ def _statements(text: str, spans: Sequence[TextSpan], speaker: str) -> Iterator[
     for span in _join_lists(text, spans):
         opening = _speaker_ends(text[span.start : span.end], speaker)
         dash = _DASH.match(text, span.start + opening, span.end)
-        said = trim(text, dash.end() if dash else span.start + opening, span.end)
-        if _is_statement(unwrap(text[said.start : said.end])):
-            yield said
+        statement = trim(text, dash.end() if dash else span.start + opening, span.end)
+        if _is_statement(unwrap(text[statement.start : statement.end])):
+            yield statement
 
 
 def _join_lists(text: str, spans: Sequence[TextSpan]) -> Iterator[TextSpan]:
-    """A line that is unfinished goes on in the items below it, up to MOST_WORDS."""
+    """Join a line that is unfinished with the items below it, up to MOST_WORDS."""
     joined: list[TextSpan] = []
     for span in spans:
         last = joined[-1] if joined else None
@@ -156,13 +156,13 @@ def _join_lists(text: str, spans: Sequence[TextSpan]) -> Iterator[TextSpan]:
 
 
 def _goes_on(text: str, last: TextSpan, span: TextSpan) -> bool:
-    said, following = text[last.start : last.end], text[span.start : span.end]
-    if _HEADING.match(said) or _ENDED.search(said) or len(said.split()) < MIN_WORDS:
+    line, following = text[last.start : last.end], text[span.start : span.end]
+    if _HEADING.match(line) or _ENDED.search(line) or len(line.split()) < MIN_WORDS:
         return False
     if bullet := _BULLET.match(following):
         following = following[bullet.end() :]
     return bool(_ITEM.match(following)) or (
-        bool(_UNFINISHED.search(said)) and following[:1].islower()
+        bool(_UNFINISHED.search(line)) and following[:1].islower()
     )
 
 
@@ -170,62 +170,64 @@ def _words_of(text: str, first: TextSpan, last: TextSpan) -> int:
     return len(text[first.start : last.end].split())
 
 
-def _speaker_ends(said: str, speaker: str) -> int:
-    """Where the words begin behind `Senator X (New South Wales) (3.15 pm) — `, else 0."""
-    addressed = _ADDRESSED.match(said)
+def _speaker_ends(sentence: str, speaker: str) -> int:
+    """Return the offset of the words behind `Senator X (New South Wales) (3.15 pm) — `, else 0."""
+    addressed = _ADDRESSED.match(sentence)
     if not addressed:
         return 0
     opening = addressed.group()
     surname = speaker.replace(",", " ").split()[:1]
-    if said[addressed.end() :][:1].islower():  # `Mr X - who kept bees - sold wax.`
+    if sentence[addressed.end() :][:1].islower():  # `Mr X - who kept bees - sold wax.`
         return 0
-    named = bool(surname) and surname[0].casefold() in opening.casefold()
-    return addressed.end() if named or _TITLES.match(opening) else 0
+    is_named = bool(surname) and surname[0].casefold() in opening.casefold()
+    return addressed.end() if is_named or _TITLES.match(opening) else 0
 
 
-def _is_statement(said: str) -> bool:
-    if _FIGURES.fullmatch(said):
+def _is_statement(sentence: str) -> bool:
+    if _FIGURES.fullmatch(sentence):
         return True
-    prose = _WORD_OF_PROSE.findall(said)
+    prose = _WORD_OF_PROSE.findall(sentence)
     return (
-        len(words(said)) >= MIN_WORDS
+        len(words(sentence)) >= MIN_WORDS
         and len(prose) >= MIN_WORDS - 1
-        and not _REFERENCE.match(said)
-        and not _HEADING.match(said)
-        and not _SALUTATION.match(said)
-        and not _ADDRESS_ALONE.fullmatch(said)
+        and not _REFERENCE.match(sentence)
+        and not _HEADING.match(sentence)
+        and not _SALUTATION.match(sentence)
+        and not _ADDRESS_ALONE.fullmatch(sentence)
     )
 
 
 def _is_whole(text: str, span: TextSpan) -> bool:
-    """Whether it ends as sentences do, or is an item of a list or a line of a table."""
-    said = text[span.start : span.end]
+    """Check that it ends as sentences do, or is an item of a list or a line of a table."""
+    sentence = text[span.start : span.end]
     # what begins small is torn off
-    ended = not said[0].islower() and bool(_ENDED.search(said) or said.endswith((";", ":")))
-    is_item = _ITEM.match(said) or _is_leaning_item(text, span)
-    return ended or bool(is_item) or bool(_ROW.fullmatch(said) or _FIGURES.fullmatch(said))
+    ended = not sentence[0].islower() and bool(
+        _ENDED.search(sentence) or sentence.endswith((";", ":"))
+    )
+    is_item = _ITEM.match(sentence) or _is_leaning_item(text, span)
+    return ended or bool(is_item) or bool(_ROW.fullmatch(sentence) or _FIGURES.fullmatch(sentence))
 
 
 def _is_leaning_item(text: str, span: TextSpan) -> bool:
-    """Whether it is an item that goes on with what introduces its list."""
+    """Check for an item that goes on with what introduces its list."""
     dashed = _BULLETED.search(text, max(span.start - 16, 0), span.start)
     return bool(_LEANING_ITEM.match(text, span.start, span.end)) or (
         dashed is not None and text[span.start].islower()
     )
 
 
-def _with_what_is_before(found: Sequence[Quote]) -> list[Quote]:
-    """The same quotes, those with `before` that lean on one before them.
+def _with_what_is_before(quotes: Sequence[Quote]) -> list[Quote]:
+    """Set `before` on the quotes that lean on one before them.
 
     A pronoun leans on the last one, an item on what introduces its list.
     """
-    said, opening = list(found[:1]), found[0] if found else None
-    for last, quote in pairwise(found):
+    result, opening = list(quotes[:1]), quotes[0] if quotes else None
+    for last, quote in pairwise(quotes):
         start = quote.passage.start
         span = TextSpan(quote.start - start, quote.end - start)
         is_item = _is_leaning_item(quote.passage.text, span)
         leans_on = opening if is_item else last if _BACKWARDS.match(quote.text) else None
-        said.append(replace(quote, before=leans_on))
+        result.append(replace(quote, before=leans_on))
         if not is_item:
             opening = quote
-    return said
+    return result

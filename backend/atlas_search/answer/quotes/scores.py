@@ -1,4 +1,4 @@
-"""What quotes are worth for a question, with the vectors of few of them.
+"""Scores of quotes for a question, from the vectors of a few of them.
 
 Embedding statements takes most of the time of an answer, and how similar one is to the question can
 be told from how similar its passage is and how many of the question's words it has: within 0.12
@@ -72,7 +72,7 @@ _DENIES = re.compile(
 
 @dataclass(frozen=True)
 class Signs:
-    """What is seen of the quotes for a question, each a number.
+    """The signs that quotes answer a question, each a number.
 
     `score` is that of the best, from 0 to 1.6, `similarity` its cosine to the question. `terms` is
     the number of informative words asked with, up to ENOUGH_TERMS, as a share of these: the fewer
@@ -96,8 +96,7 @@ others, on the bundled development labels and on questions that no source answer
 
 @dataclass(frozen=True)
 class Confidence:
-    """How surely an answer in the sources' own words answers: a word, and the likelihood in [0, 1]
-    that the word stands for."""
+    """The confidence in an answer in the sources' own words: a word and a likelihood in [0, 1]."""
 
     word: Literal["likely", "possible"]
     likelihood: float
@@ -105,10 +104,10 @@ class Confidence:
 
 @dataclass(frozen=True)
 class Grounds:
-    """Why quotes are likely to answer, or not.
+    """The grounds on which quotes are likely to answer, or not.
 
-    `likelihood` is in [0, 1]. `against` are sentences on what speaks against it, each of which can
-    be checked in the passages.
+    `likelihood` is in [0, 1]. `against` are the objections, sentences that can each be checked in
+    the passages.
     """
 
     signs: Signs
@@ -117,7 +116,7 @@ class Grounds:
 
     @property
     def confidence(self) -> Confidence:
-        """How a reader would call it."""
+        """The likelihood, with the word for it."""
         word: Literal["likely", "possible"] = "likely" if self.likelihood >= LIKELY else "possible"
         return Confidence(word, round(self.likelihood, 4))
 
@@ -132,7 +131,7 @@ def grounds(
     passages: Sequence[Passage],
     weights: Mapping[str, float],
 ) -> Grounds:
-    """What speaks for and against `quotes`, best first, chosen from `passages`.
+    """Return the grounds for and against `quotes`, best first, chosen from `passages`.
 
     `weights` are the idf of the question's terms.
     """
@@ -159,8 +158,10 @@ def grounds(
         against.append(f"No quote gives {kind.name}.")
     if turned:
         against.append("The quote may say the opposite of what is asked.")
-    found = likelihood(signs)
-    return Grounds(signs, min(found, MOST_UNNAMED) if missing else found, tuple(against))
+    probability = likelihood(signs)
+    return Grounds(
+        signs, min(probability, MOST_UNNAMED) if missing else probability, tuple(against)
+    )
 
 
 def likelihood(signs: Signs) -> float:
@@ -172,29 +173,32 @@ def likelihood(signs: Signs) -> float:
 def missing_words(
     question: str, passages: Sequence[Passage], wanted: Callable[[str], bool] = bool
 ) -> tuple[str, ...]:
-    """The informative words of a question, as they are written, that none of the passages has; nor
-    have their titles, headings, speakers, dates, corpora and metadata. Of these the `wanted`."""
+    """Return the informative words of a question, as written, that the passages do not have.
+
+    Their titles, headings, speakers, dates, corpora and metadata count too. Only `wanted` words are
+    looked for.
+    """
     language = passages[0].language if passages else DEFAULT_LANGUAGE
     about = [_about(passage) for passage in passages]
     # most words stand there as they are written, which is seen at once
     plain = "\n".join(
         f"{p.text}\n{known}" for p, known in zip(passages, about, strict=True)
     ).lower()
-    found = [
+    candidates = [
         word
         for word in words(question, language)
         if word.informative
         and wanted(surface := question[word.start : word.end])
         and surface.lower() not in plain
     ]
-    if not found:
+    if not candidates:
         return ()
     held = [
         (p.language, all_terms(p.text, p.language) | all_terms(known, p.language))
         for p, known in zip(passages, about, strict=True)
     ]
 
-    surfaces = [question[w.start : w.end] for w in found]
+    surfaces = [question[w.start : w.end] for w in candidates]
     numbers = {
         at: number
         for number in numerals(question, surfaces, language)
@@ -203,35 +207,37 @@ def missing_words(
 
     def is_held(word: Word) -> bool:
         surface, number = question[word.start : word.end], numbers.get(word.start)
-        wanted = {number.digits} if number else set()
+        digits = {number.digits} if number else set()
         return any(
             not terms.isdisjoint(
-                wanted | {term_of(surface, lang), *identifier_parts(surface, lang)}
+                digits | {term_of(surface, lang), *identifier_parts(surface, lang)}
             )
             for lang, terms in held
         )
 
-    missing = [w for w in found if not is_held(w)]
+    missing = [w for w in candidates if not is_held(w)]
     if missing:  # it may stand inside a word: `l’Assemblée`, `Privacy-Act`
-        written = "".join(
+        folded_text = "".join(
             fold_words(f"{p.text}\n{known}", p.language)
             for p, known in zip(passages, about, strict=True)
         )
-        missing = [word for word in missing if word.folded not in written]
+        missing = [word for word in missing if word.folded not in folded_text]
     whole = [numbers.get(word.start, word) for word in missing]  # a number is said as one
     return tuple(dict.fromkeys(question[each.start : each.end] for each in whole))
 
 
 def _about(passage: Passage) -> str:
-    """What is known of a passage beside its text."""
+    """Return the title, section, speaker, date, corpus and metadata of a passage, one a line."""
     known = [passage.title, passage.section, passage.speaker, passage.date]
     known += [passage.corpus.replace("_", " "), *map(str, passage.metadata.values())]
     return "\n".join(known)
 
 
 def names_missing(question: str, passages: Sequence[Passage]) -> tuple[str, ...]:
-    """Of `missing_words` those that name something: with a digit, or with a capital that does not
-    begin the question."""
+    """Return the `missing_words` that name something.
+
+    They have a digit first, or a capital that does not begin the question.
+    """
     return missing_words(
         question,
         passages,
@@ -240,45 +246,50 @@ def names_missing(question: str, passages: Sequence[Passage]) -> tuple[str, ...]
 
 
 def told_by_metadata(question: str, quotes: Sequence[Quote]) -> str:
-    """What the metadata of the document quoted first say to the question, as a sentence: a field
-    that it names, those for people if it asks who, or the date if it asks when and no quote holds
-    one. Empty if they say nothing."""
+    """Return a sentence with the metadata of the document quoted first that the question asks for.
+
+    These are the fields that it names, people if it asks who, and the date if it asks when and no
+    quote holds one. Empty if there are none.
+    """
     if not quotes:
         return ""
     passage, kind = quotes[0].passage, asked_for(question)
-    wanted = {word.folded.removesuffix("s") for word in words(question)}
+    fields = {word.folded.removesuffix("s") for word in words(question)}
     if kind.name == "a name":
-        wanted |= _PEOPLE
+        fields |= _PEOPLE
     if kind.name == "a date" and not any(kind.held(q.text, question) for q in quotes[:QUOTED]):
-        wanted.add("date")
+        fields.add("date")
     known = {"date": passage.date, "speaker": passage.speaker, **passage.metadata}
-    told = [
+    facts = [
         f"{name} {', '.join(map(str, value)) if isinstance(value, tuple) else value}"
         for name, value in known.items()
-        if value and name != "title" and name.removesuffix("s") in wanted
+        if value and name != "title" and name.removesuffix("s") in fields
     ]
-    told = [each for each in told if len(each) <= _LONGEST_TOLD]
-    return f"The metadata of “{passage.title}” say: {'; '.join(told)}." if told else ""
+    facts = [each for each in facts if len(each) <= _LONGEST_TOLD]
+    return f"The metadata of “{passage.title}” say: {'; '.join(facts)}." if facts else ""
 
 
 def is_turned_round(question: str, sentence: str, passage: str) -> bool:
-    """Whether an English sentence says the opposite of what is asked: the question says `not`, and
-    the sentence denies nothing; or it has a word that the passage lacks, and the sentence its
-    opposite (`who lost?`, `the crew won`). Of several sentences the last asks."""
+    """Return True if an English sentence says the opposite of what is asked.
+
+    Either the question says `not` and the sentence denies nothing, or the question has a word that
+    the passage lacks and the sentence its opposite (`who lost?`, `the crew won`). Of several
+    sentences the last asks.
+    """
     span = next(reversed(sentences(question)), None)
-    asked = question[span.start : span.end] if span else question
-    if _YES_OR_NO.search(asked):
+    clause = question[span.start : span.end] if span else question
+    if _YES_OR_NO.search(clause):
         return False
-    if _DENIED.search(asked):
+    if _DENIED.search(clause):
         return not _DENIES.search(sentence)
     if _DENIED.search(sentence):
         return False
-    known = {word.term for word in words(asked)}
-    said = [word.folded for word in words(sentence) if word.term not in known]
+    known = {word.term for word in words(clause)}
+    other_words = [word.folded for word in words(sentence) if word.term not in known]
     turned = {
         word.term
-        for word in words(asked)
-        if any(are_opposite(word.folded, other) for other in said)
+        for word in words(clause)
+        if any(are_opposite(word.folded, other) for other in other_words)
     }
     return bool(turned) and not turned <= all_terms(passage)
 
@@ -293,27 +304,26 @@ takes half of what an answer costs, and questions on one subject share them."""
 
 
 class SentenceVectors:
-    """Vectors by text, those asked for last of at most `kept` texts. Safe to use from several
-    threads."""
+    """Vectors of the last used texts, at most `kept`. Safe to use from several threads."""
 
     def __init__(self, embedder: Embedder, kept: int = KEPT):
         self._embedder = embedder
-        self._kept: LRUCache[str, NDArray[np.float32]] = LRUCache(kept)
+        self._vectors: LRUCache[str, NDArray[np.float32]] = LRUCache(kept)
         self._lock = Lock()
 
     def of(self, texts: Iterable[str]) -> Mapping[str, NDArray[np.float32]]:
         """The unit vector of each text. Raises what the embedder does."""
-        wanted = list(dict.fromkeys(texts))
+        unique = list(dict.fromkeys(texts))
         with self._lock:
-            found = {text: self._kept[text] for text in wanted if text in self._kept}
-        missing = [text for text in wanted if text not in found]
+            vectors = {text: self._vectors[text] for text in unique if text in self._vectors}
+        missing = [text for text in unique if text not in vectors]
         if missing:
             # copied: a row of a batch would keep the whole batch
             new = [row.copy() for row in self._embedder.embed(missing)]
             with self._lock:
-                self._kept.update(zip(missing, new, strict=True))
-            found.update(zip(missing, new, strict=True))
-        return found
+                self._vectors.update(zip(missing, new, strict=True))
+            vectors.update(zip(missing, new, strict=True))
+        return vectors
 
 
 EMBEDDED = 3
@@ -329,8 +339,11 @@ squares over 10,000 quotes of four public sets, rounded."""
 
 @dataclass(frozen=True)
 class Asked:
-    """A question, its unit vector, and the quotes that may answer it, each with the share of the
-    question's terms that it covers as its score. Their passages are among `passages`."""
+    """A question, its unit vector, and the quotes that may answer it.
+
+    The score of each quote is the share of the question's terms that it covers. The passages of the
+    quotes are among `passages`.
+    """
 
     question: str
     vector: NDArray[np.float32]
@@ -339,7 +352,7 @@ class Asked:
 
     @cached_property
     def estimated(self) -> NDArray[np.float64]:
-        """The similarity of each quote, estimated."""
+        """The estimated similarity of each quote."""
         return np.array(
             [
                 _LIKE_PASSAGE * _signals(self.passages, quote).get("semantic", 0.0)
@@ -350,7 +363,7 @@ class Asked:
 
     @cached_property
     def known(self) -> NDArray[np.float64]:
-        """What each quote is worth beside its similarity."""
+        """The worth of each quote without its similarity."""
         kind = asked_for(self.question)
         return np.array(
             [
@@ -367,7 +380,7 @@ class Asked:
         return [self.quotes[index].text for index in order[:EMBEDDED].tolist()]
 
     def is_led_by_estimate(self, vectors: Mapping[str, NDArray[np.float32]]) -> bool:
-        """Whether the quote that is worth most is not among those with vectors."""
+        """Return True if the quote that is worth most has no vector."""
         worth = self._similarity(vectors) / 2 + self.known
         return bool(len(worth)) and self.quotes[int(worth.argmax())].text not in vectors
 
@@ -390,18 +403,18 @@ class Asked:
 
 
 def score_quotes(asked: Sequence[Asked], vectors: SentenceVectors) -> list[list[Quote]]:
-    """The quotes for each question with what they are worth: the mean of similarity and coverage,
-    with what speaks for the passage and for the kind.
+    """Return the quotes for each question with their worth.
 
+    It is the mean of similarity and coverage, with what speaks for the passage and for the kind.
     Chosen on the development halves of two public sets (`tests.benchmarks.truth`): the best quote
     holds the answer in 0.81 and 0.46, one of three in 0.92 and 0.64. What is worth most for a
     question has a vector. At most two calls of the embedder, whose errors are raised.
     """
-    given = vectors.of(text for each in asked for text in each.best())
-    unsure = [each for each in asked if each.is_led_by_estimate(given)]
+    by_text = vectors.of(text for each in asked for text in each.best())
+    unsure = [each for each in asked if each.is_led_by_estimate(by_text)]
     rest = [quote.text for each in unsure for quote in each.quotes]
-    given = {**given, **vectors.of(rest)}
-    return [each.scored(given) for each in asked]
+    by_text = {**by_text, **vectors.of(rest)}
+    return [each.scored(by_text) for each in asked]
 
 
 def strength(passages: Sequence[CheckedPassage], quote: Quote) -> float:

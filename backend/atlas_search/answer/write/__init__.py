@@ -1,1 +1,1 @@
-"""Who writes an answer: the sources' own sentences, or a language model."""
+"""Writing an answer, with the sources' own sentences or a language model."""

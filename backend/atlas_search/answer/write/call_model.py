@@ -21,7 +21,7 @@ from atlas_search.providers.chat import ChatModel, ChatOptions, Ended, Message, 
 @contextmanager
 def model_call(metrics: Metrics, provider: str, model: str, mode: Mode) -> Iterator[list[Usage]]:
     """Count a call of a language model; the block adds what it took to the list."""
-    said = {
+    labels = {
         gen_ai.OPERATION: "chat",
         gen_ai.PROVIDER: gen_ai.provider(provider),
         gen_ai.REQUEST_MODEL: model,
@@ -36,17 +36,17 @@ def model_call(metrics: Metrics, provider: str, model: str, mode: Mode) -> Itera
         raise
     finally:
         seconds = time.perf_counter() - begun
-        metrics.record("gen_ai.client.operation.duration", {**said, **failed}, seconds)
+        metrics.record("gen_ai.client.operation.duration", {**labels, **failed}, seconds)
         stage = {"operation": mode, "stage": "generate"}
         metrics.record("atlas.stage.duration", stage, seconds)
         for usage in took:
-            _count_tokens(metrics, said, usage)
+            _count_tokens(metrics, labels, usage)
 
 
-def _count_tokens(metrics: Metrics, said: dict[str, str], usage: Usage) -> None:
+def _count_tokens(metrics: Metrics, call_labels: dict[str, str], usage: Usage) -> None:
     for kind, tokens in (("input", usage.prompt_tokens), ("output", usage.completion_tokens)):
         if tokens:
-            labels = {**said, "gen_ai.token.type": kind}
+            labels = {**call_labels, "gen_ai.token.type": kind}
             metrics.record("gen_ai.client.token.usage", labels, tokens)
 
 
@@ -74,9 +74,9 @@ def call_model(
     schema: Mapping[str, Any] | None = None,
     pass_on: Callable[[str], None] = lambda _: None,
 ) -> Completion:
-    """What the model writes; `pass_on` gets each piece as it comes. What it took counts as spent.
+    """Return the text that the model writes; `pass_on` gets each piece as it comes.
 
-    Of a call that ends before its time, once text has come, that is an Estimate.
+    The usage counts as spent; it is an Estimate for a call that ends early, once text has come.
     `filled` is the prompt that `messages` were made of.
     `max_tokens` and `temperature` are the target's unless given. Raises ModelRefused,
     ModelUnavailable and Cancelled.
@@ -90,8 +90,8 @@ def call_model(
         schema,
     )
     counted = model_call(run.metrics, model.name, options.model, run.request.mode)
-    given = (model.name, options, messages, filled, attempt)
-    with run.stage("generate", *given) as stage, counted as took:
+    call = (model.name, options, messages, filled, attempt)
+    with run.stage("generate", *call) as stage, counted as took:
         pieces: list[str] = []
 
         def spend(usage: Usage, writer: str, reason: str = "") -> None:
@@ -114,10 +114,10 @@ def call_model(
 def ask_yes_or_no(
     run: AnswerRun, model: ChatModel, messages: Sequence[Message], filled: Filled
 ) -> bool | None:
-    """Whether it says yes; None if it says neither. Raises what `call_model` does."""
+    """Return True for yes, False for no, None for neither. Raises what `call_model` does."""
     done = call_model(run, model, messages, filled=filled, temperature=0.0)
-    said = _YES_OR_NO.match(done.text)
-    return said and said[1].lower() == "yes"
+    match = _YES_OR_NO.match(done.text)
+    return match and match[1].lower() == "yes"
 
 
 def read_stream(
@@ -143,9 +143,9 @@ def read_stream(
 
 
 def estimate_usage(messages: Sequence[Message], pieces: Sequence[str]) -> Estimate:
-    """The tokens of a call as Atlas counts them.
+    """Count the tokens of a call as Atlas counts them.
 
-    Providers say what it took with its last piece, so not of one that ends before.
+    Providers send the usage with the last piece, so a call that ends before that has none.
     """
     *read, written = count_tokens([*(each.content for each in messages), "".join(pieces)])
     return Estimate(sum(read), written)

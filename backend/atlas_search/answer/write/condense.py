@@ -45,7 +45,7 @@ class Standalone:
 
 
 def condense(run: AnswerRun) -> Standalone:
-    """The follow-up as a question of its own, where the request or the target wants that.
+    """Rewrite the follow-up as a question of its own, where the request or the target wants that.
 
     Whatever goes wrong leaves the question as it was asked, with a note.
     """
@@ -58,10 +58,10 @@ def condense(run: AnswerRun) -> Standalone:
         return Standalone(note=_unsaid(follow_up), read_as=offered, leans_on=leans_on)
     with run.stage("condense", run.question) as stage:
         model = run.model if run.target.condense_followups else None
-        found = _by_model(run, model) if model else Standalone(offered, _unsaid(follow_up))
-        stage.done(found)
-        leans_on = "" if found.question or (model and not found.note) else leans_on
-        return replace(found, read_as=offered, leans_on=leans_on)
+        standalone = _by_model(run, model) if model else Standalone(offered, _unsaid(follow_up))
+        stage.done(standalone)
+        leans_on = "" if standalone.question or (model and not standalone.note) else leans_on
+        return replace(standalone, read_as=offered, leans_on=leans_on)
 
 
 def _unsaid(follow_up: FollowUp) -> str:
@@ -72,10 +72,10 @@ def _unsaid(follow_up: FollowUp) -> str:
 
 def _by_model(run: AnswerRun, model: ChatModel) -> Standalone:
     memory = remember(run.request.history, run.target.chat_memory_tokens, count_tokens)
-    said = "\n".join(f"{turn.role}: {turn.content}" for turn in memory.turns)
+    conversation = "\n".join(f"{turn.role}: {turn.content}" for turn in memory.turns)
     messages = (
         Message("system", prompt("condense").template),
-        Message("user", f"{said}\n\nLast question: {run.question}"),
+        Message("user", f"{conversation}\n\nLast question: {run.question}"),
     )
     filled = Filled("condense", prompt("condense"), {"question": run.question})
     try:
@@ -88,7 +88,7 @@ def _by_model(run: AnswerRun, model: ChatModel) -> Standalone:
 
 
 def _check(written: str, run: AnswerRun) -> Standalone:
-    """What was written, if it is a question, another than was asked, and brings nothing new."""
+    """Accept the rewriting if it is one question, differs from the last and brings nothing new."""
     lines = written.strip().splitlines()
     if (
         len(lines) != 1
@@ -107,18 +107,20 @@ def _check(written: str, run: AnswerRun) -> Standalone:
 
 
 def invention(written: str, question: str, history: Sequence[ChatTurn]) -> str:
-    """What of `written` stands neither in the question nor in the history, as a clause: `names
-    “Menzies”, which nobody mentioned`. Empty if nothing does."""
+    """Return a clause on what `written` adds to the question and the history; empty if nothing.
+
+    For example `names “Menzies”, which nobody mentioned`.
+    """
     if marker := MARKER_LIKE.search(written):
         return f"holds the citation “{marker.group()}”, and a question cites nothing"
-    said = "\n".join([question, *(turn.content for turn in history)])
+    context = "\n".join([question, *(turn.content for turn in history)])
     for address in _ADDRESS.findall(written):
-        if fold(address) not in fold(said):
+        if fold(address) not in fold(context):
             return f"holds the address “{address}”, which nobody mentioned"
-    known = {word.folded[:_STEM] for word in words(said)}
+    known = {word.folded[:_STEM] for word in words(context)}
     for name in _NAME.findall(written):
         if any(word.folded[:_STEM] not in known for word in words(name)):
             return f"names “{name}”, which nobody mentioned"
-    for number in numbers_missing(written, [KnownNumbers(numbers_of(said))]):
+    for number in numbers_missing(written, [KnownNumbers(numbers_of(context))]):
         return f"gives the number “{number}”, which nobody mentioned"
     return ""

@@ -25,9 +25,9 @@ from atlas_search.providers.chat import ChatModel, Message
 
 
 def strike_doubtful(run: AnswerRun, evidence: Evidence, written: Written) -> Written:
-    """What was written without the sentences that a judge doubts; what is left is passed on again.
+    """Strike the sentences that a judge doubts, and pass the others on again.
 
-    It is declined if no other sentence cites anything. Where there is no doubt all stays as it is.
+    The text is declined if no other sentence cites anything. Without doubts it stays as it is.
     """
     doubts = written.support.doubts
     if not doubts:
@@ -36,13 +36,13 @@ def strike_doubtful(run: AnswerRun, evidence: Evidence, written: Written) -> Wri
     support = replace(written.support, doubts=(), struck=doubts)
     numbers = {doubt.number for doubt in doubts}
     sentences = enumerate(written.verification.sentences, start=1)
-    kept = [sentence for number, sentence in sentences if number not in numbers]
-    if not any(sentence.grounded for sentence in kept):
+    remaining = [sentence for number, sentence in sentences if number not in numbers]
+    if not any(sentence.grounded for sentence in remaining):
         return replace(written, text="", outcome=_decline(doubts), support=support)
-    for number, sentence in enumerate(kept, start=1):
+    for number, sentence in enumerate(remaining, start=1):
         run.tell(Token(f"{sentence.line}\n"))
         run.tell(Checked(number, sentence))
-    text, checked = "\n".join(sentence.line for sentence in kept), sum_up(kept)
+    text, checked = "\n".join(sentence.line for sentence in remaining), sum_up(remaining)
     outcome = after_writing(text, checked, find_concealed(evidence.conflicts, checked), None)
     said = text if outcome is ANSWERED else ""
     return replace(written, text=said, verification=checked, outcome=outcome, support=support)
@@ -69,14 +69,14 @@ _ADMITS = re.compile(
 
 
 def asserts_of_absent(absent: Sequence[str], checked: Verification) -> TextFault | None:
-    """What is wrong with a text that states something of a name or figure no passage holds.
+    """Return the fault of a text that states something of a name or figure no passage holds.
 
     A sentence that says so itself is left alone.
     """
     for name in absent:
-        wanted = all_terms(name)
+        terms = all_terms(name)
         for sentence in checked.sentences:
-            if wanted <= all_terms(sentence.text) and not _ADMITS.search(sentence.text):
+            if terms <= all_terms(sentence.text) and not _ADMITS.search(sentence.text):
                 return TextFault(
                     "unknown_name",
                     f"The answer states something of {name}, which no passage speaks of.",
@@ -96,10 +96,11 @@ _FAULTS = {
 
 
 def generate(run: AnswerRun, evidence: Evidence, model: ChatModel) -> Written:
-    """The model's answer; quotes if it finds none where they are likely one, or possibly where it
-    said first that the passages answer.
+    """Let the model answer.
 
-    What a judge doubts, where the target has one, is repaired too, and struck if it stays doubtful.
+    Where it finds no answer, quotes take its place if they are likely one, or possibly one and it
+    said first that the passages answer. Sentences that a judge doubts, where the target has one,
+    are repaired too, and struck if they stay doubtful.
 
     Raises ModelRefused and ModelUnavailable.
     """
@@ -107,25 +108,25 @@ def generate(run: AnswerRun, evidence: Evidence, model: ChatModel) -> Written:
     english = all(passage.language == DEFAULT_LANGUAGE for passage in evidence.passages)
     absent = names_missing(run.question, evidence.passages) if english else ()
     context = _context(run, evidence, absent)
-    given = evidence.passages[: context.passages]
-    filled = _filled(run, given)
+    passages = evidence.passages[: context.passages]
+    filled = _filled(run, passages)
     form = prompt("form").substitute(citation_limit=run.target.citation_limit)
     messages, needed = ending_in(context.messages, form), LIKELY
     if run.target.ask_first:
-        asked = ending_in(context.messages, prompt("ask").template)
+        ask_messages = ending_in(context.messages, prompt("ask").template)
         about = Filled("ask", prompt("ask"), filled.variables)
-        said = ask_yes_or_no(run, model, asked, about)
-        if said is False:
+        can_answer = ask_yes_or_no(run, model, ask_messages, about)
+        if can_answer is False:
             writer = run.writer(model.name, attempts=1)
             return replace(_quote_or_refuse(run, evidence, writer, needed), context=context)
-        if said:  # that they answer, be it that it cannot say what
+        if can_answer:  # be it that it cannot say what the answer is
             needed = run.likelihood
         # a server that keeps what it read reads nothing twice
-        messages = (*asked, Message("assistant", "yes"), Message("user", form.strip()))
+        messages = (*ask_messages, Message("assistant", "yes"), Message("user", form.strip()))
     context = replace(context, messages=messages)
     for attempt in range(1, ATTEMPTS + 1):
-        relay = Relay(run.tell, given, run.target.citation_limit)
-        reply = Reply(given)
+        relay = Relay(run.tell, passages, run.target.citation_limit)
+        reply = Reply(passages)
 
         def pass_on(piece: str, reply: Reply = reply, relay: Relay = relay) -> None:
             relay.add(reply.add(piece))
@@ -136,7 +137,7 @@ def generate(run: AnswerRun, evidence: Evidence, model: ChatModel) -> Written:
             messages,
             filled=filled,
             attempt=attempt,
-            schema=schema_of(len(given)),
+            schema=schema_of(len(passages)),
             pass_on=pass_on,
         )
         relay.add(reply.finish())
@@ -154,7 +155,7 @@ def generate(run: AnswerRun, evidence: Evidence, model: ChatModel) -> Written:
         if not problems or attempt == ATTEMPTS:
             break
         run.tell(Restart("repair"))
-        messages = repair(messages, reply.raw, problems, given)
+        messages = repair(messages, reply.raw, problems, passages)
         filled = Filled("repair", prompt("repair"), {"problems": problems})
     if written.outcome.decision == "BLOCK" and run.target.llm_fallback == "extractive":
         run.tell(Restart("fallback"))
@@ -169,13 +170,15 @@ def generate(run: AnswerRun, evidence: Evidence, model: ChatModel) -> Written:
 
 
 def _only_repeats(question: str, relay: Relay) -> TextFault | None:
-    """A small model likes to say a question again as a statement, be it so or not; unless the
-    source says just that."""
+    """Return the fault of a text that only says the question again as a statement.
+
+    A small model likes to, be it so or not. If the source says just that, it is no fault.
+    """
     language = relay.given[0].language
-    asked = all_terms(f"{question} yes no", language)
+    question_terms = all_terms(f"{question} yes no", language)
     cited = [each for each in relay.verification.sentences if each.grounded]
     if cited and all(
-        content_terms(each.text, language) <= asked
+        content_terms(each.text, language) <= question_terms
         and not any(each.text.rstrip(".") in place.passage.text for place in each.citations)
         for each in cited
     ):
@@ -186,12 +189,12 @@ def _only_repeats(question: str, relay: Relay) -> TextFault | None:
     return None
 
 
-def _filled(run: AnswerRun, given: Sequence[Passage]) -> Filled:
+def _filled(run: AnswerRun, passages: Sequence[Passage]) -> Filled:
     name = run.target.system_prompt
     variables = {
         "citation_limit": run.target.citation_limit,
         "question": run.question,
-        "passages": [passage.marker for passage in given],
+        "passages": [passage.marker for passage in passages],
     }
     return Filled(name, run.answerer.rules[name], variables)
 
@@ -207,7 +210,7 @@ def _context(run: AnswerRun, evidence: Evidence, absent: tuple[str, ...]) -> Con
 
 
 def _quote_or_refuse(run: AnswerRun, evidence: Evidence, writer: Writer, needed: float) -> Written:
-    """The model finds no answer: quotes, if they are as likely as `needed`."""
+    """Quote, if quotes are as likely as `needed`, where the model finds no answer."""
     quotes = _quotes(run, evidence, "model_refused", "found no answer", needed)
     if quotes.outcome is ANSWERED:
         return quotes
@@ -228,7 +231,7 @@ def _quotes(
 
 
 def _problems(evidence: Evidence, written: Written) -> list[str]:
-    """What a repair has to mend."""
+    """List what a repair has to mend."""
     return [
         *written.verification.errors,
         *(
@@ -262,7 +265,7 @@ def write(run: AnswerRun, evidence: Evidence) -> Written:
 
 
 def fallback_for(error: ModelRefused | ModelUnavailable) -> Fallback:
-    """Why the sources' own sentences stand in for a model that cannot be used."""
+    """Return the reason why the sources' own sentences stand in for a model that cannot be used."""
     if isinstance(error, ModelUnavailable):
         return Fallback("model_unavailable", str(error))
     return Fallback("model_unusable", str(error))

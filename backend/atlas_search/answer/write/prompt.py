@@ -1,18 +1,13 @@
-"""The prompt: rules, remembered turns, and the passages as quoted material.
+"""The prompt of a model and its reply: rules, remembered turns, and passages as quoted material.
 
-Chat memory: what of the conversation is kept, and what the model is reminded of.
+Search never sees the turns that are kept of a conversation.
 
-Search never sees it.
+The texts of sources neither end their quotation nor speak in a chat model's tokens: the opening
+bracket of these is replaced. All else stays as the source has it, format characters (such as the
+joiners of Persian) among it, for what a model quotes is looked up in the source.
 
-Texts of sources as quoted material: they neither end it nor speak in a chat model's tokens.
-
-Only the bracket is another one then. All else stays as the source has it, format characters (such
-as the joiners of Persian) among it, for what a model quotes is looked up in the source.
-
-What a model is asked to write, one JSON object of sentences with the numbers of their passages,
-and reading it while it comes.
-
-A schema leaves a model nothing but the numbers of passages it was given; a server that takes no
+A reply is one JSON object of sentences with the numbers of their passages, read while it comes. A
+schema leaves a model nothing but the numbers of passages it was given; a server that takes no
 schema, or a model that writes plain text with `[1]` in it, is read as well.
 """
 
@@ -64,19 +59,19 @@ def remember(history: Sequence[ChatTurn], budget: int, count: TokenCounter) -> M
 
     What cannot fit is not counted, so `count` is given few characters, however many there are.
     """
-    kept: list[ChatTurn] = []
+    turns: list[ChatTurn] = []
     tokens = 0
     for turn in reversed(history):
         size = _size(turn.content, budget - tokens, count)
         if not turn.whole or tokens + size > budget:
             break
         tokens += size
-        kept.append(turn)
-    return Memory(tuple(reversed(kept)), len(history) - len(kept), tokens)
+        turns.append(turn)
+    return Memory(tuple(reversed(turns)), len(history) - len(turns), tokens)
 
 
 def keep(history: Sequence[ChatTurn], budget: int, count: TokenCounter) -> list[ChatTurn]:
-    """What an answer needs of a conversation, oldest turn first.
+    """Return the turns of a conversation that an answer needs, oldest first.
 
     These are the turns within `budget` and, of older ones, the beginnings of those that a
     follow-up is read after.
@@ -153,9 +148,11 @@ def context_of(
     target: Target,
     absent: Sequence[str] = (),
 ) -> Context:
-    """What a model is given before it is told what to write: the best passages within
-    `context_tokens` (the first in any case), and the newest turns within `chat_memory_tokens`. It
-    is told what of the question is `absent` from all passages."""
+    """Return the prompt of a model, before it is told what to write.
+
+    It holds the best passages within `context_tokens` (the first in any case) and the newest turns
+    within `chat_memory_tokens`, and names what of the question is `absent` from all passages.
+    """
     blocks = [render(p, f"[{number}]") for number, p in enumerate(passages, start=1)]
     used = list(accumulate(count_tokens(blocks)))
     fitting = max(1, sum(tokens <= target.context_tokens for tokens in used))
@@ -176,7 +173,7 @@ def context_of(
 
 
 def ending_in(messages: Sequence[Message], asked: str) -> tuple[Message, ...]:
-    """The same prompt, with what is asked for at its end."""
+    """Add a request to the last message of a prompt."""
     *before, last = messages
     return (*before, Message(last.role, f"{last.content}\n\n{asked.strip()}"))
 
@@ -184,7 +181,7 @@ def ending_in(messages: Sequence[Message], asked: str) -> tuple[Message, ...]:
 def repair(
     messages: Sequence[Message], draft: str, problems: Sequence[str], passages: Sequence[Passage]
 ) -> tuple[Message, ...]:
-    """The same prompt, with a draft that could not be verified and the reasons."""
+    """Add to a prompt a draft that could not be verified, and the reasons."""
     listed = "\n".join(f"- {problem}" for problem in problems)
     for number, passage in enumerate(passages, start=1):
         listed = listed.replace(passage.marker, f"[{number}]")
@@ -202,8 +199,8 @@ def render(passage: Passage, token: str) -> str:
 
 
 def _user(question: str, blocks: Sequence[str], absent: Sequence[str]) -> str:
-    said = f"No passage speaks of: {', '.join(absent)}. State nothing of it." if absent else ""
-    return "\n\n".join(filter(None, [*blocks, said, f"Question: {question}"]))
+    note = f"No passage speaks of: {', '.join(absent)}. State nothing of it." if absent else ""
+    return "\n\n".join(filter(None, [*blocks, note, f"Question: {question}"]))
 
 
 _SENTENCE = re.compile(
@@ -247,36 +244,36 @@ class Reply:
     """
 
     def __init__(self, given: Sequence[Passage]):
-        self._given = given
+        self._passages = given
         self._markers = {number: passage.marker for number, passage in enumerate(given, start=1)}
         self._read = 0
         self.raw = ""
 
     def add(self, piece: str) -> list[MarkedSentence]:
-        """Take the next piece."""
+        """Take the next piece, and return the sentences that it completes."""
         self.raw += piece
         if "}" not in piece:
             return []
-        found = list(_SENTENCE.finditer(self.raw, self._read))
-        self._read = found[-1].end() if found else self._read
-        written = (self._sentence(match["text"], match["numbers"]) for match in found)
-        return [sentence for sentence in written if re.search(r"\w", sentence.text)]
+        matches = list(_SENTENCE.finditer(self.raw, self._read))
+        self._read = matches[-1].end() if matches else self._read
+        sentences = (self._sentence(match["text"], match["numbers"]) for match in matches)
+        return [sentence for sentence in sentences if re.search(r"\w", sentence.text)]
 
     def finish(self) -> list[MarkedSentence]:
-        """The reply is whole."""
+        """Return the sentences of a whole reply that is no JSON."""
         if self._read or _NONE.search(self.raw):
             return []
-        return read_marked(self._with_tokens(self.raw), self._given)
+        return read_marked(self._with_tokens(self.raw), self._passages)
 
     def _sentence(self, text: str, numbers: str) -> MarkedSentence:
         try:
-            said = str(json.loads(text, strict=False))
+            content = str(json.loads(text, strict=False))
         except ValueError:  # a wrong escape
-            said = text.strip('"')
-        said = self._with_tokens(said)
+            content = text.strip('"')
+        content = self._with_tokens(content)
         tokens = [self._token(int(number)) for number in re.findall(r"\d+", numbers)]
-        markers = dict.fromkeys((*tokens, *MARKER.findall(said)))
-        return MarkedSentence(" ".join(_TOKEN.sub("", said).split()), tuple(markers))
+        markers = dict.fromkeys((*tokens, *MARKER.findall(content)))
+        return MarkedSentence(" ".join(_TOKEN.sub("", content).split()), tuple(markers))
 
     def _with_tokens(self, text: str) -> str:
         """A text with the tokens of the passages for their numbers."""

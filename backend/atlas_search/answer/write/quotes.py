@@ -32,7 +32,7 @@ class PassageSpans(NamedTuple):
     note: str
 
     def answers(self, threshold: float) -> dict[str, AnswerSpan]:
-        """Those with a score of at least `threshold`, best first; of equals in their order."""
+        """Return the spans that score at least `threshold`, best first; equals in their order."""
         best = sorted(self.spans.items(), key=lambda item: -item[1].score)
         return {id_: span for id_, span in best if span.score >= threshold}
 
@@ -52,8 +52,8 @@ def read_spans(
         texts = [item.passage.text for item in passages]
         read = _read(model, question, texts, target.reader_seconds)
         ids = [item.passage.id for item in passages]
-        found = PassageSpans(dict(zip(ids, read.spans, strict=False)), read.note)
-        return stage.done(found, model.name, question, passages)
+        spans = PassageSpans(dict(zip(ids, read.spans, strict=False)), read.note)
+        return stage.done(spans, model.name, question, passages)
 
 
 def _read(model: ReaderModel, question: str, texts: Sequence[str], seconds: float) -> AnswerSpans:
@@ -69,10 +69,11 @@ MOST_CLOSEST = 3
 def extract(
     run: AnswerRun, evidence: Evidence, fallback: Fallback | None = None, needed: float = 0.0
 ) -> Written:
-    """The best quotes, each with its token; `fallback` says why they stand in for a model's text.
+    """Answer with the best quotes, each with its token.
 
-    Declined if they are less likely than the target asks, or `needed` in [0, 1], to hold what is
-    asked for. Where the sources read the question in several ways, each reading is quoted.
+    `fallback` says why they stand in for a model's text. Declined if they are less likely than the
+    target asks, or `needed` in [0, 1], to hold what is asked for. Where the sources read the
+    question in several ways, each reading is quoted.
     """
     prompt = _context(run, evidence)
     chooser, needed = run.answerer.quotes, max(needed, run.likelihood)
@@ -95,7 +96,7 @@ def extract(
 
 
 def closest_quotes(run: AnswerRun, result: SearchResult) -> tuple[Citation, ...]:
-    """What comes closest to the question, best first, though it does not answer."""
+    """Return the quotes closest to a question that they do not answer, best first."""
     if not result.query.has_subject:
         return ()
     with run.turn():
@@ -103,7 +104,7 @@ def closest_quotes(run: AnswerRun, result: SearchResult) -> tuple[Citation, ...]
 
 
 def _say(run: AnswerRun, evidence: Evidence, quotes: Sequence[Quote]) -> Relay:
-    """All quotes, passed on one by one."""
+    """Pass on all quotes, one by one."""
     limit = run.target.citation_limit
     relay = Relay(run.tell, evidence.passages, limit)
     for quote in quotes:
@@ -114,17 +115,16 @@ def _say(run: AnswerRun, evidence: Evidence, quotes: Sequence[Quote]) -> Relay:
 
 
 def _read_again(run: AnswerRun, prompt: Extract, chosen: Chosen) -> Chosen:
-    """What the target's reader model finds in the passages, if it has one and it could read all."""
+    """Let the target's reader model choose, if it has one; `unread` says why it could not."""
     if run.reader is None:
         return chosen
-    found = read_spans(run.reader, prompt.question, prompt.passages, run.target, run.tracer)
-    if found.note:
-        return replace(chosen, unread=found.note)
-    return read_by_model(chosen, prompt, found.spans, run.target.reader_threshold, run.likelihood)
+    spans = read_spans(run.reader, prompt.question, prompt.passages, run.target, run.tracer)
+    if spans.note:
+        return replace(chosen, unread=spans.note)
+    return read_by_model(chosen, prompt, spans.spans, run.target.reader_threshold, run.likelihood)
 
 
 def _quote(place: Citation) -> Quote:
-    """A place as a quote."""
     at = place.passage.start
     return quote_at(place.passage, TextSpan(place.start - at, place.end - at), 0)
 
@@ -142,7 +142,7 @@ def _context(run: AnswerRun, evidence: Evidence) -> Extract:
 
 
 def prompt_of(result: SearchResult, conflicts: Sequence[Contradiction]) -> Extract:
-    """What is to be quoted from: the passages that passed the check, else all that were found."""
+    """Return the material for quotes: the passages that passed the check, else all results."""
     target = result.target
     return Extract(
         question=result.searched_as or result.question,

@@ -16,9 +16,9 @@ from atlas_search.core.domain import CheckedSentence, Citation, Passage
 
 
 class Relay:
-    """What is written from `given`, a line for each sentence.
+    """A text that is written from `given` passages and passed on, a line for each sentence.
 
-    As long as all that was written may be a refusal it is held back.
+    It is held back as long as all of it may be a refusal.
     """
 
     def __init__(self, emit: Emit, given: Sequence[Passage], citation_limit: int):
@@ -26,29 +26,29 @@ class Relay:
         self.text = ""
         self._emit = emit
         self._checker = Checker(given, citation_limit)
-        self._held: list[MarkedSentence] = []
+        self._pending: list[MarkedSentence] = []
         self._checked: list[CheckedSentence] = []
 
     @property
     def is_refusal(self) -> bool:
-        """Whether nothing was written but that there is no answer."""
-        return not self._checked and is_refusal(self._held)
+        """True if the text so far only says that there is no answer."""
+        return not self._checked and is_refusal(self._pending)
 
     def add(self, written: Sequence[MarkedSentence]) -> None:
         """Take the next sentences."""
-        self._held += written
+        self._pending += written
         if not self.is_refusal:
             self.finish()
 
     def finish(self) -> None:
         """Pass on what was held back: it is no refusal."""
-        for sentence in self._held:
+        for sentence in self._pending:
             line = " ".join([sentence.text, *sentence.markers])
             self.text += f"{line}\n"
             self._checked.append(self._checker.check(sentence))
             self._emit(Token(f"{line}\n"))
             self._emit(Checked(len(self._checked), self._checked[-1]))
-        self._held = []
+        self._pending = []
 
     @property
     def verification(self) -> Verification:
@@ -79,7 +79,7 @@ class Written:
 
 
 def not_written(run: AnswerRun, outcome: Outcome) -> Written:
-    """Nothing was written, and nobody asked to."""
+    """Return an outcome for which no writer was asked."""
     return Written("", NOTHING, outcome, run.writer())
 
 
@@ -91,7 +91,7 @@ def judge_text(
     fault: TextFault | None = None,
     judge: Judge | None = None,
 ) -> Written:
-    """What was passed on, verified as a whole, with the decision about it.
+    """Verify as a whole the text that was passed on, and decide about it.
 
     A `fault` makes a text unusable though it cannot be seen from it. A text that could be sent is
     put before the `judge`, whose doubts are left to the caller. Raises what `Judge.judge` does.
