@@ -69,8 +69,8 @@ class ProviderHealth:
 
     def _health(self, provider: str) -> Health:
         model = self._models[provider]
-        wanted = sorted(self._names.get(provider, ())) or [model.default_model]
-        states = [model.health(name) for name in wanted]
+        names = sorted(self._names.get(provider, ())) or [model.default_model]
+        states = [model.health(name) for name in names]
         # what keeps it from working goes before what is merely worth knowing
         return min(states, key=lambda state: (state.ready, not state.detail))
 
@@ -199,14 +199,14 @@ def model_server(provider: str, settings: Settings) -> str:
 
 
 def mistral_chat(settings: Settings, calls: ModelCalls) -> ChatModel:
-    """See ChatModelFactory."""
+    """Make the chat model of Mistral."""
     from atlas_search.providers.chat_remote import mistral_chat
 
     return mistral_chat(lambda: open_mistral(settings), calls)
 
 
 def openai_chat(settings: Settings, calls: ModelCalls) -> ChatModel:
-    """See ChatModelFactory."""
+    """Make the chat model of OpenAI, or of a server that speaks its protocol."""
     from atlas_search.providers.chat_remote import openai_chat
 
     return openai_chat(settings.openai_api_key, settings.openai_base_url, calls)
