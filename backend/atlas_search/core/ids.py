@@ -1,4 +1,4 @@
-"""What can be the id of a corpus."""
+"""Ids of corpora and collections, the clock, and words that several rooms print."""
 
 import re
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ _NAME = re.compile(PATTERN)
 
 
 def is_collection_name(text: str) -> bool:
-    """Whether a collection can be called so."""
+    """Check that `text` can be the name of a collection."""
     return len(text) <= LONGEST and _NAME.fullmatch(text) is not None
 
 
