@@ -294,9 +294,9 @@ def _source_line(of: Mapping[str, Any]) -> str:
 
 
 def _citation_line(of: Mapping[str, Any]) -> str:
-    """With its section and who speaks, which tell places of one page apart.
+    """A citation with its section and speaker, which tell places on one page apart.
 
-    The first heading often repeats the title, which is told once.
+    The first heading often repeats the title, which is printed once.
     """
     section = (of["section"] or "").removeprefix(f"{of['title']} > ")
     fields = {**of, "section": "" if section == of["title"] else section}

@@ -516,7 +516,7 @@ def locate_chroma(
 
 
 LOCATE: Mapping[str, Locate] = {"html": locate_pages, "chroma": locate_chroma}
-"""The source types whose files are not just those that are given."""
+"""The source types that find their files otherwise than by the paths given."""
 
 Command = Callable[..., None]
 

@@ -180,7 +180,7 @@ _HELD: Mapping[str, Callable[[Settings], str]] = {
     "audit": lambda settings: str(settings.audit_log or "none: AUDIT_LOG is not set"),
     "state": lambda settings: str(settings.atlas_state_directory),
 }
-"""What there is to say of each of them where all is well."""
+"""The line of each check where all is well."""
 
 
 def examine(settings: Settings) -> Iterator[CheckUp]:

@@ -231,7 +231,7 @@ def _go_on(folder: RunFolder, parallel: int | None, demands: _Demands) -> _Ended
 def _carry_out(
     folder: RunFolder, subject: Subject, parallel: int | None, demands: _Demands
 ) -> _Ended:
-    """Ask, audit and judge; what came of it is told, whatever fails."""
+    """Ask, audit and judge; an error ends the run and is returned with what was done so far."""
     outcome, judged = None, True
     try:
         with asking_bar() as progress:
@@ -375,10 +375,10 @@ def grid_command(
 
 
 def _judged(grid: Grid, cells: Sequence[Cell], by: JudgeWanted) -> bool:
-    """Judge each run, none after an interrupt; whether the judge gave a figure in all of them.
+    """Judge each run, none after an interrupt; return True if the judge gave a figure in all.
 
-    One that cannot be judged is told, in its reports too, and costs no other. `--max-cost` is for
-    each.
+    A run that cannot be judged is named, in its reports too, and costs no other. `--max-cost` is
+    for each.
     """
     if any(cell.outcome.stopped for cell in cells):
         return True

@@ -81,9 +81,9 @@ def private_files() -> Iterator[None]:
 
 @contextmanager
 def files_of_settings() -> Iterator[None]:
-    """New files have the modes that ATLAS_UMASK leaves, within it; nothing is told of bad settings.
+    """New files have the modes that ATLAS_UMASK leaves, within it; bad settings are passed over.
 
-    The command itself tells of them, if it needs the settings.
+    The command itself reports them, if it needs the settings.
     """
     from atlas_search.core.settings import load_settings  # 0.3 s, which help can do without
 

@@ -72,7 +72,7 @@ _COLUMNS = (
     *(f"imbalance.{stage}" for stage in _STAGES),
     "trace_id",
 )
-"""Of a table to chart; counts by corpus come after them."""
+"""The columns of a table to chart; counts by corpus come after them."""
 
 _FIGURES: Mapping[str, Callable[[Side], str]] = {
     "answers": lambda side: str(side.answers),
@@ -119,7 +119,7 @@ def trace_document(told: Told, *, with_question: bool) -> dict[str, Any]:
 def trace_csv(traces: Sequence[Trace]) -> str:
     """A row for each trace, in their order: how even it was at each stage, and by what counts.
 
-    A cell is empty where nothing was told.
+    A cell is empty where the trace has no value.
     """
     rows = [_row(trace) for trace in traces]
     counts = dict.fromkeys(sorted({name for row in rows for name in row}.difference(_COLUMNS)))

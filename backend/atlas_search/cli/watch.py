@@ -25,7 +25,7 @@ from atlas_search.providers.open import open_embedder
 log = logging.getLogger(__name__)
 
 State = dict[str, tuple[int, int, int]]
-"""What can be seen of every file without reading it: its place, size and time of change."""
+"""Each file's inode, size and time of change, which can be seen without reading it."""
 
 _AGAIN = "Check the network and the settings; the next change of the folder is built with them."
 

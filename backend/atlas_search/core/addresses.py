@@ -212,7 +212,7 @@ def read_headers(text: str) -> dict[str, str]:
 
 
 def _destination(name: str, url: str, headers: Mapping[str, str]) -> Destination:
-    """With the login of an address as a header, so that no log of a connection shows it."""
+    """Move the login of an address to a header, so that no log of a connection shows it."""
     login, at, _ = urlsplit(url).netloc.rpartition("@")
     if at and "authorization" not in headers:
         basic = b64encode(unquote(login).encode()).decode()

@@ -12,14 +12,14 @@ Metadata = Mapping[str, MetadataValue]
 Leg = Literal["dense", "lexical", "sparse"]
 Decision = Literal["ANSWER", "ABSTAIN", "BLOCK"]
 LEGS: tuple[Leg, ...] = ("dense", "lexical")
-"""Those that every collection has; `sparse` needs a SPARSE_MODEL."""
+"""The legs that every collection has; `sparse` needs a SPARSE_MODEL."""
 
 
 MARKER = re.compile(rf"\[[^\[\]\s]+ {TOKEN_PLACE}\]")
 """A citation token, as `Passage.marker` writes it."""
 
 MARKER_LIKE = re.compile(rf"\[[^\[\]]*\bpp?\.?\s*\d[^\[\]]*\]|{MARKER.pattern}")
-"""What a reader would take for one."""
+"""Text that a reader would take for a citation token."""
 
 CONTEXT_JOINT = " > "
 """Between the parts of a section path, and of a passage's context."""
@@ -57,7 +57,7 @@ class Segment:
 
 
 class Located(NamedTuple):
-    """From the character `start` of a passage on: the source's own name for the place, or empty.
+    """The source's own name for the place from the character `start` of a passage on, or empty.
 
     `section` is the path of headings there, None where it is the one at which the passage begins.
     """

@@ -49,7 +49,7 @@ class AtlasError(Exception):
     """Root of the tree. `str(error)` says what, where and what to do."""
 
     traced = False
-    """Whether a span tells of it, so that none is needed for the request that it ends."""
+    """True if a span shows the error already, so that the request that it ends needs none."""
 
 
 class RequestError(AtlasError):

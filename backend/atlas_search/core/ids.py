@@ -40,7 +40,7 @@ CLOSEST = "Closest passages, not an answer"
 """The heading of quotes that come closest to a question that is not answered."""
 
 CONFIDENCE: Mapping[str, str] = {"likely": "Likely an answer", "possible": "Possibly an answer"}
-"""How surely quotes answer, by the word of an answer document's `confidence`."""
+"""The label of a quoted answer, by the word of an answer document's `confidence`."""
 
 
 __version__ = "0.1.0"

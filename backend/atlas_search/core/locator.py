@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 
 _KINDS = "§|s|r|reg|art|cl|para|sch|o|sch ?(?:s|r|reg|art|cl|para)"
-"""How statutes are cited: by section, rule, regulation, article, clause, paragraph, schedule or
-order. The only schedule of an act has no number: `sch para 3`. Lower case, so that a token is no
-heading."""
+"""The units of statutes in citations: section, rule, regulation, article, clause, paragraph,
+schedule or order. The only schedule of an act has no number: `sch para 3`. Lower case, so that a
+token is no heading."""
 
 _LEVELS = re.compile(r"(?P<root>[^()]*)(?P<levels>(?:\([^()\s]*\))*)\Z")
 _LEVEL = re.compile(r"\([^()\s]*\)")

@@ -85,7 +85,7 @@ def _answer(answer: AnswerDocument, base_url: str) -> str:
 
 
 def _numbers(answer: AnswerDocument) -> Numbers:
-    """From 1, in reading order."""
+    """Number the citations from 1, in reading order."""
     cited = (index for part in answer.said for index in part.citations)
     order = dict.fromkeys((*cited, *range(len(answer.citations))))
     return {index: number for number, index in enumerate(order, start=1)}
@@ -331,10 +331,10 @@ Document = Mapping[str, object]
 """An answer as POST /api/ask sends it."""
 
 LIST_FORMATS: Sequence[Format] = ("bibtex", "ris", "csl-json")
-"""Those of bibliographies."""
+"""The formats of bibliographies."""
 
 JSON_VERSION = 1
-"""Of the object that the `json` format is."""
+"""The version of the object that the `json` format holds."""
 
 _LONGEST_NAME = 100  # characters; file systems take 255 bytes
 

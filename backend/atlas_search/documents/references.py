@@ -392,7 +392,7 @@ _FIELDS: Mapping[Kind, tuple[str, str, str, str]] = {
     "book": ("book", "title", "date", "publisher"),
     "document": ("document", "title", "date", "publisher"),
 }
-"""Of each kind: its item type, and the fields of its title, its date and its body."""
+"""Zotero's item type of each kind, and the fields of its title, its date and its body."""
 
 
 def zotero_items(references: Sequence[Reference]) -> list[dict[str, object]]:

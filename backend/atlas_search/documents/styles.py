@@ -130,7 +130,7 @@ def _initials(name: str) -> str:
 
 
 _CITE = re.compile(r"(?:\[\d{4}\]|\(\d{4}\) |\d{1,4} (?=[A-Z]|\w+ \d))")
-"""Where the citation of a report begins: `[1992] 1 AC`, `(1868) LR`, `560 U.S.`, `2020 No 31`."""
+"""The beginning of a report's citation: `[1992] 1 AC`, `(1868) LR`, `560 U.S.`, `2020 No 31`."""
 
 _PLACE = re.compile(r"(§|sch ?(?:s|r|reg|art|cl|para)|sch|s|reg|r|art|cl|para|o) ?(.+)", re.DOTALL)
 _JURISDICTION = re.compile(r"\(([A-Z][^()\d]*)\)")

@@ -86,7 +86,7 @@ class Account(Protocol):
 
     provider: Provider
     lists_all: bool
-    """Whether a model that `models` does not name cannot be used."""
+    """True if a model that `models` does not name cannot be used."""
 
     def stream(self, messages: Sequence[Message], options: ChatOptions) -> Pieces:
         """The model's answer in pieces."""
@@ -279,7 +279,7 @@ def _check_listing(account: Account, model: str, models: Collection[str]) -> Hea
 
 DEFAULT_MISTRAL_CHAT_MODEL = "mistral-medium-latest"
 SHARE_FOR_RATE = 0.8
-"""Of its time a call may wait so much for the account's rate: the rest must do for the answer."""
+"""The share of a call's time for waiting for the account's rate; the rest is for the answer."""
 DRAIN_SECONDS = 0.1
 
 
@@ -414,7 +414,7 @@ DEFAULT_OPENAI_MODEL = "gpt-4o-mini"
 OPENAI_SERVER = "https://api.openai.com/v1"
 
 DISPENSABLE = ("max_tokens", "temperature", "response_format", "stream_options")
-"""What some servers or models do not take; the answer does not hang on it."""
+"""Parameters that some servers or models do not take, and that the answer does not depend on."""
 
 _NO_KEY = (
     "LLM_PROVIDER=openai needs a key. Set OPENAI_API_KEY in the environment or .env, or "

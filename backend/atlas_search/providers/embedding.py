@@ -18,7 +18,7 @@ Runtime = Literal["auto", "torch", "onnxruntime", "int8"]
 PoolingChoice = Literal["", "mean", "cls", "max", "mean+max"]
 
 ROUNDED = "int8"
-"""What EMBEDDING_RUNTIME is, and `EmbedderInfo.runtime` ends with, for rounded weights."""
+"""The EMBEDDING_RUNTIME with rounded weights, and the end of `EmbedderInfo.runtime` for it."""
 
 NO_LIMIT = 2**31 - 1
 """`EmbedderInfo.max_tokens` of a model that reads texts of any length."""

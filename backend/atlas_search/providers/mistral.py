@@ -172,12 +172,12 @@ class MistralApi:
 
     @property
     def address(self) -> str:
-        """Its address as it was set, with the login that it may hold."""
+        """The address as it was set, with the login that it may hold."""
         return self._account.server_url
 
     @property
     def server(self) -> str:
-        """Its name for people."""
+        """The name of the server for people."""
         return f"Mistral at {without_login(self._account.server_url) or SERVERS[SERVER_GLOBAL]}"
 
 

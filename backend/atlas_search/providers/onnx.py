@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 
 
 Precision = Literal["float32", "int8"]
-"""Of the weights; `int8` are rounded, each row of a matrix on a scale of its own."""
+"""The type of the weights; `int8` are rounded, each row of a matrix on a scale of its own."""
 
 LEAST_COSINE: dict[Precision, float] = {"float32": 0.9999, "int8": 0.95}
-"""Of a vector of the export to PyTorch's; for the default model it is 0.9999998 or more, and 0.98
-with rounded weights."""
+"""The least cosine of the export's vectors to PyTorch's; the default model has 0.9999998 or more,
+and 0.98 with rounded weights."""
 
 FEW = 2048
 """Tokens up to which texts are embedded one by one, by the thread that asks. Eight
@@ -218,7 +218,7 @@ def _make(model: "TorchModel", folder: Path, precision: Precision) -> About:
 
 
 def _check_kind(model: "TorchModel") -> None:
-    """Raise NotExported for what cannot be told by the graph of a model alone."""
+    """Raise NotExported for a model that does more than its graph."""
     kinds = [type(module).__name__ for module in model.model]
     if others := [kind for kind in kinds if kind not in _MODULES]:
         raise NotExported(f"it has a module of the kind {others[0]}")

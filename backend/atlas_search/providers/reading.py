@@ -188,7 +188,7 @@ class WindowSpan(NamedTuple):
 
 
 NO_SPAN = WindowSpan(0, 0, -inf)
-"""Of a window without a word."""
+"""The span of a window without a word."""
 
 
 def best_in_window(window: Window, starts: FloatArray, ends: FloatArray) -> WindowSpan:

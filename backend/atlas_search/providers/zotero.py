@@ -9,7 +9,7 @@ from atlas_search.core.errors import Unavailable
 from atlas_search.providers.http import Answered, Fault, Lost, http_faults
 
 LOCAL = "http://127.0.0.1:23119"
-"""Where Zotero listens."""
+"""The address at which Zotero listens."""
 
 SECONDS = 20.0
 _ABSENT = "Zotero is not running. Start it, then try again."
