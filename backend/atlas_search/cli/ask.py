@@ -54,7 +54,7 @@ def printable_json(document: Any) -> str:
     """A document as JSON that says the same, those characters written as escapes."""
     text = json.dumps(document, indent=2, ensure_ascii=False)
     # the only one that stands outside strings is the line end, which is kept
-    return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _OBEYED.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 TIMEOUT = 120  # seconds; a language model may take its time
@@ -64,7 +64,7 @@ Document = dict[str, Any]
 
 
 def post(settings: Settings, path: str, body: Mapping[str, object]) -> Document:
-    """What the server answers. Raises AtlasError with what it says, or if there is none."""
+    """Return the server's reply to a POST. Raises AtlasError with its refusal, or if it is down."""
     return _document(_request(settings, "POST", path, body), settings)
 
 
@@ -180,7 +180,7 @@ def _print_choices(say: Callable[[str], None], choices: Sequence[Document]) -> N
 
 
 def _about_writer(answer: Document) -> Iterator[str]:
-    """That the sources' own sentences stand in for a model's, if so; in part in a comparison."""
+    """Say if the sources' own sentences stand in for a model's; in part in a comparison."""
     if answer["fallback"] and answer["decision"] != "ANSWER":
         yield (
             "Neither a language model nor the sources' own sentences answer: "
@@ -195,8 +195,8 @@ def _about_writer(answer: Document) -> Iterator[str]:
 
 
 def _about_struck(struck: Iterable[Document]) -> Iterator[str]:
-    for said in struck:
-        yield f"Struck, as {said['verdict'].replace('_', ' ')}: {said['sentence']} {said['reason']}"
+    for one in struck:
+        yield f"Struck, as {one['verdict'].replace('_', ' ')}: {one['sentence']} {one['reason']}"
 
 
 def _conflict(conflict: Document) -> str:
@@ -210,7 +210,7 @@ def _print_confidence(say: Callable[[str], None], answer: Document) -> None:
 
 
 def print_closest(console: Console, closest: Sequence[Document]) -> None:
-    """What comes closest where there is no answer, under its heading; nothing if there is none."""
+    """Print the closest passages where there is no answer, under a heading; nothing if none."""
     if closest:
         console.print(f"{CLOSEST}:", markup=False)
     for quoted in closest:
@@ -261,9 +261,9 @@ def print_passages(console: Console, found: Document, *, with_signals: bool) -> 
 
 
 def _about_wording(retrieval: Document) -> Iterator[str]:
-    """What was searched for otherwise than it was asked, or could have been: as the page has it.
+    """Say where the search departed from the question, or could have: as the page has it.
 
-    That no source holds a word is said by the scope.
+    The scope says which words no source holds.
     """
     for unknown in retrieval["unknown_words"]:
         word, alike = unknown["word"], " or ".join(unknown["suggestions"])
@@ -294,13 +294,13 @@ def _source_line(of: Mapping[str, Any]) -> str:
 
 
 def _citation_line(of: Mapping[str, Any]) -> str:
-    """With its section and who speaks, which tell places of one page apart.
+    """A citation with its section and speaker, which tell places on one page apart.
 
-    The first heading often repeats the title, which is told once.
+    The first heading often repeats the title, which is printed once.
     """
     section = (of["section"] or "").removeprefix(f"{of['title']} > ")
-    told = {**of, "section": "" if section == of["title"] else section}
-    return _fields(told, "marker", "title", "section", "speaker", "date", "url")
+    fields = {**of, "section": "" if section == of["title"] else section}
+    return _fields(fields, "marker", "title", "section", "speaker", "date", "url")
 
 
 def _fields(of: Mapping[str, Any], *names: str) -> str:
@@ -369,11 +369,11 @@ def search_command(
         "exclude": exclude or [],
         "max_per_document": max_per_document,
     }
-    found = post(command_settings(), "/api/search", of_collection(collection, body))
+    result = post(command_settings(), "/api/search", of_collection(collection, body))
     if as_json:
-        print(printable_json(found))
+        print(printable_json(result))
     else:
-        print_passages(Console(highlight=False), found, with_signals=signals)
+        print_passages(Console(highlight=False), result, with_signals=signals)
 
 
 WIDEST = 1000  # characters of a line; a remark that is longer goes on in the next

@@ -114,12 +114,12 @@ def print_refused(console: Console, report: BuildReport) -> None:
         reasons = "; ".join(_few(file.remarks, most=2))
         line = printable(f"Refused: {file.source}: {reasons}")
         console.print(line, style="red", markup=False)
-    if said := refused(report):
-        console.print(f"{said} The rest is built.", style="red", markup=False)
+    if refusals := refused(report):
+        console.print(f"{refusals} The rest is built.", style="red", markup=False)
 
 
 def refused(report: BuildReport) -> str:
-    """How many files and records gave no document; empty if all gave one."""
+    """Count the files and records that gave no document, in words; empty if all gave one."""
     files, records = len(report.refused), report.refused_records
     counts = [f"{_count(files, 'file')} gave no document"] * bool(files)
     counts += [f"{_count(records, 'record')} of other files gave none"] * bool(records)
@@ -390,16 +390,16 @@ def require_name(collection: str) -> None:
 
 
 def _is_built(collection: str) -> bool:
-    """Whether there is a collection that this Atlas can read. Raises DamagedStore."""
+    """Look for a collection that this Atlas can read. Raises DamagedStore."""
     try:
-        found = Manifest.read(load_settings(chroma_collection_name=collection).collection_folder)
+        manifest = Manifest.read(load_settings(chroma_collection_name=collection).collection_folder)
     except MissingStore:
         return False
-    return found.analyser == ANALYSER_VERSION
+    return manifest.analyser == ANALYSER_VERSION
 
 
 def _arguments(given: Mapping[str, Any]) -> dict[str, Any]:
-    """What was given, so that the same command can run again from any folder."""
+    """The options in a form with which the same command can run again from any folder."""
     plain: dict[str, Any] = {}
     for name, value in given.items():
         if name in _OF_ONE_RUN:
@@ -425,8 +425,8 @@ def _publish(
 
 
 def _readable(kind: str, collection: str) -> Path:
-    """Where the readable manifest goes: `create/<type>/output` of the checkout that the collection
-    lies in, else into the collection's folder.
+    """The path of the readable manifest: in `create/<type>/output` if the collection lies in a
+    checkout, else in the collection's folder.
 
     A source type of another package has no folder in a checkout.
     """
@@ -438,7 +438,7 @@ def _readable(kind: str, collection: str) -> Path:
 
 
 def _is_below(folder: Path, root: Path) -> bool:
-    """Whether it is in `root` by its name, or by where a link leads."""
+    """Check that it lies in `root`, by its name or by the target of its links."""
     return folder.is_relative_to(root) or folder.resolve().is_relative_to(root)
 
 
@@ -516,7 +516,7 @@ def locate_chroma(
 
 
 LOCATE: Mapping[str, Locate] = {"html": locate_pages, "chroma": locate_chroma}
-"""The source types whose files are not just those that are given."""
+"""The source types that find their files otherwise than by the paths given."""
 
 Command = Callable[..., None]
 

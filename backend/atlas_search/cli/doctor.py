@@ -1,4 +1,4 @@
-"""What is set up, what is not, and what to do about it.
+"""Checks of an installation: what is set up, what is not, and what to do about it.
 
 The places that an installation needs: folders, disk, port, targets and the files of the store.
 
@@ -49,7 +49,7 @@ class CheckUp:
 
 
 def check_folder(folder: Path) -> CheckUp:
-    """Whether a folder can be written, tried with a file that leaves no trace.
+    """Check that a folder can be written, with a file that leaves no trace.
 
     Serving a collection needs it too: its keyword index is locked by a file.
     """
@@ -67,13 +67,13 @@ def check_folder(folder: Path) -> CheckUp:
 
 
 def check_space(folder: Path, needed: int) -> CheckUp:
-    """Whether a build has room: `needed` bytes for a version beside the live one."""
+    """Check that a build has room: `needed` bytes for a version beside the live one."""
     free = shutil.disk_usage(_nearest(folder)).free
-    found = f"{_size(free)} free, and a build needs {_size(needed)}"
+    space = f"{_size(free)} free, and a build needs {_size(needed)}"
     if free >= needed:
-        return CheckUp("disk", "ok", found)
+        return CheckUp("disk", "ok", space)
     mend = "Free some, or set CHROMA_PERSIST_DIRECTORY to a folder on another disk."
-    return CheckUp("disk", "fault", f"{found} in {folder}. {mend}")
+    return CheckUp("disk", "fault", f"{space} in {folder}. {mend}")
 
 
 def needed_space(settings: Settings) -> int:
@@ -85,13 +85,13 @@ def needed_space(settings: Settings) -> int:
 
 
 def check_port(settings: Settings) -> CheckUp:
-    """Whether the server can listen, or does already."""
+    """Check that the server can listen, or does already."""
     host, port = settings.atlas_host, settings.atlas_port
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-        with socket.socket(found[0], found[1]) as probe:
+        info = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        with socket.socket(info[0], info[1]) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind(found[4])
+            probe.bind(info[4])
     except OSError as error:
         if error.errno == errno.EADDRINUSE and _is_atlas(host, port):
             return CheckUp("port", "ok", f"Atlas listens on {host}:{port}")
@@ -105,19 +105,19 @@ def check_port(settings: Settings) -> CheckUp:
 
 
 def check_targets(settings: Settings) -> CheckUp:
-    """Whether every target can be read, the default one among them."""
+    """Check that every target can be read, the default one among them."""
     try:
         targets = load_targets(settings)
     except AtlasError as error:
         return CheckUp("target", "fault", str(error))
-    found = f"{settings.test_target}, one of {', '.join(targets)}"
-    if told := _without_effect(targets, settings.test_target):
-        return CheckUp("target", "note", f"{found}. {told}")
-    return CheckUp("target", "ok", found)
+    summary = f"{settings.test_target}, one of {', '.join(targets)}"
+    if remark := _without_effect(targets, settings.test_target):
+        return CheckUp("target", "note", f"{summary}. {remark}")
+    return CheckUp("target", "ok", summary)
 
 
 def check_store(settings: Settings) -> CheckUp:
-    """Whether the collection is there, and every file of it as it was written."""
+    """Check that the collection is there, and every file of it as it was written."""
     try:
         manifest = Manifest.read(settings.collection_folder)
     except AtlasError as error:
@@ -136,9 +136,9 @@ def check_store(settings: Settings) -> CheckUp:
 
 
 def _without_effect(targets: Mapping[str, Target], chosen: str) -> str:
-    """What the environment or `.env` says in vain, because the chosen target says otherwise."""
-    wanted = environment_target()
-    vain = {key: to for key, to in wanted.items() if getattr(targets[chosen], key) != to}
+    """Name the settings of the environment or `.env` that the chosen target overrides."""
+    settings = environment_target()
+    vain = {key: to for key, to in settings.items() if getattr(targets[chosen], key) != to}
     if not vain:
         return ""
     names = ", ".join(key.upper() for key in vain)
@@ -180,7 +180,7 @@ _HELD: Mapping[str, Callable[[Settings], str]] = {
     "audit": lambda settings: str(settings.audit_log or "none: AUDIT_LOG is not set"),
     "state": lambda settings: str(settings.atlas_state_directory),
 }
-"""What there is to say of each of them where all is well."""
+"""The line of each check where all is well."""
 
 
 def examine(settings: Settings) -> Iterator[CheckUp]:
@@ -219,13 +219,13 @@ def _services(services: Services) -> Iterator[CheckUp]:
     else:
         yield CheckUp("abstention", "ok", f"calibrated: evidence from {calibration.threshold:.3f}")
     _, default = services.target(None)
-    wanted = {target.llm_provider for target in services.targets.values()}
+    in_use = {target.llm_provider for target in services.targets.values()}
     for provider, health in services.provider_health(DOCTOR_SECONDS).items():
         needed = provider == default.llm_provider
         state: State = "ok" if health.ready and not health.detail else "note"
         if needed and not health.ready:
             state = "fault"
-        if provider in wanted:
+        if provider in in_use:
             yield CheckUp(f"model {provider}", state, health.detail or "ready")
 
 
@@ -274,12 +274,12 @@ _STYLES = {"ok": "green", "note": "yellow", "fault": "red"}
 def doctor_command() -> None:
     """Say what is set up, what is not, and what to do; status 1 if something needed is wrong."""
     console = Console(highlight=False)
-    found = list(examine(load_settings()))
-    for finding in found:
+    findings = list(examine(load_settings()))
+    for finding in findings:
         line = Text(f"{finding.state:<6}", style=_STYLES[finding.state])
         line.append(f"{finding.what}: {finding.detail}", style="default")
         console.print(line, soft_wrap=True)
-    if any(finding.state == "fault" for finding in found):
+    if any(finding.state == "fault" for finding in findings):
         sys.exit(1)
 
 
@@ -320,11 +320,11 @@ def replay_command(
 def _answers(path: Path) -> list[dict[str, Any]]:
     """The answers in a file: one, a list of them, or what the format `json` exports."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise SourceError(f"{path} cannot be read as JSON: {error}") from error
-    if isinstance(found, dict):
-        found = found.get("answers", [found])
-    if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
+    if isinstance(content, dict):
+        content = content.get("answers", [content])
+    if not isinstance(content, list) or not all(isinstance(item, dict) for item in content):
         raise SourceError(f"{path} holds neither an answer nor a list of answers.")
-    return found
+    return content

@@ -105,7 +105,7 @@ REMOTE_PARALLEL = 4
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Demands:
     """Demands on a run besides its figures."""
 
     require_llm: bool
@@ -171,7 +171,7 @@ def run_command(
     by = JudgeWanted(judge_target, judge_provider, judge_model, max_cost=max_cost)
     if judge:
         check_judge(by)
-    asked = _Asked(require_llm, audit_index, by if judge else None)
+    demands = _Demands(require_llm, audit_index, by if judge else None)
     if resume:
         only_options(
             context,
@@ -179,7 +179,7 @@ def run_command(
             *("judge", *OF_THE_JUDGE, "phoenix"),
         )
         folder = RunFolder(resume)
-        ended = _go_on(folder, parallel, asked)
+        ended = _go_on(folder, parallel, demands)
     else:
         if audit_index:
             check_index_is_here(url or PROCESS)
@@ -205,7 +205,7 @@ def run_command(
             if require_llm:
                 require_language_model(subject)
             begin_run(folder, subject, questions, wanted)
-            ended = _carry_out(folder, subject, None, asked)
+            ended = _carry_out(folder, subject, None, demands)
     written = write_reports(folder.path)
     _print_figures(ended.outcome.run, as_json=as_json)
     _say_how_it_ended(folder, ended.outcome, written)
@@ -217,28 +217,30 @@ def run_command(
     sys.exit(status or bool(written.faults) or not ended.judged)
 
 
-def _go_on(folder: RunFolder, parallel: int | None, asked: _Asked) -> _Ended:
+def _go_on(folder: RunFolder, parallel: int | None, demands: _Demands) -> _Ended:
     spec = folder.spec()
-    if asked.audit_index:
+    if demands.audit_index:
         check_index_is_here(spec.where)
     with open_subject(spec.where, spec.collection, spec.target) as subject:
         check_same(folder, subject)
-        if asked.require_llm:
+        if demands.require_llm:
             require_language_model(subject)
-        return _carry_out(folder, subject, parallel, asked)
+        return _carry_out(folder, subject, parallel, demands)
 
 
-def _carry_out(folder: RunFolder, subject: Subject, parallel: int | None, asked: _Asked) -> _Ended:
-    """Ask, audit and judge; what came of it is told, whatever fails."""
+def _carry_out(
+    folder: RunFolder, subject: Subject, parallel: int | None, demands: _Demands
+) -> _Ended:
+    """Ask, audit and judge; an error ends the run and is returned with what was done so far."""
     outcome, judged = None, True
     try:
-        with asking_bar() as told:
-            outcome = carry_out(folder, subject, parallel=parallel, told=told)
-        if asked.audit_index:
+        with asking_bar() as progress:
+            outcome = carry_out(folder, subject, parallel=parallel, told=progress)
+        if demands.audit_index:
             outcome = with_index_audit(folder, subject, outcome)
-        if asked.judge and not outcome.stopped:
+        if demands.judge and not outcome.stopped:
             with folder.naming("judge"):
-                report = judge_run(load_settings(), folder, asked.judge)
+                report = judge_run(load_settings(), folder, demands.judge)
             judged = report.metrics_source != "heuristic"
             outcome = replace(outcome, run=folder.load())
     except AtWork:
@@ -346,7 +348,7 @@ def grid_command(
                 atlas = opened.enter_context(made.opened(collection, chosen[0]))
                 splits: Sequence[str | None] = listed(split) or [None]
                 documents = ProcessSubject(atlas, chosen[0].name).documents
-                asked = [
+                question_sets = [
                     read_questions(
                         labels,
                         name,
@@ -359,7 +361,7 @@ def grid_command(
                 ]
                 if require_llm:
                     _require_models(atlas, chosen)
-                questions = {each.split or EVERY_SPLIT: each for each in asked}
+                questions = {each.split or EVERY_SPLIT: each for each in question_sets}
                 begin_grid(made, atlas, chosen, questions, wanted)
             cells = list(carry_out_grid(grid, atlas, asking_bar, parallel=parallel))
     judged = _judged(grid, cells, by) if judge else True
@@ -373,10 +375,10 @@ def grid_command(
 
 
 def _judged(grid: Grid, cells: Sequence[Cell], by: JudgeWanted) -> bool:
-    """Judge each run, none after an interrupt; whether the judge gave a figure in all of them.
+    """Judge each run, none after an interrupt; return True if the judge gave a figure in all.
 
-    One that cannot be judged is told, in its reports too, and costs no other. `--max-cost` is for
-    each.
+    A run that cannot be judged is named, in its reports too, and costs no other. `--max-cost` is
+    for each.
     """
     if any(cell.outcome.stopped for cell in cells):
         return True

@@ -156,8 +156,8 @@ def judge_run(settings: Settings, folder: RunFolder, wanted: JudgeWanted) -> Jud
     votes += rated_votes(folder)
     tools = Tools(open_embedder(settings))
     parallel = min(wanted.parallel, settings.llm_concurrency)  # more would only wait, and too long
-    with open_panel(settings, wanted) as panel, asking_bar("Judging") as told:
-        report = judge_folder(folder, panel, tools, votes, parallel=parallel, told=told)
+    with open_panel(settings, wanted) as panel, asking_bar("Judging") as progress:
+        report = judge_folder(folder, panel, tools, votes, parallel=parallel, told=progress)
     print(*map(printable, remarks_on(report)), sep="\n", file=sys.stderr)
     return report
 
@@ -191,17 +191,17 @@ def rated_votes(folder: RunFolder) -> list[PersonVote]:
 def vote_of(rating: Rating) -> PersonVote:
     """Read a rating of an answer as approval."""
     answer, vote = rating.answer, rating.vote
-    said: dict[Scale, bool | None] = {
+    approvals: dict[Scale, bool | None] = {
         scale: approval(vote.scores[scale]) for scale in _MARKED if scale in vote.scores
     }
     if vote.thumb:
-        said["thumb"] = vote.thumb == "up"
+        approvals["thumb"] = vote.thumb == "up"
     return PersonVote(
         answer.session_id,
         answer.qa_id,
         answer.question,
         answer.answer if answer.decision == "ANSWER" else "",
-        {scale: approves for scale, approves in said.items() if approves is not None},
+        {scale: approves for scale, approves in approvals.items() if approves is not None},
     )
 
 
@@ -239,8 +239,8 @@ def _table(report: JudgeReport, scored: Iterable[Scored]) -> Table:
     figures = means(list(scored))
     table = Table("Figure", "Mean", "By the judge", "Fixed", "Estimated", box=None)
     for name, counts in report.sources.items():
-        given = (str(counts.get(source, 0)) for source in _SOURCES)
-        table.add_row(name, f"{figures[name]:.3f}", *given)
+        cells = (str(counts.get(source, 0)) for source in _SOURCES)
+        table.add_row(name, f"{figures[name]:.3f}", *cells)
     return table
 
 
@@ -251,26 +251,26 @@ def agreement_command(run: RunName, as_json: AsJson = False) -> None:
     """How far raters agree on each scale, and what they say on average with its 95% interval."""
     folder = run_folder(run)
     ratings = Ratings(folder)
-    given = ratings.all(answer_digests(RunFolder(folder).replies()))
-    if not given:
+    all_ratings = ratings.all(answer_digests(RunFolder(folder).replies()))
+    if not all_ratings:
         raise SourceError(f"Nobody has rated {folder} yet: `atlas eval rate {run}` opens a page.")
-    found = agreements(given, ratings.scales())
+    results = agreements(all_ratings, ratings.scales())
     if as_json:
-        scales = [asdict(one) | {"scale": one.scale.model_dump()} for one in found]
+        scales = [asdict(one) | {"scale": one.scale.model_dump()} for one in results]
         print(printable_json({"scales": scales}))
     else:
-        _print_agreement(found)
+        _print_agreement(results)
 
 
-def _print_agreement(found: Sequence[Agreement]) -> None:
+def _print_agreement(rows: Sequence[Agreement]) -> None:
     console = Console()
     heads = ("raters", "answers", "by several", *_HEADS.values(), "mean", "95%")
     right = [Column(head, justify="right") for head in heads]
     table = Table("scale", *right, box=None, padding=(0, 1, 0, 0))
-    for one in found:
+    for one in rows:
         table.add_row(*(escape(str(printable(cell))) for cell in _row(one)))
     print_whole(console, table)
-    for one in found:
+    for one in rows:
         for reason in dict.fromkeys(one.missing.values()):
             names = ", ".join(_HEADS[name] for name, why in one.missing.items() if why == reason)
             line = f"{one.scale.name}, no {names}: {reason}"
@@ -399,14 +399,14 @@ def rated_answers(folder: Path) -> list[Rated]:
     run = RunFolder(folder)
     run.spec()
     replies = run.replies()
-    found = [
+    answers = [
         Rated(label, reply.answer)
         for label in run.labels()
         if (reply := replies.get(label.id)) and reply.answer
     ]
-    if not found:
+    if not answers:
         raise SourceError(f"{folder} has no answers to rate: nothing was asked, or only searched.")
-    return found
+    return answers
 
 
 LABELS = Path("data/labels.jsonl")

@@ -48,10 +48,10 @@ def choose_labels(
     Without a `split` it is `test` where there is one, else all. Raises SourceError as `read_labels`
     does and AtlasError as `fit_labels` does, once it is told what was understood.
     """
-    found = read_labels(path, filter_by=filter_by)
-    chosen = found.choose_split(split)
-    _tell(understood_text(found))
-    of_split = found.of_split(chosen)
+    all_labels = read_labels(path, filter_by=filter_by)
+    chosen = all_labels.choose_split(split)
+    _tell(understood_text(all_labels))
+    of_split = all_labels.of_split(chosen)
     _tell(split_text(of_split, chosen))
     fitted = fit_labels(of_split, collection, allow_unknown_gold=allow_unknown_gold)
     _tell(fitted_text(fitted))
@@ -216,8 +216,8 @@ def remarks_on(outcome: Outcome) -> list[str]:
             f"Not as before when all were asked: {'; '.join(outcome.changed)}. The answers may be "
             "of both: begin a new run."
         )
-    if kept := operations(outcome.run).cache_hits:
-        remarks.append(f"{kept:.0%} of the answers were kept ones: their seconds say little.")
+    if cached := operations(outcome.run).cache_hits:
+        remarks.append(f"{cached:.0%} of the answers were kept ones: their seconds say little.")
     return remarks
 
 
@@ -236,12 +236,12 @@ def load_run(name: str) -> EvalRun:
 
 def run_folder(name: str) -> Path:
     """Find the folder of a run. Raises SourceError with the names that are known."""
-    kept = load_settings().atlas_evaluation_directory
-    for place in (Path(name), kept / name):
+    runs = load_settings().atlas_evaluation_directory
+    for place in (Path(name), runs / name):
         if place.is_dir():
             return place
-    known = ", ".join(sorted(path.parent.name for path in kept.glob(f"*/{RUN}")))
-    raise SourceError(f"There is no run {name!r}. In {kept}: {known or 'none'}.")
+    known = ", ".join(sorted(path.parent.name for path in runs.glob(f"*/{RUN}")))
+    raise SourceError(f"There is no run {name!r}. In {runs}: {known or 'none'}.")
 
 
 @contextmanager

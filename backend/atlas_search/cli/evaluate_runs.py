@@ -76,13 +76,13 @@ def compare_command(
     ] = None,
 ) -> None:
     """Compare run B with run A: figures that differ by more than chance, and changed questions."""
-    found = compare(load_run(a), load_run(b), alpha=alpha)
+    comparison = compare(load_run(a), load_run(b), alpha=alpha)
     if file:
-        file.write_text(markdown(found), encoding="utf-8")
+        file.write_text(markdown(comparison), encoding="utf-8")
     if as_json:
-        print(printable_json(plain_comparison(found)))
+        print(printable_json(plain_comparison(comparison)))
     else:
-        _print(found, every=every)
+        _print(comparison, every=every)
 
 
 def plain_comparison(found: Comparison) -> dict[str, Any]:
@@ -105,17 +105,17 @@ def plain_comparison(found: Comparison) -> dict[str, Any]:
     }
 
 
-def _print(found: Comparison, *, every: bool) -> None:
+def _print(comparison: Comparison, *, every: bool) -> None:
     console = Console()
-    for line in heading(found):
+    for line in heading(comparison):
         console.print(_text(line), highlight=False)
-    console.print(f"\n{conclusion(found)}", highlight=False)
-    significant = found.significant
-    others = [one for one in found.differences if one not in significant] if every else []
+    console.print(f"\n{conclusion(comparison)}", highlight=False)
+    significant = comparison.significant
+    others = [one for one in comparison.differences if one not in significant] if every else []
     if significant or others:
         print_whole(console, _comparison_table([row(one) for one in (*significant, *others)]))
         console.print(MEANING, highlight=False)
-    for question in found.questions:
+    for question in comparison.questions:
         first, *rest = question_lines(question)
         console.print(f"\n{_text(first)}", highlight=False)
         for line in rest:
@@ -154,15 +154,15 @@ def gate_command(
     """Hold a run to rules. Exit code 1 if it fails one, 2 if rules or runs are broken."""
     try:
         baseline = _baseline(against) if against else None
-        found = gate(load_run(run), read_rules(rules), baseline, allow_fewer=allow_fewer)
+        verdict = gate(load_run(run), read_rules(rules), baseline, allow_fewer=allow_fewer)
     except SourceError as error:
         print(f"atlas: {error}", file=sys.stderr)
         raise typer.Exit(BROKEN) from error
     if as_json:
-        print(printable_json(_plain(found)))
+        print(printable_json(_plain(verdict)))
     else:
-        _print_gate(found, compared=baseline is not None, every=every)
-    if found.failed:
+        _print_gate(verdict, compared=baseline is not None, every=every)
+    if verdict.failed:
         raise typer.Exit(FAILED)
 
 
@@ -184,38 +184,38 @@ def _baseline(name: str) -> Baseline:
     return read_baseline(path) if path.is_file() else baseline_of(load_run(name))
 
 
-def _plain(found: Gate) -> dict[str, Any]:
+def _plain(verdict: Gate) -> dict[str, Any]:
     """A gate as values of JSON; pairs and changes as `atlas eval compare` has them."""
     return {
-        "passed": not found.failed,
-        "checks": [asdict(check) for check in found.checks],
-        "questions_in_common": len(found.pairs.common),
+        "passed": not verdict.failed,
+        "checks": [asdict(check) for check in verdict.checks],
+        "questions_in_common": len(verdict.pairs.common),
         "left_out": {
-            "only_a": found.pairs.only_a,
-            "only_b": found.pairs.only_b,
-            "reworded": found.pairs.reworded,
+            "only_a": verdict.pairs.only_a,
+            "only_b": verdict.pairs.only_b,
+            "reworded": verdict.pairs.reworded,
         },
-        "gaps": list(found.gaps),
-        "basis": [asdict(change) for change in found.basis],
-        "options": [asdict(change) for change in found.options],
+        "gaps": list(verdict.gaps),
+        "basis": [asdict(change) for change in verdict.basis],
+        "options": [asdict(change) for change in verdict.options],
     }
 
 
-def _print_gate(found: Gate, *, compared: bool, every: bool) -> None:
+def _print_gate(verdict: Gate, *, compared: bool, every: bool) -> None:
     console = Console()
     if compared:
         lines = [
-            pairs_text(found.pairs, "the baseline", "the run"),
-            *found.gaps,
-            *(f"Not the same: {change_text(change)}" for change in found.basis),
-            *(f"Option {change_text(change)}" for change in found.options),
+            pairs_text(verdict.pairs, "the baseline", "the run"),
+            *verdict.gaps,
+            *(f"Not the same: {change_text(change)}" for change in verdict.basis),
+            *(f"Option {change_text(change)}" for change in verdict.options),
         ]
         for line in lines:
             console.print(escape(str(printable(line))), highlight=False)
-    shown = found.checks if every else found.failed
+    shown = verdict.checks if every else verdict.failed
     if shown:
         print_whole(console, _gate_table(shown))
-    failed, all_ = len(found.failed), len(found.checks)
+    failed, all_ = len(verdict.failed), len(verdict.checks)
     console.print(f"{failed or 'None'} of {all_} checks failed.", highlight=False)
 
 
@@ -224,9 +224,9 @@ def _gate_table(checks: list[Check] | tuple[Check, ...]) -> Table:
     table = Table("slice", "figure", "rule", *right, "needed", "", box=None, padding=(0, 1, 0, 0))
     for check in checks:
         cells = (check.slice, check.figure, check.need, str(check.questions))
-        told = (f"{check.value:.3f}", p_text(check.p) if check.need == "significant" else "")
+        numbers = (f"{check.value:.3f}", p_text(check.p) if check.need == "significant" else "")
         passed = "passed" if check.passed else "FAILED"
-        table.add_row(*(escape(printable(c)) for c in (*cells, *told, check.needed, passed)))
+        table.add_row(*(escape(printable(c)) for c in (*cells, *numbers, check.needed, passed)))
     return table
 
 
@@ -334,22 +334,22 @@ def calibrate_command(
     """Choose how much evidence an answer needs, and keep it in the collection's manifest."""
     with Atlas.open(collection) as atlas:
         services = atlas.services
-        asked = (
+        question_set = (
             _read_labelled(atlas, labels) if labels else make_questions(services.store, questions)
         )
         name, by = services.target(target)
-        with asking_bar() as told:
-            found = calibrate(atlas, asked, name, lose, datetime.now(UTC), told)
+        with asking_bar() as progress:
+            calibration = calibrate(atlas, question_set, name, lose, datetime.now(UTC), progress)
     manifest = services.store.manifest
     if not dry_run:
-        keep(services.settings.collection_folder, manifest.version, found)
+        keep(services.settings.collection_folder, manifest.version, calibration)
     if as_json:
-        print(found.model_dump_json(indent=2))
+        print(calibration.model_dump_json(indent=2))
     else:
         before = services.answerer.threshold(by.model_copy(update={"answer_threshold": None}))
-        print(calibration_text(manifest.collection, found, before, kept=not dry_run))
+        print(calibration_text(manifest.collection, calibration, before, kept=not dry_run))
 
 
 def _read_labelled(atlas: Atlas, path: Path) -> Questions:
-    found = read_labels(path).of_split(Split.DEV)
-    return labelled_questions(fit_labels(found, OpenCollection(atlas)).labels)
+    labels = read_labels(path).of_split(Split.DEV)
+    return labelled_questions(fit_labels(labels, OpenCollection(atlas)).labels)

@@ -77,16 +77,16 @@ def export_command(
 def _cells(one: Rating) -> tuple[str, ...]:
     vote = one.vote
     marks = ", ".join(f"{scale} {mark}" for scale, mark in vote.scores.items())
-    said = "; ".join(part for part in (", ".join(vote.tags), vote.comment) if part)
+    remarks = "; ".join(part for part in (", ".join(vote.tags), vote.comment) if part)
     about = one.answer
     named = (one.updated, about.qa_id, one.voter, about.target, about.decision)
-    return (*named, vote.thumb or "", marks, said)
+    return (*named, vote.thumb or "", marks, remarks)
 
 
 def _plain(one: Rating) -> dict[str, object]:
     about = one.answer.model_dump(mode="json", exclude={"owner", "passages", "citations"})
-    said = {"user_id": one.voter, "updated": one.updated, "sent": one.sent}
-    return about | said | one.vote.model_dump(mode="json")
+    origin = {"user_id": one.voter, "updated": one.updated, "sent": one.sent}
+    return about | origin | one.vote.model_dump(mode="json")
 
 
 keys_app = typer.Typer(help="API keys: who may ask, and which corpora.", no_args_is_help=True)
@@ -179,7 +179,7 @@ def _ids(corpora: str) -> list[str]:
 
 
 def _missing(settings: Settings, ids: Sequence[str]) -> str:
-    """Which corpora the collection lacks, in words; empty if none, or if it cannot be read."""
+    """Name the corpora that the collection lacks; empty if none, or if it cannot be read."""
     try:
         known = {corpus.id for corpus in Manifest.read(settings.collection_folder).corpora}
     except AtlasError:
@@ -213,9 +213,9 @@ def _corpora(key: ApiKey) -> str:
 
 
 def _limits(limits: Limits) -> str:
-    said = {
+    values = {
         "a minute": limits.requests_per_minute,
         "at once": limits.streams,
         "a day (cost)": limits.cost_per_day,
     }
-    return ", ".join(f"{value} {what}" for what, value in said.items() if value is not None)
+    return ", ".join(f"{value} {what}" for what, value in values.items() if value is not None)

@@ -21,7 +21,7 @@ from atlas_search.core.files import writing_anywhere
 
 
 class Entry(NamedTuple):
-    """Where a command, or a group of commands, is: `module:attribute`; and the line of its help."""
+    """A command, or a group of commands: its place, `module:attribute`, and its line of help."""
 
     place: str
     help: str
@@ -53,16 +53,16 @@ class LazyGroup(TyperGroup):
         """Import the command `name`, if there is one. Returns it or None."""
         if name in self.entries and name not in self.commands:
             module, attribute = self.entries[name].place.split(":")
-            found = getattr(import_module(module), attribute)
-            self.commands[name] = _command_of(name, found)
+            command = getattr(import_module(module), attribute)
+            self.commands[name] = _command_of(name, command)
         return self.commands.get(name)
 
 
-def _command_of(name: str, found: Any) -> Any:
-    if isinstance(found, typer.Typer):
-        return typer.main.get_group(found)
+def _command_of(name: str, command: Any) -> Any:
+    if isinstance(command, typer.Typer):
+        return typer.main.get_group(command)
     single = typer.Typer()
-    single.command(name)(found)
+    single.command(name)(command)
     return typer.main.get_command(single)
 
 
@@ -81,9 +81,9 @@ def private_files() -> Iterator[None]:
 
 @contextmanager
 def files_of_settings() -> Iterator[None]:
-    """New files have the modes that ATLAS_UMASK leaves, within it; nothing is told of bad settings.
+    """New files have the modes that ATLAS_UMASK leaves, within it; bad settings are passed over.
 
-    The command itself tells of them, if it needs the settings.
+    The command itself reports them, if it needs the settings.
     """
     from atlas_search.core.settings import load_settings  # 0.3 s, which help can do without
 
@@ -258,7 +258,7 @@ def end_process(code: int) -> NoReturn:
 
 
 def end_with_this(process: "subprocess.Popen[bytes]") -> None:
-    """See to it that a process which leads a group ends even if this one has to end at once."""
+    """Make a process that leads a group end with this one, even if this one has to end at once."""
     _groups.add(process)
 
 

@@ -175,7 +175,7 @@ class _Background(threading.Thread):
             self._stopped.wait(PROBE_SECONDS)
 
     def _run_install(self) -> bool:
-        """Whether Phoenix is installed now."""
+        """Install Phoenix; return True if it is installed now."""
         if not self._executable.exists():
             _tell("Phoenix is being installed, which takes some minutes. Traces wait for it.")
         process = self._begin(

@@ -137,13 +137,13 @@ def ingest_command(
     """Build again what a running server was handed, from the files it keeps in INGEST_ROOT."""
     settings = load_settings(**_named(collection))  # of one that is lost too
     folder = settings.collection_folder
-    kept = settings.ingest_root / settings.chroma_collection_name
-    if not kept.is_dir():
-        raise SourceError(f"There is no {kept}: nothing is kept of it. Check INGEST_ROOT.")
+    source = settings.ingest_root / settings.chroma_collection_name
+    if not source.is_dir():
+        raise SourceError(f"There is no {source}: nothing is kept of it. Check INGEST_ROOT.")
     cut, _ = choose_chunks(None, None, ingest_origin(settings))
     console = Console(stderr=True)
     with progress_bars(console) as progress:
-        report = build_kept(kept, folder, open_embedder(settings), progress, cut=cut, force=force)
+        report = build_kept(source, folder, open_embedder(settings), progress, cut=cut, force=force)
     print_report(console, report, every_file=False)
     print_refused(console, report)
 
@@ -226,7 +226,7 @@ def _live_version(folder: Path) -> tuple[str, str]:
 
 
 def _remedy(folder: Path) -> str:
-    """What brings damaged documents back, with the options that differ from their defaults."""
+    """The command that brings damaged documents back, with all options but the defaults."""
     return remedy(folder, Manifest.read(folder), {RECORDS}, _defaults)
 
 

@@ -72,7 +72,7 @@ _COLUMNS = (
     *(f"imbalance.{stage}" for stage in _STAGES),
     "trace_id",
 )
-"""Of a table to chart; counts by corpus come after them."""
+"""The columns of a table to chart; counts by corpus come after them."""
 
 _FIGURES: Mapping[str, Callable[[Side], str]] = {
     "answers": lambda side: str(side.answers),
@@ -91,9 +91,9 @@ _FIGURES: Mapping[str, Callable[[Side], str]] = {
 def trace_table(traces: Sequence[Told], *, with_questions: bool) -> Table:
     """A row for each trace, in their order."""
     table = Table(*_HEADS, *(("Question",) if with_questions else ()))
-    for told in traces:
-        question = (told.trace.question,) if with_questions else ()
-        _add(table, *_cells(told), *question)
+    for row in traces:
+        question = (row.trace.question,) if with_questions else ()
+        _add(table, *_cells(row), *question)
     return table
 
 
@@ -119,7 +119,7 @@ def trace_document(told: Told, *, with_question: bool) -> dict[str, Any]:
 def trace_csv(traces: Sequence[Trace]) -> str:
     """A row for each trace, in their order: how even it was at each stage, and by what counts.
 
-    A cell is empty where nothing was told.
+    A cell is empty where the trace has no value.
     """
     rows = [_row(trace) for trace in traces]
     counts = dict.fromkeys(sorted({name for row in rows for name in row}.difference(_COLUMNS)))
@@ -220,8 +220,8 @@ def pair_document(pair: Pair, *, with_question: bool) -> dict[str, Any]:
     }
 
 
-def _cells(told: Told) -> tuple[str, ...]:
-    trace = told.trace
+def _cells(row: Told) -> tuple[str, ...]:
+    trace = row.trace
     return (
         _time(trace),
         trace.kind,
@@ -230,8 +230,8 @@ def _cells(told: Told) -> tuple[str, ...]:
         trace.outcome,
         _listed(trace.counts.candidates),
         _imbalance(trace.imbalance),
-        _tokens(told.spent),
-        _feedback(told.marks),
+        _tokens(row.spent),
+        _feedback(row.marks),
         trace.trace_id,
     )
 
@@ -293,8 +293,8 @@ def _imbalance(by_stage: Mapping[str, float]) -> str:
 
 
 def _tokens(spent: Spent) -> str:
-    told = spent.prompt_tokens or spent.completion_tokens
-    return f"{spent.prompt_tokens}, {spent.completion_tokens}" if told else ""
+    any_tokens = spent.prompt_tokens or spent.completion_tokens
+    return f"{spent.prompt_tokens}, {spent.completion_tokens}" if any_tokens else ""
 
 
 def _feedback(marks: Mapping[str, Marks]) -> str:
@@ -349,15 +349,15 @@ def list_command(
     """List the last traces: what was asked of which target, what came of it, how evenly."""
     wanted = Wanted(kind or (), target, since_when(since, datetime.now(UTC)))
     phoenix = open_phoenix(load_settings())
-    told = list(phoenix.tell(islice(phoenix.traces(wanted), limit)))
+    rows = list(phoenix.tell(islice(phoenix.traces(wanted), limit)))
     if as_json:
-        found = [trace_document(each, with_question=questions) for each in told]
-        print(printable_json({"traces": found}))
+        documents = [trace_document(each, with_question=questions) for each in rows]
+        print(printable_json({"traces": documents}))
         return
     if as_csv:
-        print(trace_csv([each.trace for each in reversed(told)]), end="")
+        print(trace_csv([each.trace for each in reversed(rows)]), end="")
         return
-    print_whole(Console(), trace_table(told, with_questions=questions))
+    print_whole(Console(), trace_table(rows, with_questions=questions))
 
 
 @traces_app.command("check")
@@ -367,14 +367,14 @@ def check_command(since: Since = "7d", target: TargetChoice = "", as_json: AsJso
     Status 1 if one was not, 3 if none could be checked.
     """
     wanted = Wanted(SEARCHING, target, since_when(since, datetime.now(UTC)))
-    found = check_depth(open_phoenix(load_settings()).traces(wanted))
+    check = check_depth(open_phoenix(load_settings()).traces(wanted))
     if as_json:
-        print(printable_json(depth_document(found)))
+        print(printable_json(depth_document(check)))
     else:
-        _print_check(Console(highlight=False), found)
-    if found.unequal:
+        _print_check(Console(highlight=False), check)
+    if check.unequal:
         sys.exit(UNEQUAL)
-    if not found.checked:
+    if not check.checked:
         sys.exit(UNCHECKED)
 
 
@@ -411,13 +411,13 @@ def since_when(text: str, now: datetime) -> datetime | None:
     if ago := _AGO.fullmatch(text):
         return now - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
     try:
-        found = datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(text)
     except ValueError as error:
         raise RequestError(
             f"--since {text}: give a day or time such as 2026-01-31 or 2026-01-31T12:00, or how "
             "long ago: 30m, 24h, 7d."
         ) from error
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _pair(phoenix: Phoenix, names: tuple[str, str], since: datetime | None) -> Pairs:
@@ -425,31 +425,31 @@ def _pair(phoenix: Phoenix, names: tuple[str, str], since: datetime | None) -> P
     return pair_traces(names, first, second)
 
 
-def _print_check(console: Console, found: DepthCheck) -> None:
-    if found.unequal:
-        print_whole(console, depth_table(found.unequal))
-    for sentence in depth_sentences(found):
+def _print_check(console: Console, check: DepthCheck) -> None:
+    if check.unequal:
+        print_whole(console, depth_table(check.unequal))
+    for sentence in depth_sentences(check):
         console.print(sentence, soft_wrap=True)
 
 
 def depth_sentences(found: DepthCheck) -> Sequence[str]:
     """Say what was checked, what came of it, and what could not be checked."""
     verdicts = found.verdicts
-    said = ["No request over all corpora was found that could be checked."]
+    sentences = ["No request over all corpora was found that could be checked."]
     if found.first and found.last:
         time = f"{found.first:%Y-%m-%d %H:%M} to {found.last:%Y-%m-%d %H:%M} UTC"
-        said = [
+        sentences = [
             f"{_requests(found.checked)} over all corpora {_were(found.checked)} checked, {time}: "
             f"{verdicts['unequal'] or 'none'} unequal."
         ]
     if verdicts["unfinished"]:
         count = verdicts["unfinished"]
-        said.append(f"{count} more failed or {_were(count)} cancelled.")
+        sentences.append(f"{count} more failed or {_were(count)} cancelled.")
     if verdicts["unknown"]:
-        said.append(
+        sentences.append(
             f"{verdicts['unknown']} more cannot be checked: an earlier version traced them."
         )
-    return said
+    return sentences
 
 
 def _requests(count: int) -> str:

@@ -25,7 +25,7 @@ from atlas_search.providers.open import open_embedder
 log = logging.getLogger(__name__)
 
 State = dict[str, tuple[int, int, int]]
-"""What can be seen of every file without reading it: its place, size and time of change."""
+"""Each file's inode, size and time of change, which can be seen without reading it."""
 
 _AGAIN = "Check the network and the settings; the next change of the folder is built with them."
 
@@ -72,12 +72,12 @@ def watch(
     for _ in changes(folder, seconds, wait):
         try:
             with writing_anywhere():
-                said = _sentence(_build(folder, collection, corpus, embedder))
+                line = _sentence(_build(folder, collection, corpus, embedder))
         except AtlasError as error:
-            said = f"Not built: {error}"
+            line = f"Not built: {error}"
         except Exception as error:
-            said = f"Not built: {_reason(error)}"
-        say(said)
+            line = f"Not built: {_reason(error)}"
+        say(line)
 
 
 def changes(folder: Path, seconds: float, wait: Wait) -> Iterator[None]:
@@ -96,17 +96,17 @@ def changes(folder: Path, seconds: float, wait: Wait) -> Iterator[None]:
 
 
 def state_of(folder: Path) -> State:
-    """What can be seen of the files below `folder`; those that vanish meanwhile are left out."""
+    """The inode, size and time of each file below `folder`; files that vanish are left out."""
     state: State = {}
     for base, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in names:
             path = Path(base, name)
             try:
-                found = path.stat()
+                status = path.stat()
             except OSError:
                 continue
-            state[str(path)] = (found.st_ino, found.st_size, found.st_mtime_ns)
+            state[str(path)] = (status.st_ino, status.st_size, status.st_mtime_ns)
     return state
 
 
@@ -125,7 +125,7 @@ def _sentence(report: BuildReport) -> str:
     at = time.strftime("%H:%M:%S")
     if report.unchanged:
         return f"{at} Nothing has changed."
-    lacking = f" {said}" if (said := refused(report)) else ""
+    lacking = f" {refusals}" if (refusals := refused(report)) else ""
     return (
         f"{at} Version {report.manifest.version} is live in {report.seconds:.1f} s: "
         f"{report.changes}.{lacking}"
@@ -133,7 +133,7 @@ def _sentence(report: BuildReport) -> str:
 
 
 def _reason(error: Exception) -> str:
-    """What an error means that is not Atlas's own: one of a library, a plug-in or the program."""
+    """Explain an error that is not Atlas's own: one of a library, a plug-in or the program."""
     chain = list(_causes(error))
     if any(isinstance(each, TimeoutError) for each in chain):
         return f"a service that the build needs did not answer in time. {_AGAIN}"

@@ -101,8 +101,8 @@ def trends_command(
 ) -> None:
     """Count the hits of some words by year, decade, corpus or metadata field."""
     body = body_of(query, corpus, where, require, exclude, form, case_sensitive)
-    asked = of_collection(collection, body | {"by": by, "by_corpus": by_corpus})
-    _count("/api/trends", asked, as_csv=as_csv, as_json=as_json)
+    request = of_collection(collection, body | {"by": by, "by_corpus": by_corpus})
+    _count("/api/trends", request, as_csv=as_csv, as_json=as_json)
 
 
 def counts_command(
@@ -121,8 +121,8 @@ def counts_command(
 ) -> None:
     """Count the documents and passages that say something, at once or by a field."""
     body = body_of(query, corpus, where, require, exclude, form, case_sensitive)
-    asked = of_collection(collection, body | {"by": by, "by_corpus": by_corpus})
-    _count("/api/counts", asked, as_csv=as_csv, as_json=as_json)
+    request = of_collection(collection, body | {"by": by, "by_corpus": by_corpus})
+    _count("/api/counts", request, as_csv=as_csv, as_json=as_json)
 
 
 def body_of(
@@ -162,23 +162,23 @@ def ask_and_print(
     """
     if as_csv and as_json:
         raise RequestError("--csv and --json exclude each other. Give one.")
-    found = post(command_settings(), path, asked)
+    result = post(command_settings(), path, asked)
     if as_json:
-        print(printable_json(found))
+        print(printable_json(result))
     elif as_csv:
-        listed = ({name: row[name] for name in columns} for row in found[rows])
+        listed = ({name: row[name] for name in columns} for row in result[rows])
         print(csv_text(columns, listed), end="")
     else:
-        show(Console(highlight=False), printable(found))
+        show(Console(highlight=False), printable(result))
 
 
-def _count(path: str, asked: Mapping[str, object], *, as_csv: bool, as_json: bool) -> None:
+def _count(path: str, request: Mapping[str, object], *, as_csv: bool, as_json: bool) -> None:
     columns = [name for name in Cell.model_fields if name != "filters"]
-    ask_and_print(path, asked, "cells", columns, _print_cells, as_csv=as_csv, as_json=as_json)
+    ask_and_print(path, request, "cells", columns, _print_cells, as_csv=as_csv, as_json=as_json)
 
 
-def _print_lines(console: Console, found: Document) -> None:
-    lines: Sequence[Row] = found["lines"]
+def _print_lines(console: Console, result: Document) -> None:
+    lines: Sequence[Row] = result["lines"]
     left = [" ".join(line["left"].split()) for line in lines]
     width = max(map(len, left), default=0)
     for line, before in zip(lines, left, strict=True):
@@ -187,33 +187,33 @@ def _print_lines(console: Console, found: Document) -> None:
         text.append(" ".join(line["right"].split()))
         text.append(f"  [{line['document_id']}:{line['start']}-{line['end']}]", style="dim")
         console.print(text, soft_wrap=True)
-    console.print(_summary(found), markup=False, soft_wrap=True)
+    console.print(_summary(result), markup=False, soft_wrap=True)
 
 
-def _summary(found: Row) -> str:
-    rate = f", {found['per_million']:,.1f} per million words" if found["per_million"] else ""
+def _summary(counts: Row) -> str:
+    rate = f", {counts['per_million']:,.1f} per million words" if counts["per_million"] else ""
     return (
-        f"{found['hits'] or 0:,} hits in {found['documents']:,} documents and "
-        f"{found['passages']:,} passages{rate}; {found['words']:,} words looked through"
+        f"{counts['hits'] or 0:,} hits in {counts['documents']:,} documents and "
+        f"{counts['passages']:,} passages{rate}; {counts['words']:,} words looked through"
     )
 
 
 _COLUMNS = ("hits", "per_million", "words", "documents", "of_documents", "passages", "of_passages")
 
 
-def _print_cells(console: Console, found: Document) -> None:
-    cells: Sequence[Row] = found["cells"]
-    by_corpus = found["by"] != CORPUS and any(cell["corpus"] for cell in cells)
-    names = [found["by"], *(["corpus"] if by_corpus else [])]
+def _print_cells(console: Console, result: Document) -> None:
+    cells: Sequence[Row] = result["cells"]
+    by_corpus = result["by"] != CORPUS and any(cell["corpus"] for cell in cells)
+    names = [result["by"], *(["corpus"] if by_corpus else [])]
     table = Table(*names, *(name.replace("_", " ") for name in _COLUMNS))
     for cell in cells:
         unknown = "(unknown)" if cell["value"] is None else cell["value"]
         texts = [unknown, *([cell["corpus"]] if by_corpus else [])]
         table.add_row(*map(Text, texts), *(figure(cell[name]) for name in _COLUMNS))
     print_whole(console, table)
-    if found["cells_left_out"]:
-        console.print(f"{found['cells_left_out']:,} more values are not shown.")
-    console.print(_summary(found["total"]), markup=False, soft_wrap=True)
+    if result["cells_left_out"]:
+        console.print(f"{result['cells_left_out']:,} more values are not shown.")
+    console.print(_summary(result["total"]), markup=False, soft_wrap=True)
 
 
 def figure(value: float | None) -> str:
@@ -299,24 +299,24 @@ def keywords_command(
 def _list(
     name: str,
     columns: Sequence[str],
-    asked: Mapping[str, object],
+    request: Mapping[str, object],
     *,
     as_csv: bool,
     as_json: bool,
 ) -> None:
-    def show(console: Console, found: Document) -> None:
-        _print_table(console, found, name, columns)
+    def show(console: Console, result: Document) -> None:
+        _print_table(console, result, name, columns)
 
-    ask_and_print(f"/api/{name}", asked, name, columns, show, as_csv=as_csv, as_json=as_json)
+    ask_and_print(f"/api/{name}", request, name, columns, show, as_csv=as_csv, as_json=as_json)
 
 
-def _print_table(console: Console, found: Document, name: str, columns: Sequence[str]) -> None:
+def _print_table(console: Console, result: Document, name: str, columns: Sequence[str]) -> None:
     shown = [column for column in columns if column not in ("word", "query")]
     table = Table("word", *(column.replace("_", " ") for column in shown))
-    for row in found[name]:
+    for row in result[name]:
         table.add_row(Text(row["word"]), *(figure(row[column]) for column in shown))
     print_whole(console, table)
-    if found["left_out"]:
-        console.print(f"{found['left_out']:,} more are not shown.")
-    hits = f"{found['hits']:,} hits; " if "hits" in found else ""
-    console.print(f"{hits}{found['words']:,} words looked through", soft_wrap=True)
+    if result["left_out"]:
+        console.print(f"{result['left_out']:,} more are not shown.")
+    hits = f"{result['hits']:,} hits; " if "hits" in result else ""
+    console.print(f"{hits}{result['words']:,} words looked through", soft_wrap=True)

@@ -1,1 +1,1 @@
-"""What every room may use: the nouns, errors, settings, targets, traces."""
+"""The ground of every room: nouns, errors, settings, targets, traces."""

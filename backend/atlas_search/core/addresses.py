@@ -27,7 +27,7 @@ _HARMFUL = re.compile(r"\s*(?:javascript|vbscript|data|file|blob|filesystem):", 
 
 
 def address_fault(address: str) -> str:
-    """Why `address` is no link to the web, as a sentence goes on after "it"; empty if it is one."""
+    """Say why `address` is no link to the web, as a sentence goes on after "it"; empty if it is."""
     if len(address) > LONGEST:
         return f"is longer than {LONGEST} characters"
     if not _is_plain(address) or _UNSAFE & {*address} or " " in address:
@@ -45,7 +45,7 @@ def address_fault(address: str) -> str:
 
 
 def is_link(address: object) -> bool:
-    """Whether it is an address that may be handed out as a link."""
+    """Return True for an address that may be handed out as a link."""
     return isinstance(address, str) and not address_fault(address)
 
 
@@ -61,17 +61,17 @@ def with_link(metadata: Metadata) -> Linked:
 
     What is harmless of the rest becomes UNLINKED, unless the source has such a field itself.
     """
-    kept = dict(metadata)
-    stated = kept.pop(URL, ())
+    fields = dict(metadata)
+    stated = fields.pop(URL, ())
     addresses = stated if isinstance(stated, tuple) else (str(stated),)
     links = [address for address in addresses if is_link(address)]
     others = [address for address in addresses if address not in links[:1]]
     if links:
-        kept[URL] = links[0]
+        fields[URL] = links[0]
     if texts := tuple(filter(_is_harmless, others)):
-        kept.setdefault(UNLINKED, texts if len(texts) > 1 else texts[0])
+        fields.setdefault(UNLINKED, texts if len(texts) > 1 else texts[0])
     refused = [address for address in others if address not in links]
-    return Linked(kept, "; ".join(map(_remark, refused)))
+    return Linked(fields, "; ".join(map(_remark, refused)))
 
 
 def linked_fields(metadata: Mapping[str, Any]) -> dict[str, Any]:
@@ -86,17 +86,17 @@ def linked_fields(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 def unlink(document: Any) -> None:
     """Change a document of the API: no `url` in it, at any depth, is anything but a link."""
-    found = [document]
-    while found:  # not by recursion: whoever sends a document chooses how deep it is
-        part = found.pop()
+    parts = [document]
+    while parts:  # not by recursion: whoever sends a document chooses how deep it is
+        part = parts.pop()
         if isinstance(part, dict):
             if isinstance(part.get("metadata"), dict):
                 part["metadata"] = linked_fields(part["metadata"])
             if URL in part and not is_link(part[URL]):
                 part[URL] = None
-            found += part.values()
+            parts += part.values()
         elif isinstance(part, list):
-            found += part
+            parts += part
 
 
 def without_login(address: str) -> str:
@@ -110,8 +110,8 @@ def without_login(address: str) -> str:
 
 
 def login_of(address: str) -> tuple[str, ...]:
-    """What must not be told of an address: its password in every form in which it is sent, and with
-    the user name before it; nothing of an address without one."""
+    """The secrets of an address: its password in every form in which it is sent, and with the user
+    name before it; nothing for an address without one."""
     try:
         login = urlsplit(address).netloc.rpartition("@")[0]
     except ValueError:
@@ -132,7 +132,7 @@ def _remark(address: str) -> str:
 
 
 def _is_harmless(address: str) -> bool:
-    """Whether it may be shown as a text: it runs nothing, hides nothing and is no secret."""
+    """Return True if it may be shown as text: it runs nothing, hides nothing and is no secret."""
     too_long = len(address) > LONGEST
     return (
         not too_long and _is_plain(address) and "@" not in address and not _HARMFUL.match(address)
@@ -180,7 +180,7 @@ def phoenix_at(address: str, key: str = "") -> Destination:
 
 
 def is_key(text: str) -> bool:
-    """Whether a header can hold a key: one that cannot would be shown by the client's error."""
+    """Check that a header can hold the key; if not, the client's error would show it."""
     return text.isascii() and text.isprintable()
 
 
@@ -203,16 +203,16 @@ def read_headers(text: str) -> dict[str, str]:
     """
     headers = {}
     for part in filter(str.strip, text.split(",")):
-        found = _HEADER.fullmatch(part)
-        value = unquote(found[2]) if found else ""
-        if not found or not re.fullmatch(r"[ -~]*", value):
+        match = _HEADER.fullmatch(part)
+        value = unquote(match[2]) if match else ""
+        if not match or not re.fullmatch(r"[ -~]*", value):
             raise ValueError("give headers as `name=value`, separated by commas, percent-encoded")
-        headers[found[1].lower()] = value
+        headers[match[1].lower()] = value
     return headers
 
 
 def _destination(name: str, url: str, headers: Mapping[str, str]) -> Destination:
-    """With the login of an address as a header, so that no log of a connection shows it."""
+    """Move the login of an address to a header, so that no log of a connection shows it."""
     login, at, _ = urlsplit(url).netloc.rpartition("@")
     if at and "authorization" not in headers:
         basic = b64encode(unquote(login).encode()).decode()
@@ -224,7 +224,7 @@ PHOENIX_SECONDS = 3.0
 
 
 def phoenix_problem(address: str) -> str:
-    """Why it does not answer, asked now; empty if it does. Takes up to PHOENIX_SECONDS.
+    """Check Phoenix now: say why it does not answer, or nothing. Takes up to PHOENIX_SECONDS.
 
     A password in the address is sent, and not repeated.
     """

@@ -12,14 +12,14 @@ Metadata = Mapping[str, MetadataValue]
 Leg = Literal["dense", "lexical", "sparse"]
 Decision = Literal["ANSWER", "ABSTAIN", "BLOCK"]
 LEGS: tuple[Leg, ...] = ("dense", "lexical")
-"""Those that every collection has; `sparse` needs a SPARSE_MODEL."""
+"""The legs that every collection has; `sparse` needs a SPARSE_MODEL."""
 
 
 MARKER = re.compile(rf"\[[^\[\]\s]+ {TOKEN_PLACE}\]")
 """A citation token, as `Passage.marker` writes it."""
 
 MARKER_LIKE = re.compile(rf"\[[^\[\]]*\bpp?\.?\s*\d[^\[\]]*\]|{MARKER.pattern}")
-"""What a reader would take for one."""
+"""Text that a reader would take for a citation token."""
 
 CONTEXT_JOINT = " > "
 """Between the parts of a section path, and of a passage's context."""
@@ -57,7 +57,7 @@ class Segment:
 
 
 class Located(NamedTuple):
-    """From the character `start` of a passage on: the source's own name for the place, or empty.
+    """The source's own name for the place from the character `start` of a passage on, or empty.
 
     `section` is the path of headings there, None where it is the one at which the passage begins.
     """
@@ -150,7 +150,7 @@ class Passage:
     @property
     def locator(self) -> str:
         """The smallest part of the source that holds the whole passage (`s 10`), or empty."""
-        return common([found.locator for found in self.locators if found.locator])
+        return common([place.locator for place in self.locators if place.locator])
 
     @property
     def marker(self) -> str:
@@ -166,14 +166,14 @@ class Passage:
 
     @property
     def embedded(self) -> str:
-        """What its vector is made of: context and text; of a vector that came with it, the text."""
+        """The text of its vector: context and text; only the text if it came with its vector."""
         if self.id != passage_id(self.document_id, self.start, self.end):
             return self.text
         title = self.title if self.is_titled else ""
         return embedded_text(title, self.section, self.speaker, self.text)
 
     def locator_at(self, start: int) -> str:
-        """How the source cites the place at the character `start` of the document."""
+        """The source's citation of the place at the character `start` of the document."""
         before = [f.locator for f in self._located(start) if f.locator]
         return before[-1] if before else self.locator
 
@@ -183,8 +183,8 @@ class Passage:
         return before[-1] if before else self.section
 
     def _located(self, start: int) -> list[Located]:
-        """What begins up to there."""
-        return [found for found in self.locators if found.start <= start - self.start]
+        """The places that begin at the character `start` of the document or before it."""
+        return [place for place in self.locators if place.start <= start - self.start]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as the API sends them; None where the source does not say."""
@@ -280,12 +280,12 @@ class Citation:
 
     @property
     def place(self) -> tuple[str, int, int]:
-        """What makes two citations the same."""
+        """The identity of a citation."""
         return self.marker, self.start, self.end
 
     @property
     def locator(self) -> str:
-        """How the source cites the place at which the quote begins: `s 10(1)`, or empty."""
+        """The source's citation of the place at which the quote begins: `s 10(1)`, or empty."""
         return self.passage.locator_at(self.start)
 
     @property

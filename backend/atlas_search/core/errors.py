@@ -49,7 +49,7 @@ class AtlasError(Exception):
     """Root of the tree. `str(error)` says what, where and what to do."""
 
     traced = False
-    """Whether a span tells of it, so that none is needed for the request that it ends."""
+    """True if a span shows the error already, so that the request that it ends needs none."""
 
 
 class RequestError(AtlasError):
@@ -224,7 +224,7 @@ def shown(given: Sequence[object]) -> str:
     return ", ".join(map(_show, given[:_MOST])) + more
 
 
-def _show(given: object) -> str:
-    if isinstance(given, str) and len(given) > _LONGEST:
-        return f"{given[:_LONGEST]!r}…"
-    return repr(given)
+def _show(value: object) -> str:
+    if isinstance(value, str) and len(value) > _LONGEST:
+        return f"{value[:_LONGEST]!r}…"
+    return repr(value)

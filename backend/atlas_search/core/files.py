@@ -1,6 +1,6 @@
-"""What a failed write means: a full disk, or a folder that cannot be written, said in one line.
+"""Errors of failed writes, in one line: a full disk, or a folder that cannot be written.
 
-What lies below a folder, reached part by part, so that no link leads away from it.
+Files below a folder, reached part by part, so that no link leads away from it.
 
 A path that is checked first and used afterwards can become a link in between. A descriptor of the
 folder it lies in cannot.
@@ -100,7 +100,7 @@ def writing_anywhere() -> Iterator[None]:
 
 
 def is_full(error: BaseException) -> bool:
-    """Whether an error, of whatever library, says that there is no room left."""
+    """Return True if an error, of whatever library, says that there is no room left."""
     if isinstance(error, OSError) and error.errno is not None:
         return error.errno in FULL
     if isinstance(error, sqlite3.Error):
@@ -121,13 +121,13 @@ def _is_closed(error: BaseException, folder: Path) -> bool:
 
 
 def _full(folder: Path, needed: int, then: str) -> str:
-    wanted = f", and this takes about {_megabytes(needed)}" if needed else ""
-    return f"The disk is full: {folder} has {_megabytes(free_bytes(folder))} left{wanted}. {then}"
+    need = f", and this takes about {_megabytes(needed)}" if needed else ""
+    return f"The disk is full: {folder} has {_megabytes(free_bytes(folder))} left{need}. {then}"
 
 
 def _closed(folder: Path, error: Exception, then: str) -> str:
-    said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return f"{folder} cannot be written ({said}). {then}"
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return f"{folder} cannot be written ({reason}). {then}"
 
 
 def free_bytes(folder: Path) -> int:

@@ -1,4 +1,4 @@
-"""What can be the id of a corpus."""
+"""Ids of corpora and collections, the clock, and words that several rooms print."""
 
 import re
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ _NAME = re.compile(PATTERN)
 
 
 def is_collection_name(text: str) -> bool:
-    """Whether a collection can be called so."""
+    """Check that `text` can be the name of a collection."""
     return len(text) <= LONGEST and _NAME.fullmatch(text) is not None
 
 
@@ -40,7 +40,7 @@ CLOSEST = "Closest passages, not an answer"
 """The heading of quotes that come closest to a question that is not answered."""
 
 CONFIDENCE: Mapping[str, str] = {"likely": "Likely an answer", "possible": "Possibly an answer"}
-"""How surely quotes answer, by the word of an answer document's `confidence`."""
+"""The label of a quoted answer, by the word of an answer document's `confidence`."""
 
 
 __version__ = "0.1.0"

@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 
 _KINDS = "§|s|r|reg|art|cl|para|sch|o|sch ?(?:s|r|reg|art|cl|para)"
-"""How statutes are cited: by section, rule, regulation, article, clause, paragraph, schedule or
-order. The only schedule of an act has no number: `sch para 3`. Lower case, so that a token is no
-heading."""
+"""The units of statutes in citations: section, rule, regulation, article, clause, paragraph,
+schedule or order. The only schedule of an act has no number: `sch para 3`. Lower case, so that a
+token is no heading."""
 
 _LEVELS = re.compile(r"(?P<root>[^()]*)(?P<levels>(?:\([^()\s]*\))*)\Z")
 _LEVEL = re.compile(r"\([^()\s]*\)")
@@ -23,7 +23,7 @@ LOCATOR_IN_TEXT = rf"(?:{_KINDS[2:]})[\dA-Z]\w*(?:\([^\W_]{{1,5}}\))*"
 
 
 def is_locator(text: str) -> bool:
-    """Whether a citation token can hold `text`: a kind, then a digit or a capital."""
+    """Check that a citation token can hold `text`: a kind, then a digit or a capital."""
     return _UNIT.match(text) is not None and not re.search(r"[\[\]\n]", text)
 
 
@@ -39,15 +39,15 @@ def common(locators: Sequence[str]) -> str:
         return ""
     first, *others = (_split(locator) for locator in locators)
     head, levels = first
-    kept = levels
+    shared = levels
     for other_head, other_levels in others:
         if other_head != head:
             return head
         alike = 0
-        while alike < min(len(kept), len(other_levels)) and kept[alike] == other_levels[alike]:
+        while alike < min(len(shared), len(other_levels)) and shared[alike] == other_levels[alike]:
             alike += 1
-        kept = kept[:alike]
-    return head + "".join(kept)
+        shared = shared[:alike]
+    return head + "".join(shared)
 
 
 def token_place(locator: str) -> str:
@@ -66,12 +66,12 @@ def place_in_words(locator: str, page: int, printed_page: str = "", unit: str = 
 
 
 def page_unit(pages_are: object) -> str:
-    """How a number is called whose document states `pages_are` in its metadata."""
+    """The label of a page number: `col.` if the metadata's `pages_are` says columns, else `p.`."""
     return "col." if str(pages_are).startswith("columns") else "p."
 
 
 def _split(locator: str) -> tuple[str, list[str]]:
-    found = _LEVELS.match(locator)
-    if found is None:
+    match = _LEVELS.match(locator)
+    if match is None:
         return locator, []
-    return found["root"].strip(), _LEVEL.findall(found["levels"])
+    return match["root"].strip(), _LEVEL.findall(match["levels"])

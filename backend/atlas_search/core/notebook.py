@@ -53,7 +53,7 @@ def closest_html(closest: Sequence[Mapping[str, Any]]) -> str:
 
 
 def footer_html(lines: Iterable[str]) -> str:
-    """What is told below, in small print."""
+    """Lines of a footer, in small print."""
     return f"<small>{'; '.join(escape(line) for line in lines)}</small>"
 
 

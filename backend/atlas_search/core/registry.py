@@ -50,9 +50,9 @@ class Registry(Generic[Part]):
         self._reserved = reserved
 
     def names(self) -> tuple[str, ...]:
-        """Those of Atlas in their order, then those of other packages, sorted.
+        """The parts of Atlas in their order, then the parts of other packages, sorted.
 
-        Raises ConfigurationError for a package that takes a name which is taken.
+        Raises ConfigurationError if a package takes a name that is taken.
         """
         return (*self.built_in, *self._others)
 
@@ -87,17 +87,17 @@ class Registry(Generic[Part]):
 
     @cached_property
     def _others(self) -> dict[str, EntryPoint]:
-        found: dict[str, EntryPoint] = {}
+        entries: dict[str, EntryPoint] = {}
         for entry in sorted(entry_points(group=self.group), key=lambda e: (e.name, _package(e))):
             taken = entry.name in self.built_in or entry.name in self._reserved
-            if taken or entry.name in found:
-                owner = "Atlas" if taken else f"the package {_package(found[entry.name])}"
+            if taken or entry.name in entries:
+                owner = "Atlas" if taken else f"the package {_package(entries[entry.name])}"
                 raise ConfigurationError(
                     f"The package {_package(entry)} offers {entry.name} as {self.kind}, and "
                     f"so does {owner}. Uninstall it, or rename its entry point."
                 )
-            found[entry.name] = entry
-        return found
+            entries[entry.name] = entry
+        return entries
 
 
 def require(extra: str, what: str) -> None:

@@ -32,12 +32,12 @@ _SOURCES = SettingsConfigDict(
 
 
 def listed(text: str) -> list[str]:
-    """What is separated by commas."""
+    """Split a list at its commas; empty parts are left out."""
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
 class Settings(BaseSettings):
-    """Where things are and how to reach them. Every name is an environment variable."""
+    """Folders, addresses, keys and limits. Every name is an environment variable."""
 
     model_config = _SOURCES
 
@@ -430,7 +430,7 @@ class Settings(BaseSettings):
 
     @property
     def header_secrets(self) -> list[str]:
-        """What the headers for traces and metrics hold, each as it is sent, and without the word
+        """The values of the headers for traces and metrics, each as it is sent and without the word
         before a token."""
         own = (self.otel_exporter_otlp_headers, self.otel_exporter_otlp_metrics_headers)
         values = [value for each in own for value in read_headers(each.get_secret_value()).values()]
@@ -475,9 +475,9 @@ def _explain(error: ValidationError) -> ConfigurationError:
     name = str(first["loc"][0])
     field = Settings.model_fields.get(name)
     secret = field is not None and field.annotation is SecretStr
-    given = "..." if secret else repr(_plain(first.get("input")))
-    return ConfigurationError(f"{name.upper()}={given} in the environment or .env: {first['msg']}.")
+    value = "..." if secret else repr(_plain(first.get("input")))
+    return ConfigurationError(f"{name.upper()}={value} in the environment or .env: {first['msg']}.")
 
 
-def _plain(given: object) -> object:
-    return without_login(given) if isinstance(given, str) else given
+def _plain(value: object) -> object:
+    return without_login(value) if isinstance(value, str) else value

@@ -18,7 +18,7 @@ class Stop:
 
     @property
     def is_set(self) -> bool:
-        """Whether the work should end."""
+        """True once the work should end."""
         return bool(self._reason)
 
     def set(self, reason: str = "The client went away.") -> None:

@@ -14,7 +14,7 @@ MAX_DAYS = 36_500  # a century; the calendar ends somewhere
 
 
 class Target(BaseModel):
-    """What a target file may set. Depths, counts and tokens are numbers of items."""
+    """The settings of a target file. Depths, counts and tokens are numbers of items."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -228,7 +228,7 @@ class Target(BaseModel):
     )
 
     def cost(self, prompt_tokens: int, completion_tokens: int) -> float | None:
-        """What so many tokens cost, in the currency of the prices; None where they are unknown."""
+        """The cost of the tokens, in the currency of the prices; None where they are unknown."""
         if not (self.llm_price_input or self.llm_price_output):
             return None
         read = prompt_tokens * self.llm_price_input
@@ -242,7 +242,7 @@ RANKING_KEYS = tuple(
     if name.split("_")[0] in {"reranker", "weight", "lexical", "rrf", "mix", "rerank"}
     and name != "rerank_model"  # models are opened when the server starts
 )
-"""What may be changed while a server runs: which reranker, and its weights."""
+"""The settings that may change while a server runs: the reranker and its weights."""
 
 
 def load_target(folder: Path, name: str, defaults: Mapping[str, object]) -> Target:

@@ -309,8 +309,8 @@ def read_answer(document: Mapping[str, Any], number: int) -> AnswerDocument:
         ) from error
     beyond = [
         index
-        for said in answer.said
-        for index in said.citations
+        for part in answer.said
+        for index in part.citations
         if not 0 <= index < len(answer.citations)
     ]
     if beyond:

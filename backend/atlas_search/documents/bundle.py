@@ -100,14 +100,14 @@ class MessageUsed(_Part):
 
 
 class ConversationUsed(_Part):
-    """How many earlier turns the prompt holds, and how many it has no room for."""
+    """The numbers of earlier turns that the prompt holds, and that it has no room for."""
 
     turns: int = 0
     turns_dropped: int = 0
 
 
 class WrittenBy(_Part):
-    """Who wrote, in how many attempts. `fallback` says why it was not the target's model."""
+    """The writer, its attempts and tokens. `fallback` says why it was not the target's model."""
 
     provider: str
     model: str
@@ -118,7 +118,7 @@ class WrittenBy(_Part):
 
 
 class Answered(_Part):
-    """What came of it: `text` is empty unless the decision is ANSWER."""
+    """The outcome: `text` is empty unless the decision is ANSWER."""
 
     decision: Decision
     reason: str
@@ -162,15 +162,15 @@ class RunBundle(_Part):
             content = json.loads(text)
         except ValueError as error:
             raise SourceError(f"{place} is not a run bundle: it is not JSON ({error}).") from error
-        found = content.get("bundle_version") if isinstance(content, dict) else None
-        if found is None:
+        version = content.get("bundle_version") if isinstance(content, dict) else None
+        if version is None:
             raise SourceError(
                 f"{place} is not a run bundle: it has no bundle_version. Export one from an "
                 "answer, with the format `bundle`."
             )
-        if found != BUNDLE_VERSION:
+        if version != BUNDLE_VERSION:
             raise SourceError(
-                f"{place} is a run bundle of version {found}; this Atlas ({__version__}) reads "
+                f"{place} is a run bundle of version {version}; this Atlas ({__version__}) reads "
                 f"{BUNDLE_VERSION}. Replay it with Atlas {content.get('atlas_version', '?')}."
             )
         try:
@@ -299,18 +299,18 @@ class Change:
 
     @property
     def moved(self) -> bool:
-        """Whether its rank is another."""
+        """True if its rank is another."""
         return self.old_rank != self.new_rank
 
     @property
     def rescored(self) -> bool:
-        """Whether its score is another."""
+        """True if its scores differ by more than TOLERANCE."""
         return abs(self.old_score - self.new_score) > TOLERANCE
 
 
 @dataclass(frozen=True)
 class Replay:
-    """What changed since a run. `notes` are differences of what was searched, and with what.
+    """The changes since a run. `notes` are differences in the collection, scope and models.
 
     `then` and `now` count the kept passages. `entered` and `changed` are in order of their rank
     now, `left` of their rank then.
@@ -325,7 +325,7 @@ class Replay:
 
     @property
     def identical(self) -> bool:
-        """Whether the same passages were kept, with the same ranks and scores."""
+        """True if the same passages were kept, with the same ranks and scores."""
         return not (self.entered or self.left or self.changed)
 
 
@@ -336,13 +336,13 @@ def replay(searcher: Searcher, bundle: RunBundle) -> Replay:
     SourceError for a target that cannot be used, and what the search raises.
     """
     target, about_target = _target(bundle)
-    found = _search(SearchRun(searcher, _request(searcher, bundle, target), target), bundle)
+    passages = _search(SearchRun(searcher, _request(searcher, bundle, target), target), bundle)
     notes = [*_notes(searcher, bundle), *about_target, *_missing_stage(searcher, target)]
-    return _compare(searcher.store, bundle, found, notes)
+    return _compare(searcher.store, bundle, passages, notes)
 
 
 def print_replay(console: Console, replayed: Replay) -> None:
-    """What changed, one line each."""
+    """Print each change on a line."""
     for line in _lines(replayed):
         console.print(Text(line), soft_wrap=True)
 
@@ -377,20 +377,20 @@ def _target(bundle: RunBundle) -> tuple[Target, list[str]]:
 
 
 def _request(searcher: Searcher, bundle: RunBundle, target: Target) -> SearchRequest:
-    asked = bundle.asked
+    question = bundle.asked
     return SearchRequest(
-        question=asked.standalone or asked.question,
-        corpora=tuple(corpus for corpus in asked.corpora if corpus in _corpora(searcher.store)),
-        every_corpus=asked.every_corpus,
-        limit=asked.k,
-        today=asked.as_of,
-        filters=asked.filters,
-        freshness_days=asked.freshness_days,
-        exact=asked.exact,
-        fuzzy=asked.fuzzy,
-        require=asked.require,
-        exclude=asked.exclude,
-        max_per_document=asked.max_per_document or target.max_passages_per_document,
+        question=question.standalone or question.question,
+        corpora=tuple(corpus for corpus in question.corpora if corpus in _corpora(searcher.store)),
+        every_corpus=question.every_corpus,
+        limit=question.k,
+        today=question.as_of,
+        filters=question.filters,
+        freshness_days=question.freshness_days,
+        exact=question.exact,
+        fuzzy=question.fuzzy,
+        require=question.require,
+        exclude=question.exclude,
+        max_per_document=question.max_per_document or target.max_passages_per_document,
     )
 
 
@@ -400,12 +400,12 @@ def _search(run: SearchRun, bundle: RunBundle) -> list[CheckedPassage]:
     if bundle.asked.mode == "answer":
         return list(search(run).passages)
     results = search_each(run).values()
-    found = [item for result in results for item in result.passages]
-    return sorted(found, key=lambda item: (-item.ranked.score, item.passage.row))
+    passages = [item for result in results for item in result.passages]
+    return sorted(passages, key=lambda item: (-item.ranked.score, item.passage.row))
 
 
 def _notes(searcher: Searcher, bundle: RunBundle) -> Iterator[str]:
-    """What was searched otherwise, apart from the target's settings."""
+    """The differences in what was searched, apart from the target's settings."""
     then, now = bundle.collection, searcher.store.manifest
     if bundle.atlas_version != __version__:
         yield f"The run was made by Atlas {bundle.atlas_version}; this is {__version__}."
@@ -422,14 +422,14 @@ def _notes(searcher: Searcher, bundle: RunBundle) -> Iterator[str]:
 
 
 def _scope_notes(store: Store, bundle: RunBundle) -> Iterator[str]:
-    asked, corpora = bundle.asked, _corpora(store)
-    gone = [corpus for corpus in asked.corpora if corpus not in corpora]
-    new = [corpus for corpus in corpora if corpus not in asked.corpora]
+    question, corpora = bundle.asked, _corpora(store)
+    gone = [corpus for corpus in question.corpora if corpus not in corpora]
+    new = [corpus for corpus in corpora if corpus not in question.corpora]
     fields = {*store.manifest.fields, DOCUMENT_ID, *PASSAGE_FIELDS}
-    unknown = [field for field in asked.filters if field not in fields]
+    unknown = [field for field in question.filters if field not in fields]
     if gone:
         yield f"Corpora that are no longer in the collection: {', '.join(gone)}."
-    if new and asked.every_corpus:
+    if new and question.every_corpus:
         yield f"Corpora the run did not search, nor does this: {', '.join(new)}."
     if unknown:
         yield f"Filters on fields that no document has any more: {', '.join(unknown)}."
@@ -449,10 +449,10 @@ def _corpora(store: Store) -> list[str]:
 
 
 def _compare(
-    store: Store, bundle: RunBundle, found: Sequence[CheckedPassage], notes: Sequence[str]
+    store: Store, bundle: RunBundle, passages: Sequence[CheckedPassage], notes: Sequence[str]
 ) -> Replay:
     old = _ranks((item.passage_id, item.score) for item in bundle.ranked)
-    new = _ranks((item.passage.id, item.ranked.score) for item in found)
+    new = _ranks((item.passage.id, item.ranked.score) for item in passages)
     both = [
         Change(id_, old[id_].rank, kept.rank, old[id_].score, kept.score)
         for id_, kept in new.items()

@@ -85,8 +85,8 @@ def _answer(answer: AnswerDocument, base_url: str) -> str:
 
 
 def _numbers(answer: AnswerDocument) -> Numbers:
-    """From 1, in reading order."""
-    cited = (index for said in answer.said for index in said.citations)
+    """Number the citations from 1, in reading order."""
+    cited = (index for part in answer.said for index in part.citations)
     order = dict.fromkeys((*cited, *range(len(answer.citations))))
     return {index: number for number, index in enumerate(order, start=1)}
 
@@ -107,7 +107,9 @@ def _question_lines(answer: AnswerDocument) -> Iterator[str]:
 
 def _text(answer: AnswerDocument, numbers: Numbers) -> Iterator[str]:
     if answer.sentences:
-        yield " ".join(_cite(said.text, said.citations, numbers) for said in answer.sentences)
+        yield " ".join(
+            _cite(sentence.text, sentence.citations, numbers) for sentence in answer.sentences
+        )
     elif answer.answer:
         yield escape_line(answer.answer)
 
@@ -127,7 +129,7 @@ def _points(heading: str, points: Sequence[PointOut], numbers: Numbers) -> Itera
     if points:
         yield f"## {heading}"
         texts = ((_MARKER.sub("", point.text), point.citations) for point in points)
-        yield "\n".join(f"- {_cite(*said, numbers)}" for said in texts)
+        yield "\n".join(f"- {_cite(*text, numbers)}" for text in texts)
 
 
 def _closest(answer: AnswerDocument, base_url: str) -> Iterator[str]:
@@ -182,7 +184,7 @@ def _sources(answer: AnswerDocument, numbers: Numbers, base_url: str) -> Iterato
 
 
 def _quote(cited: CitationOut, base_url: str) -> str:
-    """Where a quote is from, the quote, and links."""
+    """The source of a quote, the quote, and links."""
     facts = [cited.title, cited.date, place_of(cited), cited.section, cited.speaker]
     links = [f"[passage]({_link(permalink(base_url, cited.passage_id))})"]
     if cited.url:
@@ -202,7 +204,7 @@ def _footer(answer: AnswerDocument) -> str:
     }
     return "\n".join(
         (
-            *(f"- {name}: {escape_line(said)}" for name, said in lines.items() if said),
+            *(f"- {name}: {escape_line(value)}" for name, value in lines.items() if value),
             f"- Date: {datetime.fromisoformat(answer.created).isoformat()}",
             f"- Answer: {escape_line(answer.qa_id)}",
         )
@@ -212,8 +214,8 @@ def _footer(answer: AnswerDocument) -> str:
 def _link(url: str) -> str:
     """`url` without characters that could end the link, which are percent-encoded, and with nothing
     that Markdown would read as the name of a character: `&GT;`."""
-    kept = _NO_LINK.sub(lambda m: "".join(f"%{b:02X}" for b in m[0].encode()), one_line(url))
-    return _NAMED.sub("&amp;", kept)
+    escaped = _NO_LINK.sub(lambda m: "".join(f"%{b:02X}" for b in m[0].encode()), one_line(url))
+    return _NAMED.sub("&amp;", escaped)
 
 
 COLUMNS = {
@@ -294,11 +296,11 @@ def _rows(answer: AnswerDocument, base_url: str) -> Iterator[Row]:
     if not answer.sentences:
         yield about | {"sentence": answer.answer or ""}
     for number, sentence in enumerate(answer.sentences, start=1):
-        said = about | _sentence_row(number, sentence)
+        row = about | _sentence_row(number, sentence)
         if not sentence.citations:
-            yield said
+            yield row
         for index in sentence.citations:
-            yield said | _citation_row(answer.citations[index], base_url)
+            yield row | _citation_row(answer.citations[index], base_url)
 
 
 def _about(answer: AnswerDocument) -> Row:
@@ -329,10 +331,10 @@ Document = Mapping[str, object]
 """An answer as POST /api/ask sends it."""
 
 LIST_FORMATS: Sequence[Format] = ("bibtex", "ris", "csl-json")
-"""Those of bibliographies."""
+"""The formats of bibliographies."""
 
 JSON_VERSION = 1
-"""Of the object that the `json` format is."""
+"""The version of the object that the `json` format holds."""
 
 _LONGEST_NAME = 100  # characters; file systems take 255 bytes
 
@@ -348,7 +350,7 @@ class Exported:
 
 @dataclass(frozen=True)
 class FormatKind:
-    """What a format is for a program and for a person."""
+    """The names of a format, for programs and for people."""
 
     media_type: str
     suffix: str
@@ -365,18 +367,18 @@ FORMATS: Mapping[Format, FormatKind] = {
 }
 
 
-def _bibtex(found: Sequence[Reference]) -> str:
+def _bibtex(references: Sequence[Reference]) -> str:
     require("export", "The format bibtex")
     from atlas_search.documents.references import bibtex
 
-    return bibtex(found)
+    return bibtex(references)
 
 
-def _ris(found: Sequence[Reference]) -> str:
+def _ris(references: Sequence[Reference]) -> str:
     require("export", "The format ris")
     from atlas_search.documents.references import ris
 
-    return ris(found)
+    return ris(references)
 
 
 _WRITERS: Mapping[str, Callable[[Sequence[AnswerDocument], Base], str]] = {

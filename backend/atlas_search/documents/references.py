@@ -55,7 +55,7 @@ class Dating:
 
 
 def dating(written: str) -> Dating:
-    """What the date `written` says."""
+    """Read the date `written`."""
     written = written.strip()
     plain = _ABOUT.sub("", written)
     days = bounds(plain) if bounds(written) else None
@@ -82,14 +82,14 @@ class Base(NamedTuple):
     default: str = ""
 
     def of(self, collection: str) -> str:
-        """What permalinks into a collection begin with."""
+        """The beginning of permalinks into a collection."""
         if not self.default or collection in ("", self.default):
             return self.url
         return f"{self.url}/?collection={quote(collection, safe='')}"
 
 
 def permalink(base: str, passage_id: str) -> str:
-    """Where a passage is shown; `base` is what `Base.of` gives."""
+    """The address at which a passage is shown; `base` comes from `Base.of`."""
     return f"{base}{'&' if '?' in base else '/?'}passage={quote(passage_id, safe='')}"
 
 
@@ -106,7 +106,7 @@ _KEY = re.compile(r"[a-z0-9._-]+")
 
 @dataclass(frozen=True)
 class Stated:
-    """Who wrote a document, who issued it, and the citation it states for itself."""
+    """The authors of a document, the body that issued it, and the citation it states for itself."""
 
     authors: tuple[str, ...]
     body: str
@@ -148,15 +148,15 @@ def references_of(citations: Iterable[tuple[CitationOut, str]], base: Base) -> l
     documents: dict[tuple[str, str], list[CitationOut]] = {}
     for cited, collection in citations:
         documents.setdefault((cited.document_id, collection), []).append(cited)
-    found = Counter(id_ for id_, _ in documents)
+    counts = Counter(id_ for id_, _ in documents)
     return [
-        _reference(cited, base.of(of), _key(id_ if found[id_] == 1 else f"{id_}-{of}"))
+        _reference(cited, base.of(of), _key(id_ if counts[id_] == 1 else f"{id_}-{of}"))
         for (id_, of), cited in documents.items()
     ]
 
 
 def stated_by(cited: CitationOut) -> Stated:
-    """What the metadata of `cited` states."""
+    """Read the metadata of `cited`."""
     metadata = cited.metadata
     fields = _BOOK if kind_of(cited) == "book" else _OTHER
     return Stated(
@@ -168,12 +168,12 @@ def stated_by(cited: CitationOut) -> Stated:
 
 def one_line(text: str) -> str:
     """`text` without control characters, every run of white space one blank."""
-    kept = (" " if unicodedata.category(char) == "Cc" else char for char in unwrap(text))
-    return " ".join("".join(kept).split())
+    characters = (" " if unicodedata.category(char) == "Cc" else char for char in unwrap(text))
+    return " ".join("".join(characters).split())
 
 
 def kind_of(cited: CitationOut) -> Kind:
-    """What `cited` is: what its metadata states as `kind`, else what metadata and title show."""
+    """The kind of `cited`: as its metadata states it, else as metadata and title show it."""
     metadata, title = cited.metadata, cited.title
     stated = _text(metadata.get("kind", "")).lower()
     kinds: tuple[Kind, ...] = get_args(Kind)
@@ -392,7 +392,7 @@ _FIELDS: Mapping[Kind, tuple[str, str, str, str]] = {
     "book": ("book", "title", "date", "publisher"),
     "document": ("document", "title", "date", "publisher"),
 }
-"""Of each kind: its item type, and the fields of its title, its date and its body."""
+"""Zotero's item type of each kind, and the fields of its title, its date and its body."""
 
 
 def zotero_items(references: Sequence[Reference]) -> list[dict[str, object]]:

@@ -1,4 +1,4 @@
-"""What a citation cites, taken apart as all styles need it.
+"""The work that a citation cites, taken apart as all styles need it, and the styles.
 
 APA: Publication Manual, 7th ed., chapters 8 to 10; legal works 11.1-11.8.
 
@@ -130,7 +130,7 @@ def _initials(name: str) -> str:
 
 
 _CITE = re.compile(r"(?:\[\d{4}\]|\(\d{4}\) |\d{1,4} (?=[A-Z]|\w+ \d))")
-"""Where the citation of a report begins: `[1992] 1 AC`, `(1868) LR`, `560 U.S.`, `2020 No 31`."""
+"""The beginning of a report's citation: `[1992] 1 AC`, `(1868) LR`, `560 U.S.`, `2020 No 31`."""
 
 _PLACE = re.compile(r"(§|sch ?(?:s|r|reg|art|cl|para)|sch|s|reg|r|art|cl|para|o) ?(.+)", re.DOTALL)
 _JURISDICTION = re.compile(r"\(([A-Z][^()\d]*)\)")
@@ -182,7 +182,7 @@ class Work:
 
 
 def work_of(cited: CitationOut, today: date) -> Work:
-    """What `cited` cites; `today` is the day on which its address was looked at."""
+    """The work that `cited` cites; `today` is the day on which its address was looked at."""
     kind, stated = kind_of(cited), stated_by(cited)
     title = one_line(cited.title)
     report, jurisdiction = _report(stated.source, title)
@@ -203,7 +203,7 @@ def work_of(cited: CitationOut, today: date) -> Work:
 
 
 def _report(source: str, title: str) -> tuple[str, str]:
-    """Where it is published, and in which country: the source's own words behind its name."""
+    """The place and country of publication: the source's own words behind its name."""
     rest = source.removeprefix(title).lstrip(", ")
     jurisdiction = _JURISDICTION.search(rest) if rest != source else None
     begins = _CITE.search(rest)
@@ -270,7 +270,7 @@ def italic(text: str) -> str:
 
 
 def written(marked: str) -> Written:
-    """What `italic` marked, in both forms."""
+    """Text that `italic` has marked, in both forms."""
     plain = marked.replace(_ON, "").replace(_OFF, "")
     return Written(plain, escape(marked).replace(_ON, "<i>").replace(_OFF, "</i>"))
 
@@ -437,7 +437,7 @@ LABELS_FOOTNOTE = {"page": "p.", "column": "col."}
 
 def _reference_footnote(work: Work) -> str:
     where = place(work.pin, LABELS_FOOTNOTE) or (f"“{work.heading}”" if work.heading else "")
-    said = joined(
+    citation = joined(
         ", ",
         in_order(work.authors),
         named(italic(work.title), work.report),
@@ -447,7 +447,7 @@ def _reference_footnote(work: Work) -> str:
         where,
     )
     # a full stop behind an address would be read as part of it
-    return f"{said}, {work.url}" if work.url else ended(said)
+    return f"{citation}, {work.url}" if work.url else ended(citation)
 
 
 PLAIN = Style("Plain footnote", _reference_footnote)

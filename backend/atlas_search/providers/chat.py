@@ -1,6 +1,6 @@
-"""Who writes the answer: the extractive writer, or a language model behind `ChatModel`.
+"""The protocol of language models, `ChatModel`, and the carrier of all calls to them.
 
-Carrying all calls to language models: so many at once, in turn, ended the moment they should.
+So many calls run at once, the others wait their turn, and each ends the moment it should.
 
 The calls are tasks of one event loop in a thread of its own, because a task, unlike a thread that
 reads a socket, can be stopped wherever it waits.
@@ -52,7 +52,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class ChatOptions:
-    """How a model is called. No call, its retries included, takes longer than `seconds`.
+    """The settings of a call. No call, its retries included, takes longer than `seconds`.
 
     `schema` is the JSON schema of the text to write, for a provider that takes one.
     """
@@ -94,7 +94,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Whether a model can be used. If not, `detail` says why and what to do."""
+    """The state of a model: `ready` to be used; if not, `detail` says why and what to do."""
 
     ready: bool
     detail: str = ""
@@ -119,7 +119,7 @@ class ChatModel(Protocol):
         """
 
     def health(self, model: str) -> Health:
-        """Whether the provider can be reached and takes the key, asked for now (some seconds)."""
+        """Check now that the provider can be reached and takes the key (some seconds)."""
 
 
 _OPENED: ContextVar[list["Response"]] = ContextVar("opened")
@@ -194,7 +194,7 @@ class ModelCalls:
 
     @property
     def started(self) -> bool:
-        """Whether the thread runs."""
+        """True while the thread runs."""
         return self._portal is not None
 
     @property
@@ -205,7 +205,7 @@ class ModelCalls:
             return self._http
 
     def iterate(self, source: Source[Item], stop: Stop) -> Iterator[Item]:
-        """What `source` gives, as it comes, once it is this call's turn.
+        """Yield the items of `source` as they come, once it is this call's turn.
 
         Raises what `source` raises, and Cancelled at once when `stop` is set. When the iterator
         has ended, or is closed, the place is free again.
@@ -213,12 +213,12 @@ class ModelCalls:
         return self._read(source, stop, self._turn())
 
     def run(self, work: Callable[[], Awaitable[Item]], stop: Stop) -> Item:
-        """What `work` gives, under the same rules."""
+        """Return the result of `work`, under the rules of `iterate`."""
         (result,) = self.iterate(lambda: _only(work), stop)
         return result
 
     def at_once(self, work: Callable[[], Awaitable[Item]]) -> Item:
-        """What `work` gives, without a turn and beside the bound: for short questions."""
+        """Return the result of `work`, without a turn and beside the bound: for short requests."""
         (result,) = self._read(lambda: _only(work), Stop(), nullcontext())
         return result
 
@@ -239,20 +239,20 @@ class ModelCalls:
         call = _Call(source, turn)
         with self._lock:  # so that no call begins after the loop's end
             future = self._start().start_task_soon(call)
-        future.add_done_callback(call.given.put)
+        future.add_done_callback(call.outcomes.put)
         try:
             with stop.calling(future.cancel):
-                while isinstance(given := call.given.get(), _Given):
+                while isinstance(outcome := call.outcomes.get(), _Yield):
                     stop.check()
-                    yield given.item
+                    yield outcome.item
         finally:
             future.cancel()
             if threading.get_ident() != self._thread:  # the garbage collector may close it there
                 call.ended.wait()
         stop.check()
-        if given.cancelled():
+        if outcome.cancelled():
             raise ModelUnavailable(_CLOSED)
-        given.result()
+        outcome.result()
 
     def _start(self) -> "BlockingPortal":
         from anyio.from_thread import start_blocking_portal
@@ -294,18 +294,18 @@ class ModelCalls:
 
 
 @dataclass(frozen=True, slots=True)
-class _Given(Generic[Item]):
+class _Yield(Generic[Item]):
     item: Item
 
 
 class _Call(Generic[Item]):
-    """A task of the loop. `given` holds what it gave so far, and last of all its future.
+    """A task of the loop. `outcomes` holds its items so far, and last of all its future.
 
     Nothing holds the task back if nobody reads: a model's text is bounded by its tokens.
     """
 
     def __init__(self, source: Source[Item], turn: Turn):
-        self.given: SimpleQueue[_Given[Item] | Future[None]] = SimpleQueue()
+        self.outcomes: SimpleQueue[_Yield[Item] | Future[None]] = SimpleQueue()
         self.ended = threading.Event()
         self._source, self._turn = source, turn
 
@@ -313,7 +313,7 @@ class _Call(Generic[Item]):
         try:
             async with self._turn, closing_responses(), aclosing(self._source()) as items:
                 async for item in items:
-                    self.given.put(_Given(item))
+                    self.outcomes.put(_Yield(item))
         finally:
             self.ended.set()
 

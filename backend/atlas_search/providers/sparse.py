@@ -64,11 +64,11 @@ class TermModel:
     def passages(self, texts: Sequence[str]) -> list[TermWeights]:
         """Return the weights of what passages are about. Raises MissingModel."""
         with self._lock:
-            found = self._model().encode_document(
+            tensor = self._model().encode_document(
                 list(texts), batch_size=BATCH, show_progress_bar=False, save_to_cpu=True
             )
-        rows, terms = found.coalesce().indices().numpy()
-        weights = found.coalesce().values().numpy()
+        rows, terms = tensor.coalesce().indices().numpy()
+        weights = tensor.coalesce().values().numpy()
         ends = np.searchsorted(rows, np.arange(1, len(texts)))
         return [
             TermWeights(of.astype(np.int32), by)
@@ -78,8 +78,8 @@ class TermModel:
     def question(self, text: str) -> TermWeights:
         """Return the weights of a question's terms. Raises MissingModel."""
         with self._lock:
-            found = self._model().encode_query(text, show_progress_bar=False).cpu().coalesce()
-        return TermWeights(found.indices()[0].numpy().astype(np.int32), found.values().numpy())
+            tensor = self._model().encode_query(text, show_progress_bar=False).cpu().coalesce()
+        return TermWeights(tensor.indices()[0].numpy().astype(np.int32), tensor.values().numpy())
 
     def _model(self) -> "SparseEncoder":
         if self._loaded is None:

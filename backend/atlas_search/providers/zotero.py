@@ -9,7 +9,7 @@ from atlas_search.core.errors import Unavailable
 from atlas_search.providers.http import Answered, Fault, Lost, http_faults
 
 LOCAL = "http://127.0.0.1:23119"
-"""Where Zotero listens."""
+"""The address at which Zotero listens."""
 
 SECONDS = 20.0
 _ABSENT = "Zotero is not running. Start it, then try again."
@@ -18,18 +18,18 @@ _HEADERS = {"X-Zotero-Connector-API-Version": "3"}
 
 
 def is_running(address: str) -> bool:
-    """Whether Zotero answers at `address`."""
+    """Return True if Zotero answers at `address`."""
     import httpx2
 
     try:
         with http_faults():
             # what the environment says of proxies is for the web
-            found = httpx2.get(
+            response = httpx2.get(
                 f"{address}/connector/ping", headers=_HEADERS, timeout=2.0, trust_env=False
             )
     except Fault:
         return False
-    return found.is_success
+    return response.is_success
 
 
 def save_items(address: str, items: Sequence[object], session: str, uri: str) -> None:
@@ -42,15 +42,15 @@ def save_items(address: str, items: Sequence[object], session: str, uri: str) ->
     sent = {"sessionID": session, "uri": uri, "items": items}
     try:
         with http_faults():
-            found = httpx2.post(
+            response = httpx2.post(
                 f"{address}/connector/saveItems",
                 json=sent,
                 headers=_HEADERS,
                 timeout=SECONDS,
                 trust_env=False,
             )
-        if found.status_code != httpx2.codes.CREATED:
-            raise Answered(found.status_code, found.text, 0.0)
+        if response.status_code != httpx2.codes.CREATED:
+            raise Answered(response.status_code, response.text, 0.0)
     except Answered as fault:
         raise Unavailable(_refused(fault)) from fault
     except Fault as fault:

@@ -1,4 +1,4 @@
-"""What every chat model does."""
+"""The contract of chat models."""
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -30,7 +30,6 @@ class ChatModelContract:
 
     @pytest.fixture
     def options(self, chat_model: ChatModel) -> ChatOptions:
-        """How the model is called."""
         return ChatOptions(self.model or chat_model.default_model, 0.0, 300, 20.0)
 
     def test_it_has_a_name_and_a_default(self, chat_model: ChatModel) -> None:

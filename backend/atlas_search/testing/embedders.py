@@ -1,4 +1,4 @@
-"""What every embedder does."""
+"""The contract of embedders."""
 
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,4 +1,4 @@
-"""What every reader model does."""
+"""The contract of reader models."""
 
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,4 +1,4 @@
-"""What every reader does."""
+"""The contract of readers."""
 
 import json
 from collections.abc import Sequence

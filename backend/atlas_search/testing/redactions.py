@@ -1,4 +1,4 @@
-"""What every redaction of traces does."""
+"""The contract of redactions of traces."""
 
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor

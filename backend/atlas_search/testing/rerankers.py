@@ -1,4 +1,4 @@
-"""What every second stage of ranking does."""
+"""The contract of second stages of ranking."""
 
 from concurrent.futures import ThreadPoolExecutor
 

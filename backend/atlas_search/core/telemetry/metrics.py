@@ -230,7 +230,7 @@ INSTRUMENTS: Mapping[str, Instrument] = {
         Instrument("process.uptime", "gauge", "s", (), "Since the server began"),
     )
 }
-"""By name."""
+"""The instruments by name."""
 
 
 MOST = 100  # values of one label; a server with more corpora than that needs no chart of each

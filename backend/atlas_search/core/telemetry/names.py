@@ -116,10 +116,10 @@ def set_silent(*, wanted: bool) -> None:
 
 def keep_silence(work: Callable[Parameters, None]) -> Callable[Parameters, None]:
     """Return the same work for another thread, as silent as this one is now."""
-    wanted = silent()
+    is_silent = silent()
 
     def carried(*args: Parameters.args, **kwargs: Parameters.kwargs) -> None:
-        with silence(wanted=wanted):
+        with silence(wanted=is_silent):
             work(*args, **kwargs)
 
     return carried

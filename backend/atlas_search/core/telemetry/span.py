@@ -88,7 +88,7 @@ class Ends(SpanProcessor):
         self._held: ContextVar[_Held | None] = ContextVar("held", default=None)
 
     def add(self, taker: SpanProcessor) -> None:
-        """Give it those that end from now on."""
+        """Give `taker` the spans that end from now on."""
         self._takers.append(taker)
 
     def keep(self, span_id: int, late: Sequence[Late]) -> None:

@@ -42,7 +42,7 @@ Result = TypeVar("Result")
 
 
 class Listener(NamedTuple):
-    """How a room shows one of its stages: the kind of its span, and what is set in it.
+    """The form in which a room shows one of its stages: the kind of its span, and its attributes.
 
     `describe` gets the run, the span, and what the stage gives to `done`. `begin` gets the span and
     what is known before the stage begins, which shows in a stage that fails too. Several stages
