@@ -248,7 +248,7 @@ _HEADS = {COHEN: "Cohen", WEIGHTED: "weighted", FLEISS: "Fleiss", KRIPPENDORFF: 
 
 
 def agreement_command(run: RunName, as_json: AsJson = False) -> None:
-    """How far raters agree on each scale, and what they say on average with its 95% interval."""
+    """Print the agreement of raters on each scale, and their means with 95% intervals."""
     folder = run_folder(run)
     ratings = Ratings(folder)
     all_ratings = ratings.all(answer_digests(RunFolder(folder).replies()))

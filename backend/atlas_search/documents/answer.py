@@ -76,14 +76,14 @@ class ValidationOut(Sent):
 
 
 class AnswerConfidenceOut(Sent):
-    """How surely quotes answer: a word, and the likelihood it stands for."""
+    """The confidence of quotes: a word, and the likelihood it stands for."""
 
     word: Literal["likely", "possible"]
     likelihood: float = Field(ge=0, le=1)
 
 
 class ReasonOut(Sent):
-    """Why the decision fell as it did."""
+    """The reason of a decision."""
 
     code: str
     message: str
@@ -93,7 +93,7 @@ class ReasonOut(Sent):
 
 
 class UsageOut(Sent):
-    """Who wrote, in how many attempts, and the tokens that all calls took.
+    """The writer, the number of attempts, and the tokens that all calls took.
 
     Several who wrote a comparison are joined by ` + `. Without an attempt nobody wrote for this
     question: it was declined before, or the answer was kept.
@@ -108,7 +108,7 @@ class UsageOut(Sent):
 
 
 class FallbackOut(Sent):
-    """Why the sources' own sentences stand in for a language model's."""
+    """The reason why the sources' own sentences stand in for a language model's."""
 
     code: Literal["model_refused", "model_blocked", "model_unavailable", "model_unusable"] = (
         "model_unusable"
@@ -117,7 +117,7 @@ class FallbackOut(Sent):
 
 
 class ContextOut(Sent):
-    """What the language model was given, and what did not fit; zeros if none was asked."""
+    """Counts of what the language model was given, and of what did not fit; zeros if none was asked."""
 
     passages: int = 0
     passages_dropped: int = 0
@@ -173,7 +173,7 @@ class PointOut(Sent):
 
 
 class CorpusAnswerOut(Sent):
-    """What one corpus answers for itself."""
+    """The answer of one corpus."""
 
     corpus: str
     decision: Literal["ANSWER", "ABSTAIN", "BLOCK"]
@@ -189,7 +189,7 @@ class CorpusAnswerOut(Sent):
 
 
 class CountedOut(Sent):
-    """How often `words` stand where it was asked, in how many documents; `query` lists them."""
+    """The hits of `words` where it was asked, in how many documents; `query` lists them."""
 
     words: str
     query: str

@@ -127,7 +127,7 @@ class ShortLegOut(BaseModel):
 
 
 class ScopeOut(BaseModel):
-    """What was searched, and of what."""
+    """The sources that were searched."""
 
     sentence: str = Field(description="All of it that a reader wants to know")
     narrowed: bool = Field(description="Whether the collection holds more than was searched")
@@ -153,7 +153,7 @@ class ScopeOut(BaseModel):
 
 
 class RetrievalOut(Sent):
-    """How the passages were found."""
+    """The way in which the passages were found."""
 
     legs: list[str] = []
     corpora: list[str] = []
@@ -184,7 +184,7 @@ class RetrievalOut(Sent):
 
 
 class LegOut(BaseModel):
-    """Where a leg had a candidate among those of its corpus, from 1, and its own score."""
+    """The rank of a candidate in a leg, among those of its corpus, from 1, and the leg's score."""
 
     rank: int
     score: float
