@@ -45,17 +45,17 @@ def picture(page: PdfPage, width: int) -> bytes:
 
 
 def boxes(page: PdfPage, text: str, start: int, end: int) -> list[Box]:
-    """Where the characters `start` to `end` of `text`, which was read from this page, stand on it.
+    """Find the boxes of the characters `start` to `end` of `text`, which was read from this page.
 
     One box for each line or part of one, in reading order.
     """
     textpage = page.get_textpage()
     try:
         places = _aligned(text, page_characters(textpage))[max(0, start) : max(0, end)]
-        found = [_box(page, textpage, place) for place in places if place >= 0]
+        characters = [_box(page, textpage, place) for place in places if place >= 0]
     finally:
         textpage.close()
-    return _joined([box for box in found if box.width > 0 and box.height > 0])
+    return _joined([box for box in characters if box.width > 0 and box.height > 0])
 
 
 def _aligned(text: str, printed: str) -> list[int]:
@@ -80,12 +80,12 @@ def _aligned(text: str, printed: str) -> list[int]:
 
 
 def _next(wanted: str, theirs: str, there: int) -> int:
-    """Where these characters come next: a few further, far further, or, if moved, anywhere."""
+    """Find these characters: a few places further, far further or, if moved, anywhere."""
     for near in range(there + 1, there + _NEAR):
         if theirs.startswith(wanted[:_NEAR], near):
             return near
-    found = theirs.find(wanted, there)
-    return found if found >= 0 else theirs.find(wanted)
+    further = theirs.find(wanted, there)
+    return further if further >= 0 else theirs.find(wanted)
 
 
 def _solid(text: str) -> tuple[str, list[int]]:

@@ -324,16 +324,16 @@ class AkomaLaw(Law):
 
     def _place(self, element: etree._Element) -> Place | None:
         if _is_schedule(element):
-            found = _schedule_number(element)
-            cited = f"sch {found}" if found else self.schedule or _UNNUMBERED
+            own_number = _schedule_number(element)
+            cited = f"sch {own_number}" if own_number else self.schedule or _UNNUMBERED
             return Place("" if cited == _UNNUMBERED else cited, schedule=cited)
         kind = _kind(element)
         if not kind:
             return None
-        found = number(self._label(element))
-        if not found or (self._is_judgment and not _is_own(element, found)):
+        own_number = number(self._label(element))
+        if not own_number or (self._is_judgment and not _is_own(element, own_number)):
             return Place(self.outline.locator)
-        cited = " ".join(filter(None, [self.schedule, kind, found]))
+        cited = " ".join(filter(None, [self.schedule, kind, own_number]))
         return Place(cited, self._first_level(element))
 
 
