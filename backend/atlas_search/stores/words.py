@@ -435,8 +435,8 @@ class WordWriter:
         number = self._number
         used = np.bincount(tokens, minlength=len(number)) > 0
         for form in np.flatnonzero(used & (number < 0)).tolist():
-            written = (table.forms[form], table.terms[table.term_of[form]])
-            number[form] = self._forms.setdefault(written, len(self._forms))
+            key = (table.forms[form], table.terms[table.term_of[form]])
+            number[form] = self._forms.setdefault(key, len(self._forms))
         return number
 
     def _append(
