@@ -418,9 +418,9 @@ def _tables(
         yield tree, posixpath.dirname(table.name)
 
 
-def _first(found: Iterable[dict[str, Content]]) -> dict[str, Content]:
+def _first(items: Iterable[dict[str, Content]]) -> dict[str, Content]:
     """The first that is not empty, or an empty one."""
-    return next(filter(None, found), {})
+    return next(filter(None, items), {})
 
 
 def _titles(table: etree._Element, folder: str) -> dict[str, tuple[str, ...]]:

@@ -160,22 +160,22 @@ def _elements_of(body: HtmlElement, found: list[str]) -> set[_Element]:
     return {e for e, texts in own.items() if any(text[:_TRACE] in traces for text in texts)}
 
 
-def _smallest(body: HtmlElement, found: set[_Element], kept: set[_Element]) -> HtmlElement:
-    """The deepest element that holds all of `kept`, none of those that show no prose."""
+def _smallest(body: HtmlElement, content: set[_Element], keep: set[_Element]) -> HtmlElement:
+    """The deepest element that holds all of `keep`, none of those that show no prose."""
     part = body
-    while part not in found:
-        inner = [child for child in part if child in kept]
+    while part not in content:
+        inner = [child for child in part if child in keep]
         if len(inner) != 1 or inner[0].tag in _NOT_PROSE:
             break
         part = inner[0]
     return part
 
 
-def _remove_boilerplate(part: HtmlElement, kept: set[_Element]) -> None:
+def _remove_boilerplate(part: HtmlElement, keep: set[_Element]) -> None:
     prose = _with_ancestors(_prose(part))
     articles = _inside_articles(part)
     for element in list(part.iter(*_CONTAINERS)):
-        if element is part or element in kept:
+        if element is part or element in keep:
             continue
         is_apart = element.tag in _APART and not (element in prose and element in articles)
         if is_apart or not (element in prose or _is_headings(element) or _is_caption(element)):

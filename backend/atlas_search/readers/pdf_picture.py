@@ -79,13 +79,13 @@ def _aligned(text: str, printed: str) -> list[int]:
     return places
 
 
-def _next(wanted: str, theirs: str, there: int) -> int:
+def _next(piece: str, theirs: str, there: int) -> int:
     """Find these characters: a few places further, far further or, if moved, anywhere."""
     for near in range(there + 1, there + _NEAR):
-        if theirs.startswith(wanted[:_NEAR], near):
+        if theirs.startswith(piece[:_NEAR], near):
             return near
-    further = theirs.find(wanted, there)
-    return further if further >= 0 else theirs.find(wanted)
+    further = theirs.find(piece, there)
+    return further if further >= 0 else theirs.find(piece)
 
 
 def _solid(text: str) -> tuple[str, list[int]]:
@@ -123,10 +123,10 @@ def _shown_at(page: PdfPage, x: float, y: float) -> tuple[float, float]:
     return across.value / _GRID, down.value / _GRID
 
 
-def _joined(found: Sequence[Box]) -> list[Box]:
+def _joined(characters: Sequence[Box]) -> list[Box]:
     """The boxes of characters that follow each other on one line as one."""
     lines: list[Box] = []
-    for box in found:
+    for box in characters:
         if lines and _continues(lines[-1], box):
             lines[-1] = _around(lines[-1], box)
         else:

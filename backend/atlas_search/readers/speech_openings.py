@@ -133,8 +133,8 @@ def is_titled(words: str) -> bool:
     return len(parts) > 1 and parts[0].strip(".,").casefold() in _TITLES and parts[-1][0].isupper()
 
 
-def _kind(found: list[str], plain: list[str]) -> Kind | None:
-    if not _are_capitals(found) and not (
+def _kind(parts: list[str], plain: list[str]) -> Kind | None:
+    if not _are_capitals(parts) and not (
         plain[-1] in ("member", "members") and set(plain[:-1]) <= _MEMBERS
     ):
         return None
@@ -142,7 +142,7 @@ def _kind(found: list[str], plain: list[str]) -> Kind | None:
     if len(own) < len(plain) or any(word in _OFFICES for word in own[-1:]):
         if any(map(_is_of_office, own)):
             return "office"
-        return "person" if is_titled(" ".join(found[1:])) else None
+        return "person" if is_titled(" ".join(parts[1:])) else None
     if own[0] in _OFFICES and len(own) > 1 and own[1] in ("of", "for", "at"):
         return "office"
     if set(own) & _JOINING:
@@ -151,7 +151,7 @@ def _kind(found: list[str], plain: list[str]) -> Kind | None:
         return "person"
     if own[0] in _TITLES and len(own) > 1:
         return "person" if len(own) <= _MOST_OF_A_NAME + 3 else None
-    if found[0].endswith(","):  # `Hay, Ann`, as a bibliography has it
+    if parts[0].endswith(","):  # `Hay, Ann`, as a bibliography has it
         return None
     return "name" if 1 < len(own) <= _MOST_OF_A_NAME and not set(own) & _NOBODY else None
 
@@ -165,9 +165,9 @@ def _is_of_office(word: str) -> bool:
     return not _OFFICES.isdisjoint(word.replace("‐", "-").split("-"))
 
 
-def _are_capitals(found: list[str]) -> bool:
+def _are_capitals(parts: list[str]) -> bool:
     return all(
-        word[0].isupper() or word[:2] in ("d'", "d’") or word in _PARTICLES for word in found
+        word[0].isupper() or word[:2] in ("d'", "d’") or word in _PARTICLES for word in parts
     )
 
 
@@ -349,8 +349,8 @@ def _testimony(head: str, at: int, start: int) -> Opening | None:
     return None
 
 
-def _labelled(found: re.Match[str]) -> Label | None:
-    return label(found[1], _bare(found[2]))
+def _labelled(match: re.Match[str]) -> Label | None:
+    return label(match[1], _bare(match[2]))
 
 
 def _bare(bracket: str | None) -> str:

@@ -157,19 +157,19 @@ class People:
 
 
 @lru_cache(1024)
-def _parts(said: Label) -> tuple[str, str]:
+def _parts(label: Label) -> tuple[str, str]:
     """Name and office; either may be empty."""
-    outside, inside = _plain(said.words), _plain(said.inside)
-    if said.kind == "office":
+    outside, inside = _plain(label.words), _plain(label.inside)
+    if label.kind == "office":
         return (inside, outside) if is_titled(inside) or _is_name(inside) else ("", outside)
     return outside, inside if is_office(inside) else ""
 
 
-def _place(said: Label) -> str:
+def _place(label: Label) -> str:
     """The constituency, state or party in the bracket behind a name."""
-    place = " ".join(_PARTY.sub("", said.inside).split())
+    place = " ".join(_PARTY.sub("", label.inside).split())
     is_one = _PLACE.fullmatch(place) is not None
-    return calm(place) if is_one and said.kind != "office" and not is_office(place) else ""
+    return calm(place) if is_one and label.kind != "office" and not is_office(place) else ""
 
 
 def _plain(words: str) -> str:

@@ -215,12 +215,12 @@ def _id(fields: Mapping[str, object], columns: Columns) -> tuple[str, str]:
 
 
 def _metadata(
-    fields: Mapping[str, object], used: Collection[str], wanted: Collection[str]
+    fields: Mapping[str, object], used: Collection[str], names: Collection[str]
 ) -> dict[str, object]:
     return {
         name: value
         for name, value in fields.items()
-        if not is_empty(value) and (name in wanted if wanted else name not in used)
+        if not is_empty(value) and (name in names if names else name not in used)
     }
 
 

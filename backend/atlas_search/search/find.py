@@ -92,11 +92,11 @@ def pool(hits: Sequence[CorpusHits]) -> IntArray:
     return np.sort(every, kind="stable")  # which is quick for what is in order already
 
 
-def _first(wanted: Hits, others: Hits, depth: int) -> Hits:
-    """The `depth` best, those `wanted` before others; in the order of their scores, ties by row."""
-    further = ~np.isin(others.rows, wanted.rows)
-    rows = np.concatenate([wanted.rows, others.rows[further]])[:depth]
-    scores = np.concatenate([wanted.scores, others.scores[further]])[:depth]
+def _first(leading: Hits, others: Hits, depth: int) -> Hits:
+    """Take `depth` hits, the `leading` before others, and order them by score, ties by row."""
+    further = ~np.isin(others.rows, leading.rows)
+    rows = np.concatenate([leading.rows, others.rows[further]])[:depth]
+    scores = np.concatenate([leading.scores, others.scores[further]])[:depth]
     order = np.lexsort((rows, -scores))
     return Hits(rows[order], scores[order])
 

@@ -371,11 +371,11 @@ class CrossEncoderReranker:
                 self._loaded.append(model)
             return self._loaded[0]
 
-    def _note(self, read: int, asked: int, seconds: float) -> str:
-        if read == asked:
+    def _note(self, read: int, count: int, seconds: float) -> str:
+        if read == count:
             return ""
         return (
-            f"{self.name} read {read} of {asked} passages in {seconds:g} seconds; the others "
+            f"{self.name} read {read} of {count} passages in {seconds:g} seconds; the others "
             "follow in their former order. Raise RERANK_SECONDS, or lower RERANK_DEPTH or "
             "RERANK_CHARACTERS."
         )

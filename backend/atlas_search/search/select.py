@@ -291,9 +291,9 @@ def _candidates_to_compare(request: SearchRequest) -> int:
     return max(50, 5 * request.limit)
 
 
-def _duplicates(store: Store, ranking: Ranking, heads: Sequence[int], kept: int) -> tuple[str, ...]:
-    """Ids of the candidates whose text is nearly that of the one `kept`."""
-    if kept >= len(heads):
+def _duplicates(store: Store, ranking: Ranking, heads: Sequence[int], own: int) -> tuple[str, ...]:
+    """Ids of the candidates whose text is nearly that of the one at position `own`."""
+    if own >= len(heads):
         return ()
-    same = [at for at, head in enumerate(heads) if head == heads[kept] and at != kept]
+    same = [at for at, head in enumerate(heads) if head == heads[own] and at != own]
     return tuple(store.passage_ids(ranking.rows[same].tolist())) if same else ()

@@ -32,16 +32,16 @@ def extent_of(run: SearchRun, hits: Sequence[CorpusHits]) -> Extent:
     )
 
 
-def _short_legs(hits: CorpusHits, of: CorpusExtent, asked: int) -> Iterator[ShortLeg]:
+def _short_legs(hits: CorpusHits, of: CorpusExtent, depth: int) -> Iterator[ShortLeg]:
     for leg, hit in hits.legs.items():
         count = len(hit.rows)
-        if count >= asked:
+        if count >= depth:
             continue
-        yield ShortLeg(hits.corpus, leg, count, asked, _reason(leg, count, of))
+        yield ShortLeg(hits.corpus, leg, count, depth, _reason(leg, count, of))
 
 
-def _reason(leg: Leg, found: int, of: CorpusExtent) -> Reason:
-    if found < of.passages:
+def _reason(leg: Leg, count: int, of: CorpusExtent) -> Reason:
+    if count < of.passages:
         return "index" if leg == "dense" else "words"
     return "narrowed" if of.narrowed else "corpus"
 

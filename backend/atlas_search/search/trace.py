@@ -181,12 +181,12 @@ def _read_again(first: Ranking, ranking: Ranking, target: Target, depth: int) ->
 
 
 def _find(
-    run: "SearchRun", candidates: Candidates, ranking: Ranking, given: Sequence[int]
+    run: "SearchRun", candidates: Candidates, ranking: Ranking, positions: Sequence[int]
 ) -> dict[int, _Candidate]:
     """Return the ids and legs of the given candidates, by position."""
-    rows = ranking.table.rows[given].tolist()
+    rows = ranking.table.rows[positions].tolist()
     ids, legs = run.store.passage_ids(rows), find_legs(candidates, rows)
-    return dict(zip(given, map(_Candidate, ids, legs), strict=True))
+    return dict(zip(positions, map(_Candidate, ids, legs), strict=True))
 
 
 def _before(candidate: _Candidate, score: _Score) -> TracedDocument:

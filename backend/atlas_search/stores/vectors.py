@@ -88,10 +88,10 @@ class Cosines:
         self._compare(rows[done:], result[done:])
         return result
 
-    def _compare(self, rows: IntArray, found: FloatArray) -> None:
+    def _compare(self, rows: IntArray, result: FloatArray) -> None:
         for start in range(0, len(rows), AT_ONCE):
             part = slice(start, start + AT_ONCE)
-            found[part] = cosines(self._vectors_of(rows[part]), self.vector)
+            result[part] = cosines(self._vectors_of(rows[part]), self.vector)
 
 
 VECTORS, DIGESTS, TOKENS, SUMS = "vectors.npy", "digests.npy", "tokens.npy", "sums.npy"

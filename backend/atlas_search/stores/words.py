@@ -144,9 +144,9 @@ class _Union:
         return listed
 
 
-def _used(numbers: IntArray, kept: NDArray[np.bool_], of: Sequence[str]) -> NDArray[np.bool_]:
+def _used(numbers: IntArray, is_kept: NDArray[np.bool_], of: Sequence[str]) -> NDArray[np.bool_]:
     used = np.zeros(len(of), dtype=bool)
-    used[numbers[kept]] = True
+    used[numbers[is_kept]] = True
     return used
 
 

@@ -77,9 +77,9 @@ def _frequent_word(node: Near, table: WordTable, how: Comparison, hits: int) -> 
 
 
 def _is_beside(
-    table: WordTable, hits: Hits, wanted: BoolArray, most_before: int, most_after: int
+    table: WordTable, hits: Hits, is_wanted: BoolArray, most_before: int, most_after: int
 ) -> BoolArray:
-    """Mark the hits with a word of the `wanted` forms near.
+    """Mark the hits near a word whose form is marked in `is_wanted`.
 
     The words beside each hit are read, because listing all places of a frequent word takes longer.
     """
@@ -90,7 +90,7 @@ def _is_beside(
     for step in sorted({*range(most_after), *range(-most_before, 0)}, key=abs):
         places = (hits.starts if step < 0 else hits.ends)[remaining] + step
         inside = (places >= first[remaining]) & (places < last[remaining])
-        is_beside[remaining] = inside & wanted[table.tokens[np.where(inside, places, 0)]]
+        is_beside[remaining] = inside & is_wanted[table.tokens[np.where(inside, places, 0)]]
         remaining = remaining[~is_beside[remaining]]
     return is_beside
 

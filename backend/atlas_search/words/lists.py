@@ -78,11 +78,11 @@ def log_ratio(own: IntArray, words: int, other: IntArray, other_words: int) -> F
     return result
 
 
-def _deviation(seen: IntArray, expected: FloatArray) -> FloatArray:
+def _deviation(observed: IntArray, expected: FloatArray) -> FloatArray:
     """O ln(O/E), which is 0 where nothing is seen."""
-    ratio = np.ones(seen.shape)
-    np.divide(seen, expected, out=ratio, where=seen > 0)
-    return seen.astype(np.float64) * np.log(ratio)
+    ratio = np.ones(observed.shape)
+    np.divide(observed, expected, out=ratio, where=observed > 0)
+    return observed.astype(np.float64) * np.log(ratio)
 
 
 AT_ONCE = 1_000_000

@@ -366,10 +366,10 @@ def _is_numbered(provision: etree._Element) -> bool:
     return any(child.tag == "num" for child in islice(provision, _HEAD))
 
 
-def _is_own(paragraph: etree._Element, found: str) -> bool:
+def _is_own(paragraph: etree._Element, own_number: str) -> bool:
     """Say if a judgment counts the paragraph as its own: what it quotes has numbers, too."""
     own: str = paragraph.get("eid", "")
-    return own.rpartition("__")[2] == f"para_{found}"
+    return own.rpartition("__")[2] == f"para_{own_number}"
 
 
 def _is_part(element: etree._Element) -> bool:

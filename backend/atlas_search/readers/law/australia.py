@@ -245,14 +245,14 @@ class _Day(Debate):
                 break
         return True
 
-    def _name_of(self, span: etree._Element, said: str) -> str:
+    def _name_of(self, span: etree._Element, text: str) -> str:
         """Name the speaker of a paragraph by its link, else by the name before its colon.
 
         Empty for none. Some labels are torn (`Mr TE` before `HAN`), some marked where nothing is.
         """
         link = next(span.iterancestors("a"), None)
         id_ = "" if link is None else link.get("href", "").lower()
-        label = _LABEL.match(said)
+        label = _LABEL.match(text)
         name = self._persons.name(id_, label[0]) if label else ""
         return self._persons.of_id(id_) or (name if is_name(name) else "")
 
