@@ -20,7 +20,7 @@ MAX_PHRASE = 1000  # characters of what is required or excluded
 
 
 class Where(TypedDict, total=False):
-    """Where and how to search. What is left out, or None, is as the target says.
+    """The scope and the options of a search. A key left out, or None, is as the target says.
 
     corpora         "all", the id of a corpus, or several ids
     filters         metadata every passage must have: a value, several of which one must match, or
@@ -88,7 +88,7 @@ def ask_request(
     name, target = services.target(where.get("target"))
     # without a language model only follow-ups are read
     budget = target.chat_memory_tokens if target.llm_provider in services.answerer.models else 0
-    kept = keep(history, budget, count_tokens)
+    turns = keep(history, budget, count_tokens)
     if where.get("max_per_document") is None:
         where["max_per_document"] = target.max_passages_per_document
     return AskRequest(
@@ -98,8 +98,8 @@ def ask_request(
         run_name=services.composite_target(name),
         qa_id=qa_id or uuid.uuid4().hex,
         session_id=session_id or uuid.uuid4().hex,
-        history=tuple(kept),
-        turns_dropped=len(history) - len(kept),
+        history=tuple(turns),
+        turns_dropped=len(history) - len(turns),
         mode=mode,
         read_follow_ups=read_follow_ups,
         clarify=clarify,

@@ -110,17 +110,17 @@ class Atlas(Counting):
         if `share_vectors`. Raises SourceError if
         nothing can be built; files that cannot be read are remarks in the report.
         """
-        chosen = settings_for(collection, **settings)
-        folder = chosen.collection_folder
+        own_settings = settings_for(collection, **settings)
+        folder = own_settings.collection_folder
         paths = [Path(path) for path in ([source] if isinstance(source, str | Path) else source)]
         options = BuildOptions(
-            chosen.chroma_collection_name,
+            own_settings.chroma_collection_name,
             kind,
             chunking or default_chunking(),
             force,
             arguments or _arguments(paths, corpora, corpus),
             {name_of(old): name_of(new) for old, new in (rename or {}).items()},
-            limits_from(chosen),
+            limits_from(own_settings),
             collections_beside(folder) if share_vectors else (),
         )
 
@@ -130,12 +130,12 @@ class Atlas(Counting):
                 sources = locate(paths, reads, folder)
             else:
                 sources = find_sources(paths, reads, corpora=corpora, corpus=corpus)
-            model = embedder or open_embedder(chosen)
+            model = embedder or open_embedder(own_settings)
             # in a program of others, whose files are its own affair, what is built stays private
-            make_folder(folder, 0o777 & ~chosen.umask)
+            make_folder(folder, 0o777 & ~own_settings.umask)
             return build(folder, sources, reads, model, options, tell)
 
-        return trace_build(chosen, options, progress, work)
+        return trace_build(own_settings, options, progress, work)
 
     @property
     def corpora(self) -> tuple[Corpus, ...]:
@@ -178,17 +178,17 @@ class Atlas(Counting):
         name, _ = self.services.target(where.get("target"))
         metrics = self.services.searcher.metrics
         with failed_searches(metrics, name):
-            found = self.find(replace(request, exact=exact), name, stop)
-            store, ranking = self.services.store, found.ranking
+            whole = self.find(replace(request, exact=exact), name, stop)
+            store, ranking = self.services.store, whole.ranking
             stop.check()
-            explained = explain_all(store, found.candidates, ranking, stop) if explain else None
+            explained = explain_all(store, whole.candidates, ranking, stop) if explain else None
         result = replace(
-            found.kept_only(),
+            whole.kept_only(),
             target_name=name,
             facets=count_facets(store, ranking, fields) if facets else None,
             explained=explained,
             timings_ms={
-                **found.timings_ms,
+                **whole.timings_ms,
                 "total": round((time.perf_counter() - started) * 1000, 3),
             },
         )
@@ -243,14 +243,14 @@ class Atlas(Counting):
     def facets(
         self, fields: bool | Sequence[str] = True, *, stop: Stop | None = None, **scope: Any
     ) -> ScopeCounts:
-        """How many documents a scope holds, by year and by the values of some fields, or of all.
+        """Count the documents of a scope, by year and by the values of some fields, or of all.
 
         `scope` are `corpora`, `filters`, `require` and `exclude` of a search. Raises RequestError,
         and Cancelled soon after `stop` is set.
         """
-        chosen = facet_fields(self.services, fields)
+        names = facet_fields(self.services, fields)
         where = narrowing(self.services, **scope)
-        return scope_counts(self.services.store, where, chosen, stop or Stop())
+        return scope_counts(self.services.store, where, names, stop or Stop())
 
     def suggestions(
         self, corpora: str | Sequence[str] = "all", *, limit: int = 4
@@ -259,8 +259,8 @@ class Atlas(Counting):
 
         Always the same of a version, at most `limit`, which is 1 to 20. Raises RequestError.
         """
-        chosen, _ = check_corpora(self.services, corpora)
-        return suggestions(self.services.store, chosen, within(limit, "limit", 1, MOST_SUGGESTIONS))
+        ids, _ = check_corpora(self.services, corpora)
+        return suggestions(self.services.store, ids, within(limit, "limit", 1, MOST_SUGGESTIONS))
 
     def document(self, document_id: str) -> Document:
         """A document with its whole text. Raises NotFound."""
@@ -315,18 +315,18 @@ class Atlas(Counting):
     def _stream_from_thread(self, request: AskRequest) -> Iterator[Event | Answer]:
         """Answers in a thread of its own, so that each event is given as soon as it is there."""
         stop = Stop()
-        given: SimpleQueue[Event | Answer | Exception] = SimpleQueue()
+        queue: SimpleQueue[Event | Answer | Exception] = SimpleQueue()
 
         def work() -> None:
             try:
-                given.put(self.answer(request, given.put, stop))
+                queue.put(self.answer(request, queue.put, stop))
             except Exception as error:
-                given.put(error)
+                queue.put(error)
 
         thread = Thread(target=keep_silence(work), name=f"ask-{request.qa_id}", daemon=True)
         thread.start()
         try:
-            while not isinstance(item := given.get(), Exception):
+            while not isinstance(item := queue.get(), Exception):
                 yield item
                 if isinstance(item, Answer):
                     return
@@ -337,11 +337,11 @@ class Atlas(Counting):
 
 
 def _arguments(paths: Sequence[Path], corpora: Path | None, corpus: str) -> dict[str, Any]:
-    """Where the sources lie, as `atlas create` would say it from any folder."""
-    found: dict[str, Any] = {"source": [str(path.resolve()) for path in paths]}
+    """Return the arguments by which `atlas create` finds the sources from any folder."""
+    arguments: dict[str, Any] = {"source": [str(path.resolve()) for path in paths]}
     if corpora:
-        found["corpora"] = str(corpora.resolve())
-    return found | ({"corpus": corpus} if corpus else {})
+        arguments["corpora"] = str(corpora.resolve())
+    return arguments | ({"corpus": corpus} if corpus else {})
 
 
 def settings_for(collection: str | Path = "", **settings: Any) -> Settings:

@@ -44,7 +44,7 @@ GROUPS = (ALL, YEAR, DECADE, CORPUS)
 
 
 class WordsWhere(TypedDict, total=False):
-    """Where to look for words, and how they are compared. What is left out is everything.
+    """The scope of a query of words, and their comparison. A key left out sets no limit.
 
     corpora         "all", the id of a corpus, or several ids
     filters         as in a search
@@ -87,7 +87,7 @@ class Counting:
         the same for a `seed`; a `point` of a trend gives its hits alone. Raises RequestError
         and Cancelled.
         """
-        asked = LinesRequest(
+        request = LinesRequest(
             limit=within(limit, "limit", 0, MOST_LINES),
             offset=within(offset, "offset", 0, MOST_OFFSET),
             context=within(context, "context", 0, MOST_CONTEXT),
@@ -96,7 +96,7 @@ class Counting:
             seed=within(seed, "seed", 0, 2**32 - 1),
             point=_check_point(self.services, point) if point else None,
         )
-        return list_lines(self._words_run(query, stop, where), asked)
+        return list_lines(self._words_run(query, stop, where), request)
 
     def trends(
         self,
@@ -107,12 +107,12 @@ class Counting:
         stop: Stop | None = None,
         **where: Unpack[WordsWhere],
     ) -> WordCounts:
-        """How often a query is hit by "year", "decade", "corpus" or a metadata field.
+        """Count the hits of a query by "year", "decade", "corpus" or a metadata field.
 
         With `by_corpus` also by corpus. Raises as `concordance` does.
         """
-        asked = CountsRequest(_check_by(self.services, by), by_corpus)
-        return count_hits(self._words_run(query, stop, where), asked)
+        request = CountsRequest(_check_by(self.services, by), by_corpus)
+        return count_hits(self._words_run(query, stop, where), request)
 
     def counts(
         self,
@@ -123,7 +123,7 @@ class Counting:
         stop: Stop | None = None,
         **where: Unpack[WordsWhere],
     ) -> WordCounts:
-        """How many documents and passages a query is hit in: of "all", or by what trends take."""
+        """Count the documents and passages with a hit, in "all" or by what `trends` takes."""
         return self.trends(query, by=by, by_corpus=by_corpus, stop=stop, **where)
 
     def collocates(
@@ -145,7 +145,7 @@ class Counting:
         `function_words` those of the corpora's languages are left out. Raises as `concordance`
         does.
         """
-        asked = CollocatesRequest(
+        request = CollocatesRequest(
             left=within(left, "left", 0, MOST_WINDOW),
             right=within(right, "right", 0 if left else 1, MOST_WINDOW),
             sort=_one_of(sort, "sort", get_args(Strength)),
@@ -153,7 +153,7 @@ class Counting:
             limit=within(limit, "limit", 0, MOST_LINES),
             function_words=function_words,
         )
-        return list_collocates(self._words_run(query, stop, where), asked)
+        return list_collocates(self._words_run(query, stop, where), request)
 
     def keywords(
         self,
@@ -175,7 +175,7 @@ class Counting:
         `direction` "less" in the reference. Raises as `concordance` does, and RequestError
         without anything to compare with.
         """
-        asked = KeywordsRequest(
+        request = KeywordsRequest(
             against=check_corpora(self.services, against)[0],
             direction=_one_of(direction, "direction", get_args(Direction)),
             sort=_one_of(sort, "sort", get_args(Keyness)),
@@ -186,7 +186,7 @@ class Counting:
         )
         services = self.services
         run = ReachRun(services.store, services.tracer, _where(services, where), stop or Stop())
-        return list_keywords(run, asked)
+        return list_keywords(run, request)
 
     def _words_run(self, query: str, stop: Stop | None, where: WordsWhere) -> WordsRun:
         request = words_request(self.services, query, **where)

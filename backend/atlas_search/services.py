@@ -70,7 +70,7 @@ class Services:
 
     @property
     def searcher(self) -> Searcher:
-        """What every search needs."""
+        """The store, the models and the tracer that every search uses."""
         return self.answerer.searcher
 
     @property
@@ -80,12 +80,12 @@ class Services:
 
     def target(self, name: str | None) -> tuple[str, Target]:
         """A target by name, the configured one for None. Raises UnknownTarget."""
-        chosen = name or self.settings.test_target
-        if chosen not in self.targets:
+        key = name or self.settings.test_target
+        if key not in self.targets:
             raise UnknownTarget(
-                f"There is no target {shown([chosen])}. Known targets: {', '.join(self.targets)}."
+                f"There is no target {shown([key])}. Known targets: {', '.join(self.targets)}."
             )
-        return chosen, self.targets[chosen]
+        return key, self.targets[key]
 
     def configure_reranker(self, name: str | None, changes: Mapping[str, object]) -> Target:
         """Change how a target ranks, until the server ends; the target as it is then.
@@ -109,8 +109,8 @@ class Services:
                 f"reranker={changed.reranker!r}: there is no such reranker. Known: "
                 f"{', '.join(known_rerankers())}."
             )
-        asked = (changed.reranker, changed.rerank_model)
-        if changed.reranker not in SCORERS and asked not in self.searcher.stages:
+        stage = (changed.reranker, changed.rerank_model)
+        if changed.reranker not in SCORERS and stage not in self.searcher.stages:
             raise RequestError(
                 f"{changed.reranker} needs a model, which is opened when the server starts: name "
                 f"it in a target file, with RERANKER={changed.reranker} and RERANK_MODEL."
@@ -124,8 +124,8 @@ class Services:
         return f"{name}_{model}_{self.store.manifest.collection}"
 
     def in_force(self, name: str) -> dict[str, str]:
-        """What the answers of a target depend on beside its values: what the collection, the
-        settings and files say where it says nothing."""
+        """Return the values in force where a target sets none: those of the collection, the
+        settings and the files."""
         answerer, target = self.answerer, self.targets[name]
         return {
             "answer_threshold": str(answerer.threshold(target)),
@@ -196,9 +196,9 @@ def open_services(settings: Settings, embedder: Embedder | None = None) -> Servi
 
 
 def serve_version(services: Services) -> Services:
-    """The same services over the version that is live now. Raises as `open_services` does.
+    """Open the version that is live now, with the services otherwise unchanged.
 
-    The one before is not closed: requests may be using it.
+    The version before is not closed: requests may be using it. Raises as `open_services` does.
     """
     return open_beside(services, services.settings)
 
@@ -218,9 +218,9 @@ def open_beside(services: Services, settings: Settings) -> Services:
 
 
 def narrow_services(services: Services, corpora: Collection[str]) -> Services:
-    """The same services as if the collection held these corpora alone.
+    """Limit services to some corpora, as if the collection held no others.
 
-    "all" means those that it meant before, as far as they are among them, else all of them.
+    "all" means the ones of `corpora` that it meant before, or every one if there is none.
     """
     whole = services.store
     fields = field_statistics(whole.metadata(corpora))
@@ -233,11 +233,11 @@ def narrow_services(services: Services, corpora: Collection[str]) -> Services:
 
 def _wanted_models(targets: Iterable[Target]) -> dict[str, frozenset[str]]:
     """The models that targets name, by provider."""
-    wanted: dict[str, set[str]] = {}
+    models: dict[str, set[str]] = {}
     for target in targets:
         if target.llm_model:
-            wanted.setdefault(target.llm_provider, set()).add(target.llm_model)
-    return {provider: frozenset(names) for provider, names in wanted.items()}
+            models.setdefault(target.llm_provider, set()).add(target.llm_model)
+    return {provider: frozenset(names) for provider, names in models.items()}
 
 
 def _open_store(settings: Settings, embedder: Embedder) -> EmbeddedStore:
@@ -257,11 +257,11 @@ def _open_terms(settings: Settings, store: EmbeddedStore, embedder: Embedder) ->
 
 def served_corpora(settings: Settings, store: Store) -> tuple[Corpus, ...]:
     """The corpora that MULTI_CORPUS_METADATA names, in its order; every one if it is empty."""
-    wanted = [name.strip() for name in settings.multi_corpus_metadata.split(",") if name.strip()]
-    if not wanted:
+    names = [name.strip() for name in settings.multi_corpus_metadata.split(",") if name.strip()]
+    if not names:
         return store.corpora
     try:
-        return known_corpora(store, wanted)
+        return known_corpora(store, names)
     except UnknownCorpus as error:
         raise ConfigurationError(f"MULTI_CORPUS_METADATA: {error}") from error
 

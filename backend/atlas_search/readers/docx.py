@@ -209,12 +209,12 @@ def usual_kind(archive: ZipFile) -> BytesIO | None:
     if _RELATIONS not in archive.namelist() or not _STRICT.search(part(archive, _RELATIONS)):
         return None
     usual = BytesIO()
-    with ZipFile(usual, "w") as written:
+    with ZipFile(usual, "w") as copy:
         for name in archive.namelist():
             content = part(archive, name)
             if name.endswith((".xml", ".rels")):
                 content = _STRICT.sub(_USUAL, content)
-            written.writestr(name, content)
+            copy.writestr(name, content)
     usual.seek(0)
     return usual
 
@@ -391,13 +391,13 @@ def _write_notes(text: Text, document: "Document", body: Body) -> None:
 
 def _notes(document: "Document", body: Body) -> Iterator[Paragraph]:
     """The notes that the text refers to, in that order, the first paragraph of each numbered."""
-    found = {
+    notes = {
         (kind, note.get(f"{W}id", "")): note
         for kind in ("footnote", "endnote")
         for note in _related_part(document.part, f"{_RELATED}{kind}s").iter(f"{W}{kind}")
     }
     for reference, number in tuple(body.notes.items()):
-        note = found.get(reference)
+        note = notes.get(reference)
         lines = [p.words for p in body.paragraphs(note) if p.words] if note is not None else []
         body.left_out["notes that the file lacks"] += not lines
         for place, paragraph in enumerate(lines):
@@ -407,11 +407,11 @@ def _notes(document: "Document", body: Body) -> Iterator[Paragraph]:
 def _metadata(document: "Document") -> dict[str, str]:
     """The core properties. Python-docx would make up those of a file that has none."""
     root = _related_part(document.part.package, _CORE)
-    found = {_FIELDS[tag]: words(child) for child in root if (tag := tag_of(child)) in _FIELDS}
+    fields = {_FIELDS[tag]: words(child) for child in root if (tag := tag_of(child)) in _FIELDS}
     for name in ("created", "modified"):
-        day = _DAY.match(found.get(name, ""))
-        found[name] = day[0] if day else ""
-    return {name: value for name, value in found.items() if value and value not in _UNSET}
+        day = _DAY.match(fields.get(name, ""))
+        fields[name] = day[0] if day else ""
+    return {name: value for name, value in fields.items() if value and value not in _UNSET}
 
 
 def _related_part(source: "Part | OpcPackage", kind: str) -> etree._Element:

@@ -74,7 +74,9 @@ class Numbering:
         for below in [each for each in counts if each > depth]:
             if depth < levels.get(below, Level()).restart:
                 del counts[below]
-        return "" if definition.counted_as in self._doubtful else _written(levels, depth, counts)
+        return (
+            "" if definition.counted_as in self._doubtful else _count_label(levels, depth, counts)
+        )
 
     def doubt(self, list_: str) -> None:
         """From here on the numbers of a list are not known.
@@ -131,9 +133,9 @@ def _level(element: etree._Element) -> Level:
     )
 
 
-def _written(levels: Mapping[int, Level], depth: int, counts: Mapping[int, int]) -> str:
+def _count_label(levels: Mapping[int, Level], depth: int, counts: Mapping[int, int]) -> str:
     level = levels[depth]
-    written = ""
+    label = ""
     for piece in re.split(r"(%[1-9])", level.text):
         if _PLACE.fullmatch(piece):
             above = int(piece[1]) - 1
@@ -143,8 +145,8 @@ def _written(levels: Mapping[int, Level], depth: int, counts: Mapping[int, int])
             piece = _count(counts[above], kind)
             if not piece:
                 return ""
-        written += piece
-    return " ".join(written.split()) if _PLACE.search(level.text) else ""
+        label += piece
+    return " ".join(label.split()) if _PLACE.search(level.text) else ""
 
 
 def _count(count: int, kind: str) -> str:
@@ -162,13 +164,13 @@ def _count(count: int, kind: str) -> str:
 
 
 def _depth(element: etree._Element) -> int:
-    written = element.get(f"{W}ilvl", "")
-    return int(written) if written.isdecimal() and len(written) == 1 else 0
+    value = element.get(f"{W}ilvl", "")
+    return int(value) if value.isdecimal() and len(value) == 1 else 0
 
 
 def _integer(element: etree._Element, name: str, default: int) -> int:
-    written = _number_value(element, name)
-    return int(written) if re.fullmatch("[0-9]{1,6}", written) else default
+    value = _number_value(element, name)
+    return int(value) if re.fullmatch("[0-9]{1,6}", value) else default
 
 
 def _number_value(element: etree._Element | None, name: str) -> str:
@@ -254,12 +256,12 @@ def styles_of(styles: etree._Element, numbering: etree._Element) -> Styles:
 
 
 def _chain(elements: Mapping[str, etree._Element], id_: str) -> tuple[_Own, ...]:
-    found: dict[str, _Own] = {}
-    while id_ in elements and id_ not in found and len(found) < _LONGEST_CHAIN:
+    chain: dict[str, _Own] = {}
+    while id_ in elements and id_ not in chain and len(chain) < _LONGEST_CHAIN:
         style = elements[id_]
-        found[id_] = _own(style.find(f"{W}pPr"), _style_value(style, "name") or "", id_)
+        chain[id_] = _own(style.find(f"{W}pPr"), _style_value(style, "name") or "", id_)
         id_ = _style_value(style, "basedOn") or ""
-    return tuple(found.values())
+    return tuple(chain.values())
 
 
 def _own(properties: etree._Element | None, name: str = "", id_: str = "") -> _Own:
@@ -279,8 +281,8 @@ def _own(properties: etree._Element | None, name: str = "", id_: str = "") -> _O
 
 
 def _style_value(element: etree._Element | None, name: str) -> str | None:
-    found = _child(element, name)
-    return None if found is None else str(found.get(f"{W}val", ""))
+    child = _child(element, name)
+    return None if child is None else str(child.get(f"{W}val", ""))
 
 
 def _child(element: etree._Element | None, name: str) -> etree._Element | None:

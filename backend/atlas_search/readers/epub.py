@@ -59,24 +59,24 @@ def epub_metadata(package: etree._Element) -> dict[str, object]:
     values = _values(package)
     identifiers = values.get("identifier", [])
     links = [value for value in identifiers + values.get("source", []) if value.startswith(_LINK)]
-    found: dict[str, object] = {name: values[name][0] for name in _SINGLE if name in values}
-    found |= {"author": values.get("creator", []), "tags": values.get("subject", [])}
-    found |= {"identifier": identifiers[0] if len(identifiers) == 1 else identifiers}
-    found |= {"url": links[0] if links else ""} | _dates(package)
-    return {name: value for name, value in found.items() if value}
+    fields: dict[str, object] = {name: values[name][0] for name in _SINGLE if name in values}
+    fields |= {"author": values.get("creator", []), "tags": values.get("subject", [])}
+    fields |= {"identifier": identifiers[0] if len(identifiers) == 1 else identifiers}
+    fields |= {"url": links[0] if links else ""} | _dates(package)
+    return {name: value for name, value in fields.items() if value}
 
 
 def _values(package: etree._Element) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    values: dict[str, list[str]] = {}
     for element in package.iter("{*}*"):
         if value := words(element):
-            found.setdefault(tag_of(element), []).append(value)
-    return found
+            values.setdefault(tag_of(element), []).append(value)
+    return values
 
 
 def _dates(package: etree._Element) -> dict[str, str]:
     """EPUB 2 says by an attribute what a date is, EPUB 3 has a property for the last change."""
-    found: dict[str, str] = {}
+    dates: dict[str, str] = {}
     for element in package.iter("{*}*"):
         name = ""
         if tag_of(element) == "date":
@@ -85,8 +85,8 @@ def _dates(package: etree._Element) -> dict[str, str]:
             name = "modified"
         value = _DAY.sub(r"\1", words(element)) if name else ""
         if value and value != _UNKNOWN:
-            found.setdefault(name, value)
-    return found
+            dates.setdefault(name, value)
+    return dates
 
 
 EPUB_TYPE = "{http://www.idpf.org/2007/ops}type"
@@ -112,13 +112,13 @@ class Chapter:
 
 def page_list(table: etree._Element, folder: str) -> dict[str, Labels]:
     """The labels of pages by file, from the page list of a `nav` (EPUB 3) or NCX (EPUB 2)."""
-    found: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    pages: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for link, label in _listed(table):
         path, _, fragment = link.partition("#")
         if path and label:
             name = posixpath.normpath(posixpath.join(folder, unquote(path)))
-            found[name].setdefault(unquote(fragment), label)
-    return dict(found)
+            pages[name].setdefault(unquote(fragment), label)
+    return dict(pages)
 
 
 def chapter_of(root: etree._Element, listed: Labels) -> Chapter:
@@ -161,8 +161,8 @@ def has_type(element: etree._Element, types: Iterable[str]) -> bool:
 
 def _own_label(element: etree._Element) -> str:
     """Return the label in a break itself, or empty."""
-    for written in (element.get("title", ""), element.get("aria-label", ""), words(element)):
-        if label := page_label(written):
+    for candidate in (element.get("title", ""), element.get("aria-label", ""), words(element)):
+        if label := page_label(candidate):
             return label
     in_id = _IN_ID.search(element.get("id", ""))
     return in_id[1] if in_id else ""
@@ -178,7 +178,7 @@ def empty(element: etree._Element) -> None:
 def _places(
     root: etree._Element, flat: Flat, breaks: Sequence[tuple[etree._Element, str]]
 ) -> Iterator[tuple[int, str]]:
-    """Where the pages begin: each at the first character that is printed behind its break.
+    """Find the offset of each page: the first character that is printed behind its break.
 
     The tree is read once more with a mark before each break: what stands before a mark is counted,
     because white space around it is not the same as without it.
@@ -418,23 +418,23 @@ def _tables(
         yield tree, posixpath.dirname(table.name)
 
 
-def _first(found: Iterable[dict[str, Content]]) -> dict[str, Content]:
+def _first(items: Iterable[dict[str, Content]]) -> dict[str, Content]:
     """The first that is not empty, or an empty one."""
-    return next(filter(None, found), {})
+    return next(filter(None, items), {})
 
 
 def _titles(table: etree._Element, folder: str) -> dict[str, tuple[str, ...]]:
     """From `nav` (EPUB 3) or `navMap` (EPUB 2); of several entries for a file the first counts."""
     paths: dict[etree._Element, tuple[str, ...]] = {}
-    found: dict[str, tuple[str, ...]] = {}
+    titles: dict[str, tuple[str, ...]] = {}
     for entry in (entry for list_ in _lists(table) for entry in list_.iter("{*}li", "{*}navPoint")):
         above = next((paths[up] for up in entry.iterancestors() if up in paths), ())
         title, link = _entry(entry)
         paths[entry] = (*above, title) if title else above
         target = _target(folder, link)
         if title and target:
-            found.setdefault(target, paths[entry])
-    return found
+            titles.setdefault(target, paths[entry])
+    return titles
 
 
 def _lists(table: etree._Element) -> list[etree._Element]:
@@ -529,14 +529,14 @@ class _Problems:
 
     def remark(self, chapters: int) -> str:
         """`1 of 9 parts missing or damaged (text/ch2.xhtml)`."""
-        found = {
+        problems = {
             "missing or damaged": self.missing,
             "not well-formed, read as HTML": self.malformed,
         }
         return "; ".join(
             f"{len(names)} of {chapters} parts {what} ({', '.join(names[:_NAMED])}"
             f"{', ...' * (len(names) > _NAMED)})"
-            for what, names in found.items()
+            for what, names in problems.items()
             if names
         )
 
@@ -556,19 +556,19 @@ def _chapter(archive: ZipFile, item: Item, listed: Labels, problems: _Problems) 
 
 
 def _pages(chapters: Sequence[Chapter], starts: Sequence[int], end: int) -> list[tuple[int, str]]:
-    """Where the pages of the print begin, and their labels; none where fewer than two are known.
+    """Return the offsets and labels of the printed pages; none where fewer than two are known.
 
     Text before the first is a page without a label.
     """
-    found: list[tuple[int, str]] = []
+    pages: list[tuple[int, str]] = []
     for chapter, start in zip(chapters, starts, strict=True):
         length = len(chapter.flat.text)
         for offset, label in chapter.breaks:
             behind = 2 if length and offset == length else 0  # the gap before the next chapter
-            found.append((min(start + offset + behind, end), label))
-    if len(found) < 2:
+            pages.append((min(start + offset + behind, end), label))
+    if len(pages) < 2:
         return []
-    return found if found[0][0] == 0 else [(0, ""), *found]
+    return pages if pages[0][0] == 0 else [(0, ""), *pages]
 
 
 def _join(texts: Sequence[str]) -> tuple[str, tuple[int, ...]]:

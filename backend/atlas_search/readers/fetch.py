@@ -301,7 +301,7 @@ def _refusal(response: Response) -> Fault:
 
 
 def _headers(contact: str) -> Mapping[str, str]:
-    """Who asks, and for what."""
+    """Build the headers of a request. Raises SourceError for a contact that is not ASCII."""
     if not (contact.isascii() and (contact.isprintable() or not contact)):
         raise SourceError(
             f"The contact {contact!r} must be ASCII: a mail address or a web address."
@@ -311,8 +311,8 @@ def _headers(contact: str) -> Mapping[str, str]:
 
 
 def _conditions(origin: PageOrigin) -> Mapping[str, str]:
-    given = {"If-None-Match": origin.etag, "If-Modified-Since": origin.modified}
-    return {name: value for name, value in given.items() if value and value.isascii()}
+    conditions = {"If-None-Match": origin.etag, "If-Modified-Since": origin.modified}
+    return {name: value for name, value in conditions.items() if value and value.isascii()}
 
 
 def _origin(url: URL, response: Response) -> PageOrigin:

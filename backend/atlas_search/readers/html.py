@@ -76,8 +76,8 @@ def _text(page: Path, encoding: str) -> str:
 def _stated_encoding(page: Path) -> str:
     with page.open("rb") as file:
         head = _COMMENT.sub(b"", file.read(_HEAD))
-    found = next((match for pattern in _STATED if (match := pattern.search(head))), None)
-    label = found[1].decode("ascii", "replace").lower() if found else ""
+    statement = next((match for pattern in _STATED if (match := pattern.search(head))), None)
+    label = statement[1].decode("ascii", "replace").lower() if statement else ""
     # were it UTF-16, its statement could not have been read
     return "utf-8" if label.startswith(("utf-16", "utf-32")) else label
 
@@ -115,12 +115,12 @@ def main_part(page: HtmlElement) -> tuple[_Element, bool]:
     if body is None:
         body = page
     _remove_comments(body)
-    found = _elements_of(body, _run_trafilatura(page))
-    if not found:
+    content = _elements_of(body, _run_trafilatura(page))
+    if not content:
         return body, False
-    kept = _with_ancestors({*found, *body.iter("h1")})
-    part = _smallest(body, found, kept)
-    _remove_boilerplate(part, kept)
+    keep = _with_ancestors({*content, *body.iter("h1")})
+    part = _smallest(body, content, keep)
+    _remove_boilerplate(part, keep)
     return part, True
 
 
@@ -160,22 +160,22 @@ def _elements_of(body: HtmlElement, found: list[str]) -> set[_Element]:
     return {e for e, texts in own.items() if any(text[:_TRACE] in traces for text in texts)}
 
 
-def _smallest(body: HtmlElement, found: set[_Element], kept: set[_Element]) -> HtmlElement:
-    """The deepest element that holds all of `kept`, none of those that show no prose."""
+def _smallest(body: HtmlElement, content: set[_Element], keep: set[_Element]) -> HtmlElement:
+    """The deepest element that holds all of `keep`, none of those that show no prose."""
     part = body
-    while part not in found:
-        inner = [child for child in part if child in kept]
+    while part not in content:
+        inner = [child for child in part if child in keep]
         if len(inner) != 1 or inner[0].tag in _NOT_PROSE:
             break
         part = inner[0]
     return part
 
 
-def _remove_boilerplate(part: HtmlElement, kept: set[_Element]) -> None:
+def _remove_boilerplate(part: HtmlElement, keep: set[_Element]) -> None:
     prose = _with_ancestors(_prose(part))
     articles = _inside_articles(part)
     for element in list(part.iter(*_CONTAINERS)):
-        if element is part or element in kept:
+        if element is part or element in keep:
             continue
         is_apart = element.tag in _APART and not (element in prose and element in articles)
         if is_apart or not (element in prose or _is_headings(element) or _is_caption(element)):
@@ -217,13 +217,13 @@ def _length(text: str) -> int:
 
 
 def _with_ancestors(elements: Iterable[_Element]) -> set[_Element]:
-    found: set[_Element] = set()
+    result: set[_Element] = set()
     for element in elements:
         around = element
-        while around is not None and around not in found:
-            found.add(around)
+        while around is not None and around not in result:
+            result.add(around)
             around = around.getparent()
-    return found
+    return result
 
 
 def _own_texts(element: _Element) -> Iterator[str]:
@@ -328,7 +328,7 @@ def stated_metadata(page: HtmlElement, address: str) -> dict[str, object]:
         *_meta_texts(described.get("datePublished")),
         *_publication_marks(page),
     ]
-    found: dict[str, object] = {
+    fields: dict[str, object] = {
         "title": page_title(
             page,
             [*_of(meta, _TITLE), *_meta_texts(described.get("headline"))],
@@ -350,19 +350,19 @@ def stated_metadata(page: HtmlElement, address: str) -> dict[str, object]:
         "tags": _one_or_all(_all_of_first(meta, _TAGS) or _meta_texts(described.get("keywords"))),
         "url": address or _canonical(page, meta),
     }
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in fields.items() if value}
 
 
 def _meta(page: HtmlElement) -> dict[str, list[str]]:
     """The contents of all `meta` elements by name, in their order."""
-    found: dict[str, list[str]] = {}
+    contents: dict[str, list[str]] = {}
     for element in page.iter("meta"):
         # of the HTTP headers only Content-Language: Date is when the page was sent
         language = {"content-language"} & {(element.get("http-equiv") or "").lower()}
         names = f"{element.get('name') or ''} {element.get('property') or ''}".lower().split()
         for name in (*names, *language):
-            found.setdefault(name, []).extend(_values(element.get("content")))
-    return found
+            contents.setdefault(name, []).extend(_values(element.get("content")))
+    return contents
 
 
 def _find_description(page: HtmlElement) -> Mapping[str, object]:
@@ -395,12 +395,12 @@ def _publication_marks(page: HtmlElement) -> list[str]:
 
     Empty if there are several: some are those of other pages it leads to.
     """
-    found = []
+    dates = []
     for time in page.iter("time", "meta", "span", "abbr"):
         marks = f"{time.get('itemprop') or ''} {time.get('class') or ''}".lower().split()
         if "pubdate" in time.attrib or {"datepublished", "dt-published", "published"} & {*marks}:
-            found += _values(_moment(time))
-    return found if len({text[:10] for text in found}) == 1 else []
+            dates += _values(_moment(time))
+    return dates if len({text[:10] for text in dates}) == 1 else []
 
 
 def _moment(time: HtmlElement) -> str | None:

@@ -125,15 +125,15 @@ def sections(headings: Iterable[Heading]) -> tuple[Segment, ...]:
     at one offset the last names the section.
     """
     above: list[Heading] = []
-    found: dict[int, Segment] = {}
+    segments: dict[int, Segment] = {}
     for heading in headings:
         while above and above[-1].level >= heading.level:
             above.pop()
         if heading.title:
             above.append(heading)
         path = " > ".join(title.title[:_MAX_TITLE] for title in above)
-        found[heading.start] = Segment(heading.start, path)
-    return tuple(found[start] for start in sorted(found))
+        segments[heading.start] = Segment(heading.start, path)
+    return tuple(segments[start] for start in sorted(segments))
 
 
 def plain(text: str) -> str:

@@ -169,19 +169,19 @@ def _date(value: object) -> str:
 
 
 def _with_date(fields: dict[str, MetadataValue]) -> dict[str, MetadataValue]:
-    if "date" not in fields and (found := _other_date(fields)):
-        return fields | {"date": found}
+    if "date" not in fields and (day := _other_date(fields)):
+        return fields | {"date": day}
     return fields
 
 
 def _with_succession(fields: dict[str, MetadataValue]) -> dict[str, MetadataValue]:
     by_name = _by_plain_name(fields)
-    found = {
+    succession = {
         known: next(by_name[name] for name in names if name in by_name)
         for known, names in SUCCESSION_NAMES.items()
         if known not in fields and by_name.keys() & {*names}
     }
-    return fields | found
+    return fields | succession
 
 
 def _by_plain_name(fields: Mapping[str, MetadataValue]) -> dict[str, MetadataValue]:

@@ -131,9 +131,9 @@ class PublicNetwork(NetworkBackend):
         raise fault
 
     def _look_up(self, host: str) -> list[Address]:
-        """Where `host` leads, in whatever form it is written. Raises Refused and OSError."""
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-        addresses = list(dict.fromkeys(ip_address(entry[4][0]) for entry in found))
+        """Resolve `host`, in whatever form it is written. Raises Refused and OSError."""
+        entries = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        addresses = list(dict.fromkeys(ip_address(entry[4][0]) for entry in entries))
         for address in addresses:
             if not self._allowed.may_reach(host, address) and (what := what_is(address)):
                 raise Refused(_refusal(host, address, what))

@@ -95,7 +95,7 @@ def _lines(textpage: PdfTextPage, area: Sequence[float]) -> Iterator[Line]:
 
 
 def _page_words(characters: str) -> tuple[int, int]:
-    """Where the text begins behind a number at its beginning, and ends before one at its end."""
+    """Return the indices of the first and the last character between numbers at either end."""
     first = _NUMBER_FIRST.match(characters)
     bare = characters.rstrip()
     last = len(bare) - len(bare.rstrip("0123456789"))
@@ -108,8 +108,8 @@ def _without_margin(lines: list[Line]) -> list[Line]:
     numbers = sorted((line for line in lines if line.text.isdecimal()), key=lambda line: line.left)
     column = [line for line in numbers if line.left - numbers[0].left <= NEAR]
     column.sort(key=lambda line: -line.height)
-    counted = [str(number) for number in range(1, len(column) + 1)]
-    if len(column) < _MARGIN or [line.text for line in column] != counted:
+    sequence = [str(number) for number in range(1, len(column) + 1)]
+    if len(column) < _MARGIN or [line.text for line in column] != sequence:
         return lines
     margin = set(map(id, column))
     return [line for line in lines if id(line) not in margin]
@@ -244,7 +244,7 @@ def _title_words(title: str) -> str:
 
 def _bookmarks(document: PdfDocument, pages: int) -> list[tuple[int, int, str]]:
     """Page index, level and title; one without a page of its own has that of the next."""
-    found: list[tuple[int, int, str]] = []
+    bookmarks: list[tuple[int, int, str]] = []
     page = pages
     for bookmark in reversed(list(document.get_toc())):
         target = bookmark.get_dest()
@@ -252,8 +252,8 @@ def _bookmarks(document: PdfDocument, pages: int) -> list[tuple[int, int, str]]:
         page = page if index is None else int(index)
         title = title_of_file(_stated(bookmark.get_title))
         if title and page < pages:
-            found.append((page, bookmark.level, title))
-    return found[::-1]
+            bookmarks.append((page, bookmark.level, title))
+    return bookmarks[::-1]
 
 
 _FIELDS = {
@@ -366,11 +366,11 @@ def _join(texts: Sequence[str]) -> tuple[str, tuple[int, ...]]:
 
 
 def _metadata(document: PdfDocument) -> dict[str, str]:
-    found = {name: _stated(document.get_metadata_value, key) for name, key in _FIELDS.items()}
+    fields = {name: _stated(document.get_metadata_value, key) for name, key in _FIELDS.items()}
     for name in ("created", "modified"):
-        found[name] = _day(found[name])
-    found["language"] = _language(document)
-    return {name: value for name, value in found.items() if value and value.lower() not in _UNSET}
+        fields[name] = _day(fields[name])
+    fields["language"] = _language(document)
+    return {name: value for name, value in fields.items() if value and value.lower() not in _UNSET}
 
 
 def _stated(read: Callable[..., str], *of: Any) -> str:

@@ -44,23 +44,23 @@ class _Number:
 
 def without_line_numbers(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
     """The lines of all pages without the numbers 5, 10, 15 ... that count them."""
-    found = [_columns(page, _LEAST) for page in pages]
-    places = [number.place for columns in found for column in columns for number in column]
+    by_page = [_columns(page, _LEAST) for page in pages]
+    places = [number.place for columns in by_page for column in columns for number in column]
     return [_without(page, _columns(page, 1, places) if places else []) for page in pages]
 
 
 def _without(page: Sequence[Line], columns: Sequence[Sequence[_Number]]) -> list[Line]:
     rest = {id(number.line): number.rest for column in columns for number in column}
-    kept = [rest.get(id(line), line) for line in page]
-    return [now for line, now in zip(page, kept, strict=True) if now.text or not line.text]
+    lines = [rest.get(id(line), line) for line in page]
+    return [now for line, now in zip(page, lines, strict=True) if now.text or not line.text]
 
 
 def _columns(page: Sequence[Line], least: int, places: Sequence[float] = ()) -> list[list[_Number]]:
     """The columns of numbers at the left and at the right; `places` are those to look at."""
     filled = [line for line in page if line.text]
     sides = (_at_left(filled), _at_right(filled))
-    found = (_counting(list(numbers), filled, places) for numbers in sides)
-    return [column for column in found if len(column) >= least]
+    columns = (_counting(list(numbers), filled, places) for numbers in sides)
+    return [column for column in columns if len(column) >= least]
 
 
 def _at_left(lines: Sequence[Line]) -> Iterator[_Number]:
@@ -89,18 +89,18 @@ def _counting(
     numbers: Sequence[_Number], lines: Sequence[Line], places: Sequence[float]
 ) -> list[_Number]:
     """The numbers 5, 10, 15 ... from the top, if they stand outside the text they count."""
-    found: list[_Number] = []
+    column: list[_Number] = []
     for number in sorted(numbers, key=lambda number: -number.line.height):
-        near = [found[0].place] if found else places or [number.place]
+        near = [column[0].place] if column else places or [number.place]
         is_near = any(abs(number.place - place) <= _ALIGNED for place in near)
-        if number.value == _STEP * (len(found) + 1) and is_near:
-            found.append(number)
-    if not found:
+        if number.value == _STEP * (len(column) + 1) and is_near:
+            column.append(number)
+    if not column:
         return []
-    beside = _beside(found, lines)
-    is_column = _is_outside(found, beside) and _counts(found, lines)
-    is_sure = _is_prose(beside) if len(found) >= _LEAST else _is_at_top(found[0], lines)
-    return found if is_column and is_sure else []
+    beside = _beside(column, lines)
+    is_column = _is_outside(column, beside) and _counts(column, lines)
+    is_sure = _is_prose(beside) if len(column) >= _LEAST else _is_at_top(column[0], lines)
+    return column if is_column and is_sure else []
 
 
 def _beside(numbers: Sequence[_Number], lines: Sequence[Line]) -> list[Line]:
@@ -219,8 +219,8 @@ class _Columns:
         """The width of the lines that begin near `left`, but for the widest quarter of them."""
         point = round(left)
         if point not in self.widths:
-            found = sorted(line.right - left for line in self._near(left))
-            self.widths[point] = found[len(found) * 3 // 4] if found else 0.0
+            widths = sorted(line.right - left for line in self._near(left))
+            self.widths[point] = widths[len(widths) * 3 // 4] if widths else 0.0
         return self.widths[point]
 
     def is_full(self, line: Line, left: float) -> bool:
@@ -255,7 +255,7 @@ def _running(lines: Sequence[Line], opening: Collection[int], columns: _Columns)
     """
     tops = {n for n in range(1, len(lines)) if _begins_column(lines[n - 1], lines[n])}
     starts = [0, *sorted(tops.union(opening)), len(lines)]
-    found = set()
+    running = set()
     for first, end in pairwise(starts):
         paragraph = lines[first:end]
         left = min((line.left for line in paragraph), default=0.0)
@@ -266,8 +266,8 @@ def _running(lines: Sequence[Line], opening: Collection[int], columns: _Columns)
             width = own if line.text[0].islower() else column
             is_full = before.right - left >= _FULL_LINE * width
             if len(before.text) >= _LEAST_LINE and is_full and not _ITEM.match(line.text):
-                found.add(number)
-    return found
+                running.add(number)
+    return running
 
 
 def _begins_column(before: Line, line: Line) -> bool:
@@ -344,14 +344,14 @@ def _around_headings(
     too. Lines of one kind below each other are a list, such as a table of contents.
     """
     kinds = ["", *(_kind(line.text) for line in lines), ""]
-    found = set()
+    beginnings = set()
     for number, kind in enumerate(kinds[1:-1]):
         is_listed = kind in (kinds[number], kinds[number + 2])
         if kind and not is_listed and _may_begin(lines, number, opening, columns):
             is_heading = _is_heading(lines, number, columns, may_stop=kind == "named")
-            found |= {number} if is_heading or kind == "named" else set()
-            found |= {number + 1} if is_heading else set()
-    return found & set(range(1, len(lines)))
+            beginnings |= {number} if is_heading or kind == "named" else set()
+            beginnings |= {number + 1} if is_heading else set()
+    return beginnings & set(range(1, len(lines)))
 
 
 def _kind(text: str) -> str:

@@ -45,17 +45,17 @@ def picture(page: PdfPage, width: int) -> bytes:
 
 
 def boxes(page: PdfPage, text: str, start: int, end: int) -> list[Box]:
-    """Where the characters `start` to `end` of `text`, which was read from this page, stand on it.
+    """Find the boxes of the characters `start` to `end` of `text`, which was read from this page.
 
     One box for each line or part of one, in reading order.
     """
     textpage = page.get_textpage()
     try:
         places = _aligned(text, page_characters(textpage))[max(0, start) : max(0, end)]
-        found = [_box(page, textpage, place) for place in places if place >= 0]
+        characters = [_box(page, textpage, place) for place in places if place >= 0]
     finally:
         textpage.close()
-    return _joined([box for box in found if box.width > 0 and box.height > 0])
+    return _joined([box for box in characters if box.width > 0 and box.height > 0])
 
 
 def _aligned(text: str, printed: str) -> list[int]:
@@ -79,13 +79,13 @@ def _aligned(text: str, printed: str) -> list[int]:
     return places
 
 
-def _next(wanted: str, theirs: str, there: int) -> int:
-    """Where these characters come next: a few further, far further, or, if moved, anywhere."""
+def _next(piece: str, theirs: str, there: int) -> int:
+    """Find these characters: a few places further, far further or, if moved, anywhere."""
     for near in range(there + 1, there + _NEAR):
-        if theirs.startswith(wanted[:_NEAR], near):
+        if theirs.startswith(piece[:_NEAR], near):
             return near
-    found = theirs.find(wanted, there)
-    return found if found >= 0 else theirs.find(wanted)
+    further = theirs.find(piece, there)
+    return further if further >= 0 else theirs.find(piece)
 
 
 def _solid(text: str) -> tuple[str, list[int]]:
@@ -123,10 +123,10 @@ def _shown_at(page: PdfPage, x: float, y: float) -> tuple[float, float]:
     return across.value / _GRID, down.value / _GRID
 
 
-def _joined(found: Sequence[Box]) -> list[Box]:
+def _joined(characters: Sequence[Box]) -> list[Box]:
     """The boxes of characters that follow each other on one line as one."""
     lines: list[Box] = []
-    for box in found:
+    for box in characters:
         if lines and _continues(lines[-1], box):
             lines[-1] = _around(lines[-1], box)
         else:

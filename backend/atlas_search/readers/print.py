@@ -56,9 +56,9 @@ def without_line_numbers(text: str) -> str:
     numbers = list(_numbers(lines))
     whole, fifths = _of_every_line(lines, numbers), _of_every_fifth(lines, numbers)
     gone = {number.line for number in fifths if number.side == "alone"} | _between(whole)
-    found = {number.line: number for number in [*fifths, *whole]}
+    by_line = {number.line: number for number in [*fifths, *whole]}
     return "".join(
-        f"{_blank(line, found[at]) if at in found else line}{end}"
+        f"{_blank(line, by_line[at]) if at in by_line else line}{end}"
         for at, (line, end) in enumerate(zip(lines, ends, strict=True))
         if at not in gone or end != "\n"
     )
@@ -156,7 +156,7 @@ def _of_every_fifth(lines: Sequence[str], numbers: Sequence[_Number]) -> list[_N
         is_next = after.value == before.value + _STEP and after.row - before.row in _NEAR
         return is_next and place[after.line] - place[before.line] <= 2
 
-    found: list[_Number] = []
+    result: list[_Number] = []
     for side in _SIDES:
         fifths = [n for n in _on(side, numbers) if n.value and n.value % _STEP == 0]
         runs = runs_of(fifths, follows)
@@ -164,8 +164,8 @@ def _of_every_fifth(lines: Sequence[str], numbers: Sequence[_Number]) -> list[_N
         if _is_prose([_beside(lines, run) for run in whole]):
             fewest = 1 if len(whole) > 1 else _FEWEST_STEPS
             runs = [run for run in runs if run[0].value == _STEP and len(run) >= fewest]
-            found += [number for run in runs for number in run]
-    return found
+            result += [number for run in runs for number in run]
+    return result
 
 
 def _beside(lines: Sequence[str], run: Sequence[_Number]) -> list[str]:
@@ -217,8 +217,8 @@ _WRAPPING = " \t\n[](){}|.,:–—"
 
 def labels_of_pages(labels: Sequence[str]) -> tuple[str, ...]:
     """The labels of pages 1, 2, ...; none where they say no more than that: 1, 2, ..."""
-    counted = all(label in ("", str(number)) for number, label in enumerate(labels, start=1))
-    return () if counted else tuple(labels)
+    are_numbers = all(label in ("", str(number)) for number, label in enumerate(labels, start=1))
+    return () if are_numbers else tuple(labels)
 
 
 def page_label(written: str) -> str:
@@ -250,11 +250,11 @@ def running_lines(pages: Sequence[Sequence[str]]) -> list[frozenset[int]]:
     unless it holds numbers only, and no page loses all it has. A line further in runs only if
     those outside of it do.
     """
-    found = [
+    edges = [
         _at_top(pages, [range(len(page))[:_DEPTH] for page in pages]),
         _at_top(pages, [range(len(page))[::-1][:_DEPTH] for page in pages]),
     ]
-    both = (top | bottom for top, bottom in zip(*found, strict=True))
+    both = (top | bottom for top, bottom in zip(*edges, strict=True))
     return [
         lines if len(lines) < len(page) else frozenset()
         for page, lines in zip(pages, both, strict=True)
@@ -271,14 +271,14 @@ def _at_top(
     ]
     first = _first_pages(forms)
     for number, (page, edge) in enumerate(zip(pages, edges, strict=True)):
-        found = set()
+        running = set()
         for line, own in zip(edge, forms[number], strict=True):
             if not (own & first.keys()):
                 break
-            kept = any(letter.isalpha() for letter in page[line])
-            if not (kept and all(first.get(form, number) == number for form in own)):
-                found.add(line)
-        yield frozenset(found)
+            has_letter = any(letter.isalpha() for letter in page[line])
+            if not (has_letter and all(first.get(form, number) == number for form in own)):
+                running.add(line)
+        yield frozenset(running)
 
 
 def _forms(line: str, page: int) -> Iterator[Form]:
@@ -296,11 +296,11 @@ def _forms(line: str, page: int) -> Iterator[Form]:
 
 def _first_pages(pages: Sequence[Sequence[set[Form]]]) -> Mapping[Form, int]:
     """The forms that run, and the first page of each."""
-    found: defaultdict[Form, list[int]] = defaultdict(list)
+    pages_of: defaultdict[Form, list[int]] = defaultdict(list)
     for number, page in enumerate(pages):
         for form in set().union(*page):
-            found[form].append(number)
-    return {form: on[0] for form, on in found.items() if _line_runs(on)}
+            pages_of[form].append(number)
+    return {form: on[0] for form, on in pages_of.items() if _line_runs(on)}
 
 
 def _line_runs(pages: Sequence[int]) -> bool:

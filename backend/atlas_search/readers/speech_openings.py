@@ -57,7 +57,7 @@ _MOST_OF_A_NAME = 5
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """Who is said to speak: his words without brackets, and what stands in those."""
+    """The label of a speaker: `words` without the bracket, and the text `inside` it."""
 
     kind: Kind
     words: str
@@ -66,33 +66,33 @@ class Label:
 
 def label(words: str, inside: str = "") -> Label | None:
     """Label the words before a colon; None for what is no speaker."""
-    found = words.strip().removesuffix(".").split()
-    plain = [word.strip(".,").casefold() for word in found]
-    if not found or len(found) > _MOST_WORDS or not all(map(_is_word, found)):
+    parts = words.strip().removesuffix(".").split()
+    plain = [word.strip(".,").casefold() for word in parts]
+    if not parts or len(parts) > _MOST_WORDS or not all(map(_is_word, parts)):
         return None
-    kind = _kind(found, plain)
-    if kind != "office" and plain[0] == "the" and is_titled(inside) and _are_capitals(found):
+    kind = _kind(parts, plain)
+    if kind != "office" and plain[0] == "the" and is_titled(inside) and _are_capitals(parts):
         kind = "office"  # `The Lord Privy Seal (Mr. Hay)`
-    return Label(kind, " ".join(found), inside) if kind else None
+    return Label(kind, " ".join(parts), inside) if kind else None
 
 
 def unread(words: str) -> Label | None:
     """Label somebody who is not known: `LEE`, `Lee`, `Speaker 2`; None for what is no speaker."""
-    said = words.strip()
-    if not _UNREAD.fullmatch(said):
+    name = words.strip()
+    if not _UNREAD.fullmatch(name):
         return None
-    first, *others = said.split()
+    first, *others = name.split()
     if first == "The" and _are_capitals(others):  # `The Duke of Hay`
-        return Label("name", said)
+        return Label("name", name)
     is_whole = all(word in _PARTICLES or not word[0].islower() for word in others)
     if _plain_word(first) in _TITLES and is_whole:
-        return Label("name", said)  # `Mr. ____`, `Juror No. 5`
+        return Label("name", name)  # `Mr. ____`, `Juror No. 5`
     is_one = (
         first.replace("-", "").isalpha() and len(others) < 2 and all(map(str.isdecimal, others))
     )
     is_other = first[0].isupper() and first.casefold() not in _NOBODY
-    is_read = said.isupper() or first.casefold() in _ANYBODY or (is_one and is_other)
-    return Label("name", said) if is_read else None
+    is_read = name.isupper() or first.casefold() in _ANYBODY or (is_one and is_other)
+    return Label("name", name) if is_read else None
 
 
 def is_anybody(words: str) -> bool:
@@ -129,12 +129,12 @@ def is_office(words: str) -> bool:
 
 def is_titled(words: str) -> bool:
     """Say if they begin as those of a person with a title do: `Hon. Ann Hay`."""
-    found = words.split()
-    return len(found) > 1 and found[0].strip(".,").casefold() in _TITLES and found[-1][0].isupper()
+    parts = words.split()
+    return len(parts) > 1 and parts[0].strip(".,").casefold() in _TITLES and parts[-1][0].isupper()
 
 
-def _kind(found: list[str], plain: list[str]) -> Kind | None:
-    if not _are_capitals(found) and not (
+def _kind(parts: list[str], plain: list[str]) -> Kind | None:
+    if not _are_capitals(parts) and not (
         plain[-1] in ("member", "members") and set(plain[:-1]) <= _MEMBERS
     ):
         return None
@@ -142,7 +142,7 @@ def _kind(found: list[str], plain: list[str]) -> Kind | None:
     if len(own) < len(plain) or any(word in _OFFICES for word in own[-1:]):
         if any(map(_is_of_office, own)):
             return "office"
-        return "person" if is_titled(" ".join(found[1:])) else None
+        return "person" if is_titled(" ".join(parts[1:])) else None
     if own[0] in _OFFICES and len(own) > 1 and own[1] in ("of", "for", "at"):
         return "office"
     if set(own) & _JOINING:
@@ -151,7 +151,7 @@ def _kind(found: list[str], plain: list[str]) -> Kind | None:
         return "person"
     if own[0] in _TITLES and len(own) > 1:
         return "person" if len(own) <= _MOST_OF_A_NAME + 3 else None
-    if found[0].endswith(","):  # `Hay, Ann`, as a bibliography has it
+    if parts[0].endswith(","):  # `Hay, Ann`, as a bibliography has it
         return None
     return "name" if 1 < len(own) <= _MOST_OF_A_NAME and not set(own) & _NOBODY else None
 
@@ -165,9 +165,9 @@ def _is_of_office(word: str) -> bool:
     return not _OFFICES.isdisjoint(word.replace("‐", "-").split("-"))
 
 
-def _are_capitals(found: list[str]) -> bool:
+def _are_capitals(parts: list[str]) -> bool:
     return all(
-        word[0].isupper() or word[:2] in ("d'", "d’") or word in _PARTICLES for word in found
+        word[0].isupper() or word[:2] in ("d'", "d’") or word in _PARTICLES for word in parts
     )
 
 
@@ -275,17 +275,17 @@ def openings(text: str) -> Iterator[Opening]:
     while start < len(text):
         end = text.find("\n", start)
         end = end if end >= 0 else len(text)
-        if end > start and (found := _opening(text, start, end, is_paragraph)):
-            yield found
+        if end > start and (opening := _opening(text, start, end, is_paragraph)):
+            yield opening
         is_paragraph = not text[start:end].strip()
         start = end + 1
 
 
 def begins_speech(line: str) -> bool:
     """Say if a line begins as the speech of a person with a title or of an office does."""
-    found = next(openings(line), None) if ":" in line else None
-    said = found.label if found is not None and found.form == "colon" else None
-    return said is not None and said.kind != "name"
+    opening = next(openings(line), None) if ":" in line else None
+    speaker = opening.label if opening is not None and opening.form == "colon" else None
+    return speaker is not None and speaker.kind != "name"
 
 
 def _opening(text: str, start: int, end: int, is_paragraph: bool) -> Opening | None:
@@ -299,13 +299,13 @@ def _opening(text: str, start: int, end: int, is_paragraph: bool) -> Opening | N
     at -= start
     if greeting := _SALUTATION.match(head, at):
         who = greeting[0].removesuffix(":")  # `SIR:`, who may be a person of a play
-        said = unread(who) if who.isupper() and who.isalpha() else None
-        return Opening(start, start + greeting.end(), "salutation", said)
-    if found := _testimony(head, at, start):
-        return found
+        speaker = unread(who) if who.isupper() and who.isalpha() else None
+        return Opening(start, start + greeting.end(), "salutation", speaker)
+    if testimony := _testimony(head, at, start):
+        return testimony
     if colon := _COLON.match(head, at):
-        if said := _labelled(colon):
-            return Opening(start, start + colon.end(), "colon", said)
+        if speaker := _labelled(colon):
+            return Opening(start, start + colon.end(), "colon", speaker)
         other = unread(colon[1])
         return Opening(start, start + colon.end(), "unread", other) if other else None
     first = head[: end - start]
@@ -314,14 +314,15 @@ def _opening(text: str, start: int, end: int, is_paragraph: bool) -> Opening | N
             return None
         if head.startswith(stop[1], stop.end()):  # `The Clerk. The Clerk shall keep the seal.`
             return None
-        said = label(stop[1], _bare(stop[2]))
-        return Opening(start, start + stop.end(), "stop", said) if said else None
+        speaker = label(stop[1], _bare(stop[2]))
+        return Opening(start, start + stop.end(), "stop", speaker) if speaker else None
     if _HAS_DASH.search(first):
         dash = _DASH.match(first, at)
-        if dash and _CAPITALS.search(dash[1]) and (said := _labelled(dash)):
+        if dash and _CAPITALS.search(dash[1]) and (speaker := _labelled(dash)):
             if dash[1].endswith(","):  # `SIR ROBERT,--I write`
                 return Opening(start, start + dash.end(), "salutation")
-            return Opening(start, start + dash.end(), "dash", said) if said.kind != "name" else None
+            is_person = speaker.kind == "name"
+            return None if is_person else Opening(start, start + dash.end(), "dash", speaker)
     return _end(first, at, start, is_paragraph)
 
 
@@ -343,13 +344,13 @@ def _testimony(head: str, at: int, start: int) -> Opening | None:
         form: Form = "question" if question[1] == "Q" else "answer"
         return Opening(start, start + question.end(), form)
     for mark, form_, kind, pattern in _TESTIMONY:
-        if mark.search(head) and (found := pattern.match(head, at)):
-            return Opening(start, start + found.end(), form_, Label(kind, found[1]))
+        if mark.search(head) and (match := pattern.match(head, at)):
+            return Opening(start, start + match.end(), form_, Label(kind, match[1]))
     return None
 
 
-def _labelled(found: re.Match[str]) -> Label | None:
-    return label(found[1], _bare(found[2]))
+def _labelled(match: re.Match[str]) -> Label | None:
+    return label(match[1], _bare(match[2]))
 
 
 def _bare(bracket: str | None) -> str:
@@ -358,10 +359,10 @@ def _bare(bracket: str | None) -> str:
 
 def _end(line: str, at: int, start: int, is_paragraph: bool) -> Opening | None:
     """A heading in capitals: who spoke before it is not known to go on."""
-    said = line.strip()
-    letters = sum(map(str.isalpha, said))
+    heading = line.strip()
+    letters = sum(map(str.isalpha, heading))
     is_heading = (
-        letters >= _HEADING_LETTERS and said.isupper() and not said.endswith((".", ",", "?"))
+        letters >= _HEADING_LETTERS and heading.isupper() and not heading.endswith((".", ",", "?"))
     )
     if is_heading and (is_paragraph or at >= _CENTRED):
         return Opening(start, start + len(line), "end")

@@ -1,4 +1,4 @@
-"""Who speaks in a transcript that says so in its text alone.
+"""The speakers of a transcript that names them in its text alone.
 
 A document that is letters, or holds some, loses its salutations: they are no speakers. Each speaker
 has one name, with his office. How a speech begins is in `speech_openings`.
@@ -117,7 +117,7 @@ _SMALL = re.compile(r"(?<=\s)(?:Of|The|And|For|Pro|Tempore)(?=\s|$)")
 
 
 class People:
-    """Who speaks, by what is printed before his words.
+    """The speakers of a transcript, by the labels printed before their words.
 
     A person is named as he is most fully; an office that has no name beside it is that of whom it
     was last said to be. Who presides is named so only where he does. Where one name stands with
@@ -149,27 +149,27 @@ class People:
         full = set() if is_shared else self._full.get(_key_people(name), set())
         person = next(iter(full)) if len(full) == 1 else name
         own = self._offices.get(person) or self._offices.get(name) or set()
-        shown = office or (next(iter(own)) if len(own) == 1 else "")
-        told = f"{person} ({shown})" if shown else person
+        title = office or (next(iter(own)) if len(own) == 1 else "")
+        full_name = f"{person} ({title})" if title else person
         if office:
-            self._holders[office.casefold()] = told
-        return told
+            self._holders[office.casefold()] = full_name
+        return full_name
 
 
 @lru_cache(1024)
-def _parts(said: Label) -> tuple[str, str]:
+def _parts(label: Label) -> tuple[str, str]:
     """Name and office; either may be empty."""
-    outside, inside = _plain(said.words), _plain(said.inside)
-    if said.kind == "office":
+    outside, inside = _plain(label.words), _plain(label.inside)
+    if label.kind == "office":
         return (inside, outside) if is_titled(inside) or _is_name(inside) else ("", outside)
     return outside, inside if is_office(inside) else ""
 
 
-def _place(said: Label) -> str:
+def _place(label: Label) -> str:
     """The constituency, state or party in the bracket behind a name."""
-    place = " ".join(_PARTY.sub("", said.inside).split())
+    place = " ".join(_PARTY.sub("", label.inside).split())
     is_one = _PLACE.fullmatch(place) is not None
-    return calm(place) if is_one and said.kind != "office" and not is_office(place) else ""
+    return calm(place) if is_one and label.kind != "office" and not is_office(place) else ""
 
 
 def _plain(words: str) -> str:
@@ -181,8 +181,8 @@ def _plain(words: str) -> str:
 
 
 def _is_name(words: str) -> bool:
-    found = words.split()
-    return 1 < len(found) < 5 and all(word[0].isupper() for word in found) and not is_office(words)
+    parts = words.split()
+    return 1 < len(parts) < 5 and all(word[0].isupper() for word in parts) and not is_office(words)
 
 
 def _key_people(name: str) -> tuple[str, str]:
@@ -201,7 +201,7 @@ _SHARE_TRANSCRIPT, _SHARE_NAMED = (
     0.01,
     0.15,
 )  # of the paragraphs, as far as lines and blank lines tell them
-_SAID = 0.5
+_PROSE = 0.5
 """Share of speeches by persons with a title or an office that begin as sentences do and hold the
 end of one: the lists of offices, votes and definitions have neither."""
 
@@ -222,14 +222,14 @@ def with_speeches(text: str, segments: Sequence[Segment]) -> tuple[Segment, ...]
     Nobody speaks between a heading and the next speech. Question and answer of an examination
     belong together, so that both are named over it.
     """
-    found = _without_addresses(without_letters(text, list(openings(text))))
-    is_labelled = any(each.label for each in found)
+    all_openings = _without_addresses(without_letters(text, list(openings(text))))
+    is_labelled = any(each.label for each in all_openings)
     small = set(filter(str.islower, _LETTERS.findall(text))) if is_labelled else set[str]()
-    found = [
+    all_openings = [
         each._replace(form="end", label=None) if _is_heading(each, small) else each
-        for each in found
+        for each in all_openings
     ]
-    speeches = _speeches(text, found, small)
+    speeches = _speeches(text, all_openings, small)
     return _join(segments, speeches) if speeches else tuple(segments)
 
 
@@ -259,7 +259,7 @@ def _speeches(text: str, found: Sequence[Opening], small: Set[str]) -> list[Segm
     is_titled = (
         _recur(titled, _FEWEST)
         and len(spoken) >= _SHARE_TRANSCRIPT * paragraphs
-        and sum(_is_said(each) for each in _said(text, titled, found)) >= _SAID * len(titled)
+        and sum(map(_is_prose, _words_behind(text, titled, found))) >= _PROSE * len(titled)
     )
     is_named = (
         _recur(named, _FEWEST_NAMED)
@@ -269,12 +269,12 @@ def _speeches(text: str, found: Sequence[Opening], small: Set[str]) -> list[Segm
     is_testimony = _is_testimony(found)
     if not (is_titled or is_named or is_testimony):
         return []
-    known = _Names(named, small, is_named=is_named)
-    return list(_told([known.settle(each) for each in found], is_testimony))
+    names = _Names(named, small, is_named=is_named)
+    return list(_segments([names.settle(each) for each in found], is_testimony))
 
 
 class _Names:
-    """Which bare names are of people: those of a document that has little else, and such as recur.
+    """The bare names that are of people: all where a document has little else, and recurring ones.
 
     Another label in capitals may be one in another language: nobody is known to speak behind it.
     """
@@ -300,7 +300,7 @@ class _Names:
         return each._replace(form="end" if is_rare else "none", label=None)
 
 
-def _told(found: Sequence[Opening], is_testimony: bool) -> Iterator[Segment]:
+def _segments(found: Sequence[Opening], is_testimony: bool) -> Iterator[Segment]:
     people = People(each.label for each in found if each.label and each.form in _SPOKEN_TRANSCRIPT)
     counsel, witness = COUNSEL, WITNESS
     is_asked, is_examined = any(each.form == "question" for each in found), is_testimony
@@ -337,30 +337,30 @@ def _key_transcript(each: Opening) -> str:
 
 def _is_testimony(found: Sequence[Opening]) -> bool:
     forms = Counter(each.form for each in found)
-    asked = min(forms["question"], forms["answer"])
+    exchanges = min(forms["question"], forms["answer"])
     is_examined = forms["examiner"] + forms["witness"] > 0 or any(
         each.label and each.label.words.casefold() == "the witness" for each in found
     )
-    return asked >= _FEWEST and is_examined
+    return exchanges >= _FEWEST and is_examined
 
 
 def _are_words(
     text: str, named: Sequence[Opening], found: Sequence[Opening], small: Set[str]
 ) -> bool:
     """Say if what follows bare names is sentences, and the names are no words of the text."""
-    said = _said(text, named, found)
-    whole = sum(_ENDED.search(each) is not None and not each[0].islower() for each in said)
+    speeches = _words_behind(text, named, found)
+    whole = sum(_ENDED.search(each) is not None and not each[0].islower() for each in speeches)
     rare = sum(_is_rare(each, small) for each in named)
     return whole >= _WHOLE * len(named) and rare >= _WHOLE * len(named)
 
 
-def _said(text: str, some: Sequence[Opening], found: Sequence[Opening]) -> list[str]:
+def _words_behind(text: str, some: Sequence[Opening], found: Sequence[Opening]) -> list[str]:
     """Return the words behind each of `some`."""
     ends = {before.start: after.start for before, after in pairwise(found)}
     return [text[each.said : ends.get(each.start, len(text))].strip() for each in some]
 
 
-def _is_said(words: str) -> bool:
+def _is_prose(words: str) -> bool:
     paragraph = words[:_LOOKED_AT].partition("\n\n")[0]
     return not paragraph[:1].islower() and _HOLDS_END.search(paragraph) is not None
 
@@ -370,8 +370,8 @@ def _is_rare(each: Opening, small: Set[str]) -> bool:
 
     An abbreviation among other words never is: `If Remote MCP`.
     """
-    said = each.label.words if each.label else ""
-    words = _LETTERS.findall(said if not said.isupper() else said.casefold())
+    label = each.label.words if each.label else ""
+    words = _LETTERS.findall(label if not label.isupper() else label.casefold())
     return any(
         len(word) > 2 and not word.isupper() and word.casefold() not in small for word in words
     )

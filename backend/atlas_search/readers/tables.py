@@ -108,17 +108,17 @@ class Columns:
         )
 
     def texts(self, names: Collection[str]) -> tuple[str, ...]:
-        """Which of the fields `names` hold the text."""
+        """Choose the fields of `names` that hold the text."""
         if self.text:
             return tuple(name for name in self.text if name in names)
         return tuple(name for name in TEXT if name in names)[:1]
 
     def lacking(self, names: Iterable[str]) -> str:
-        """Why a record or a table of the fields `names` has no text."""
-        wanted = " or ".join(f"`{name}`" for name in self.text or TEXT)
+        """Explain that none of the fields `names` holds the text."""
+        names_of_text = " or ".join(f"`{name}`" for name in self.text or TEXT)
         some = [f"`{name}`" for name in islice(names, _NAMED + 1)]
         had = ", ".join([*some[:_NAMED], "..."] if some[_NAMED:] else some) or "none"
-        return f"no field {wanted}; the fields are {had}: name the text with `--text-column`"
+        return f"no field {names_of_text}; the fields are {had}: name the text with `--text-column`"
 
 
 def renames(option: str) -> dict[str, str]:
@@ -147,13 +147,13 @@ def drafts(records: Iterable[Record | Skipped], columns: Columns) -> Iterator[Re
         if isinstance(record, Skipped):
             yield record
             continue
-        read = _read(record, columns)
-        if isinstance(read, Draft):
-            place = first.setdefault(read.key, record.place)
+        result = _read(record, columns)
+        if isinstance(result, Draft):
+            place = first.setdefault(result.key, record.place)
             if place != record.place:
-                reason = f"{record.place}: duplicate id '{read.key}', first at {place}"
-                read = Skipped(reason, read.key)
-        yield read
+                reason = f"{record.place}: duplicate id '{result.key}', first at {place}"
+                result = Skipped(reason, result.key)
+        yield result
 
 
 def _names(option: str) -> tuple[str, ...]:
@@ -215,12 +215,12 @@ def _id(fields: Mapping[str, object], columns: Columns) -> tuple[str, str]:
 
 
 def _metadata(
-    fields: Mapping[str, object], used: Collection[str], wanted: Collection[str]
+    fields: Mapping[str, object], used: Collection[str], names: Collection[str]
 ) -> dict[str, object]:
     return {
         name: value
         for name, value in fields.items()
-        if not is_empty(value) and (name in wanted if wanted else name not in used)
+        if not is_empty(value) and (name in names if names else name not in used)
     }
 
 
@@ -488,7 +488,7 @@ class CsvReader:
             yield _csv_record(f"row-{number}", f"line {line}", header, row)
 
     def _problem(self, header: list[str] | csv.Error) -> str:
-        """Why a table with this header cannot be read, or empty."""
+        """Explain why a table with this header cannot be read; empty if it can."""
         if isinstance(header, csv.Error):
             return f"its first line does not name the columns: {header}"
         names = [name for column in header if (name := name_of(column))]

@@ -64,7 +64,7 @@ def article_headings(text: str) -> Sequence[Heading]:
     of articles that are quoted, none is sure. Where one is missing, the article before may hold it,
     and is no section.
     """
-    found = [
+    candidates = [
         _Article(match.start(1), int(match[2]), _rank(match[3] or ""), " ".join(match[1].split()))
         for match in _ARTICLE.finditer(text)
     ]
@@ -72,7 +72,7 @@ def article_headings(text: str) -> Sequence[Heading]:
     def rises(before: _Article, after: _Article) -> bool:
         return (after.number, after.addition) > (before.number, before.addition)
 
-    runs = [run for run in runs_of(found, rises) if _are_filled(run, text)]
+    runs = [run for run in runs_of(candidates, rises) if _are_filled(run, text)]
     if len(runs) != 1 or len(runs[0]) < _FEWEST:
         return []
     run = runs[0]
@@ -89,16 +89,16 @@ def article_headings(text: str) -> Sequence[Heading]:
 
 
 def _ends(run: Sequence[_Article], text: str) -> list[int]:
-    """Where what stands above articles, or behind the last, begins.
+    """Find the beginnings of what stands above articles, or behind the last.
 
-    Sections of articles, as by-laws have them, do not: text stands below those.
+    The sections of articles in by-laws are left out: text stands below them.
     """
-    found = list(_ABOVE.finditer(text, run[0].start))
-    sections = [match.end() for match in found if match[1].upper() == "SECTION"]
+    matches = list(_ABOVE.finditer(text, run[0].start))
+    sections = [match.end() for match in matches if match[1].upper() == "SECTION"]
     starts = [*(article.start for article in run), len(text)]
     above = sum(_holds_no_sentence(text, end, starts[bisect_left(starts, end)]) for end in sections)
     is_above = 2 * above > len(sections)
-    return [match.end() for match in found if is_above or match[1].upper() != "SECTION"]
+    return [match.end() for match in matches if is_above or match[1].upper() != "SECTION"]
 
 
 def _holds_no_sentence(text: str, start: int, end: int) -> bool:
@@ -129,7 +129,7 @@ def blocks(text: str) -> "Sequence[Token]":
 
 
 def line_starts(text: str) -> Sequence[int]:
-    """Where each line of `text` begins, as `blocks` counts them."""
+    """Return the offset of each line of `text`, as `blocks` counts lines."""
     return list(accumulate((len(line) + 1 for line in _as_lines(text).split("\n")), initial=0))
 
 
@@ -249,11 +249,11 @@ def clean(text: str) -> str:
 
 
 def pages(text: str) -> tuple[int, ...]:
-    """Where pages begin: at the start, and after each form feed."""
-    found = [0]
-    while at := text.find("\f", found[-1]) + 1:
-        found.append(at)
-    return tuple(found)
+    """Return the offsets of pages: 0, and after each form feed."""
+    starts = [0]
+    while at := text.find("\f", starts[-1]) + 1:
+        starts.append(at)
+    return tuple(starts)
 
 
 def _encoding(head: bytes, encoding: str) -> tuple[bytes, str]:
@@ -365,15 +365,15 @@ def without_comments(text: str) -> str:
         if token.type in ("fence", "code_block") and token.map
     ]
 
-    kept, at = list[str](), 0
+    pieces, at = list[str](), 0
     # no pattern: of a thousand comments without an end each would be looked for to the end
     while (begin := text.find("<!--", at)) >= 0 and (end := text.find("-->", begin) + 3) > 2:
         is_shown = text[begin - 1 : begin] == "`" or _is_in(code, begin)
         comment = text[begin:end]
         hidden = "".join(char for char in comment if char in "\n\f")
-        kept += [text[at:begin], comment if is_shown else hidden]
+        pieces += [text[at:begin], comment if is_shown else hidden]
         at = end
-    return clean("".join([*kept, text[at:]]))
+    return clean("".join([*pieces, text[at:]]))
 
 
 def _is_in(blocks: Sequence[range], at: int) -> bool:
@@ -431,14 +431,14 @@ def _read(content: str, markdown: bool) -> Read:
     text = without_comments(text) if markdown else clean(without_line_numbers(text))
     if not text.strip():
         return Skipped("it holds no text")
-    found = headings(text) if markdown else article_headings(text)
+    its_headings = headings(text) if markdown else article_headings(text)
     return Draft(
         text=text,
         title=clean_title(" ".join(text_of(metadata.get("title")).split()))
-        or title_of(found, text),
+        or title_of(its_headings, text),
         metadata=metadata,
         pages=pages(text),
-        segments=sections(found),
+        segments=sections(its_headings),
     )
 
 

@@ -51,11 +51,11 @@ def clean_title(title: str) -> str:
     A page that was saved before its template was filled says `{{ page.title }}`. Empty, too, for
     the name of a file.
     """
-    printed = _PRINTED_FROM.fullmatch(title)
-    left = printed[1] if printed else title
-    if re.search(r"[{<]", left):
-        left = " ".join(_TAG.sub(" ", _TEMPLATE.sub(" ", left)).split()).strip("|-–— ")
-    return left if any(map(str.isalnum, left)) and not _FILE.fullmatch(left) else ""
+    from_print = _PRINTED_FROM.fullmatch(title)
+    rest = from_print[1] if from_print else title
+    if re.search(r"[{<]", rest):
+        rest = " ".join(_TAG.sub(" ", _TEMPLATE.sub(" ", rest)).split()).strip("|-–— ")
+    return rest if any(map(str.isalnum, rest)) and not _FILE.fullmatch(rest) else ""
 
 
 def title_of_file(stated: str) -> str:
@@ -72,8 +72,8 @@ def title_from(text: str) -> str:
     head = text.lstrip()[:_HEAD]
     bare = [line.strip() for line in head.splitlines()]
     lines = [line.strip() for line in fill(head).splitlines()]
-    found = filter(None, map(clean_title, [*_stated(bare), *_headings(lines)]))
-    return _shorten(next(found, lines[0]))
+    titles = filter(None, map(clean_title, [*_stated(bare), *_headings(lines)]))
+    return _shorten(next(titles, lines[0]))
 
 
 def _stated(lines: Sequence[str]) -> Iterator[str]:
@@ -119,9 +119,9 @@ def _headings(lines: Sequence[str]) -> Iterator[str]:
         first = lines.index(lines[0], 1) + 1
     if "" in lines[first:] and _COLUMNS.search(lines[first]):
         first = lines.index("", first)
-    found = [_PICTURE.sub("", _MARKS.sub("", line)).strip() for line in lines[first:]]
-    yield from (line for line in found if re.search(r"[^\W\d_]{2}", line))
-    yield from found
+    headings = [_PICTURE.sub("", _MARKS.sub("", line)).strip() for line in lines[first:]]
+    yield from (line for line in headings if re.search(r"[^\W\d_]{2}", line))
+    yield from headings
 
 
 def _shorten(line: str) -> str:

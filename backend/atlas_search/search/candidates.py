@@ -1,4 +1,4 @@
-"""What a search has found before anything is ranked."""
+"""The candidates of a search before they are ranked."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from atlas_search.stores.vectors import Cosines
 
 @dataclass(frozen=True)
 class CorpusHits:
-    """What the legs found in one corpus; `sparse` is there if there is a SPARSE_MODEL."""
+    """The hits of each leg in one corpus; `sparse` is None without a SPARSE_MODEL."""
 
     corpus: str
     dense: Hits
@@ -28,13 +28,13 @@ class CorpusHits:
     @cached_property
     def rows(self) -> IntArray:
         """The passages that any leg found, ascending."""
-        return sorted_unique(np.concatenate([found.rows for found in self.legs.values()]))
+        return sorted_unique(np.concatenate([hits.rows for hits in self.legs.values()]))
 
     @cached_property
     def legs(self) -> Mapping[Leg, Hits]:
         """The hits of each leg that was searched."""
-        found: dict[Leg, Hits] = {"dense": self.dense, "lexical": self.lexical}
-        return found if self.sparse is None else {**found, "sparse": self.sparse}
+        legs: dict[Leg, Hits] = {"dense": self.dense, "lexical": self.lexical}
+        return legs if self.sparse is None else {**legs, "sparse": self.sparse}
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What documents a scope leaves, and what they say in their metadata: counted exactly."""
+"""Exact counts of the documents in a scope, by year and by the values of their metadata."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -27,11 +27,11 @@ def facets(store: Store, ranking: Ranking, fields: Sequence[str]) -> Facets:
     down, not all in which a word occurs.
     """
     documents = np.unique(store.tokens.document_of[ranking.rows])
-    found: Facets = {field: [] for field in fields}
+    counts: Facets = {field: [] for field in fields}
     for count in store.value_counts(documents, fields):
-        if len(found[count.field]) < MOST_VALUES:
-            found[count.field].append(count)
-    return found
+        if len(counts[count.field]) < MOST_VALUES:
+            counts[count.field].append(count)
+    return counts
 
 
 _ALSO_OF: Mapping[str, str] = {"speakers": "speaker"}
@@ -40,7 +40,7 @@ _ALSO_OF: Mapping[str, str] = {"speakers": "speaker"}
 
 @dataclass(frozen=True, kw_only=True)
 class Narrowing:
-    """What is looked through. A phrase is required, or excluded, without exception."""
+    """The conditions of a scope. Phrases are required and excluded without exception."""
 
     corpora: tuple[str, ...]
     filters: Mapping[str, Condition] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class Narrowing:
     exclude: tuple[str, ...] = ()
 
     def without(self, name: str) -> "Narrowing":
-        """The same without the filters of one field."""
+        """Return a copy without the filters of one field."""
         own = {name, _ALSO_OF.get(name, name)}
         filters = {field: of for field, of in self.filters.items() if field not in own}
         return Narrowing(
@@ -135,7 +135,7 @@ def _rows(store: Store, narrowing: Narrowing) -> IntArray:
             np.isin(store.tokens.document_of, store.documents_of(narrowing.corpora))
         )
     own = np.isin([corpus.id for corpus in store.corpora], narrowing.corpora)
-    found = []
+    allowed = []
     # a phrase is stemmed as the language of the corpus does
     for language in {corpus.language for corpus in store.corpora}:
         of_language = np.array([corpus.language == language for corpus in store.corpora]) & own
@@ -144,8 +144,8 @@ def _rows(store: Store, narrowing: Narrowing) -> IntArray:
             for texts in (narrowing.require, narrowing.exclude)
         )
         rows = store.scope(narrowing.filters, required, excluded).rows
-        found.append(rows[of_language[store.corpus_of(rows)]])
-    return np.sort(np.concatenate(found))
+        allowed.append(rows[of_language[store.corpus_of(rows)]])
+    return np.sort(np.concatenate(allowed))
 
 
 def _documents(store: Store, rows: IntArray) -> IntArray:
@@ -153,13 +153,13 @@ def _documents(store: Store, rows: IntArray) -> IntArray:
 
 
 def _count(store: Store, documents: IntArray, fields: Sequence[str]) -> dict[str, FieldCounts]:
-    found: dict[str, list[ValueCount]] = {name: [] for name in fields}
+    counts: dict[str, list[ValueCount]] = {name: [] for name in fields}
     if fields:
         for count in store.value_counts(documents, fields):
-            found[count.field].append(count)
+            counts[count.field].append(count)
     return {
         name: FieldCounts(tuple(values[:MOST_VALUES]), max(len(values) - MOST_VALUES, 0))
-        for name, values in found.items()
+        for name, values in counts.items()
     }
 
 

@@ -1,4 +1,4 @@
-"""Whether a passage is evidence for the question, and which of its sentences say so."""
+"""The evidence test of a passage, and the sentences in it that answer the question."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -80,20 +80,22 @@ def best_window(
     question: the one that adds more, of equals the one before.
     """
     spans = sentences(text, query.language) or [TextSpan(0, len(text))]
-    held = [frozenset(hit.term for hit in hits if start <= hit.start < end) for start, end in spans]
-    first = max(range(len(spans)), key=lambda at: _weight(held[at], weights))
-    last, covered = first, held[first]
+    terms_of = [
+        frozenset(hit.term for hit in hits if start <= hit.start < end) for start, end in spans
+    ]
+    first = max(range(len(spans)), key=lambda at: _weight(terms_of[at], weights))
+    last, covered = first, terms_of[first]
     enough = WORTH_A_SENTENCE * _weight(query.terms, weights)
     while last - first + 1 < WINDOW:
         gains = {
-            at: _weight(held[at] - covered, weights)
+            at: _weight(terms_of[at] - covered, weights)
             for at in (first - 1, last + 1)
             if 0 <= at < len(spans)
         }
         added = max(gains, key=gains.__getitem__, default=first)
         if not 0 < gains.get(added, 0.0) >= enough:
             break
-        first, last, covered = min(first, added), max(last, added), covered | held[added]
+        first, last, covered = min(first, added), max(last, added), covered | terms_of[added]
     return TextSpan(spans[first].start, spans[last].end)
 
 
@@ -149,12 +151,12 @@ def _check(
 
 
 def term_hits(text: str, query: Query) -> list[Hit]:
-    """Where the question's terms stand in `text`, spelt in one way or another."""
-    asked = _asked(query)
+    """Find the question's terms in `text`, in any of their spellings."""
+    terms = _terms_by_spelling(query)
     return [
         Hit(start, term)
-        for start, form in places_of(asked, text, query.language)
-        for term in asked[form]
+        for start, form in places_of(terms, text, query.language)
+        for term in terms[form]
     ]
 
 
@@ -162,28 +164,27 @@ def stored_hits(passage: Passage, query: Query, table: TokenTable) -> list[Hit]:
     """The `term_hits` of a passage, from the stems that were found when it was stored."""
     terms = {
         table.vocabulary[form]: terms
-        for form, terms in _asked(query).items()
+        for form, terms in _terms_by_spelling(query).items()
         if form in table.vocabulary
     }
     if not terms.keys().isdisjoint(table.parts.row(passage.row).tolist()):
         return term_hits(passage.text, query)  # of a part nobody has kept where it stands
     stems = table.words.row(passage.row).tolist()
-    found = [number for number, stem in enumerate(stems) if stem in terms]
-    starts = starts_of(found, passage.text, query.language)
+    numbers = [number for number, stem in enumerate(stems) if stem in terms]
+    starts = starts_of(numbers, passage.text, query.language)
     return [
         Hit(start, term)
-        for start, number in zip(starts, found, strict=True)
+        for start, number in zip(starts, numbers, strict=True)
         for term in terms[stems[number]]
     ]
 
 
-def _asked(query: Query) -> dict[str, list[str]]:
-    """The terms of the question by each of their spellings."""
-    asked: dict[str, list[str]] = {}
+def _terms_by_spelling(query: Query) -> dict[str, list[str]]:
+    by_spelling: dict[str, list[str]] = {}
     for term in query.terms:
         for spelling in (term, *query.spellings.get(term, ())):
-            asked.setdefault(spelling, []).append(term)
-    return asked
+            by_spelling.setdefault(spelling, []).append(term)
+    return by_spelling
 
 
 def _weight(terms: Iterable[str], weights: Mapping[str, float]) -> float:

@@ -54,16 +54,16 @@ def retrieve(
         hits = store.nearest(corpus, vector, run.depth, scope, run.stop, cosines)
         if required is None:
             return hits
-        held = store.nearest(corpus, vector, run.depth, required, run.stop)
-        return _first(held, hits, run.depth)
+        required_hits = store.nearest(corpus, vector, run.depth, required, run.stop)
+        return _first(required_hits, hits, run.depth)
 
     def lexical(corpus: str) -> Hits:
-        spelt = query.in_language(language[corpus]).spelt
-        hits = store.matching(corpus, spelt, run.depth, scope)
+        terms = query.in_language(language[corpus]).spelt
+        hits = store.matching(corpus, terms, run.depth, scope)
         if preferred is None:
             return hits
-        held = store.matching(corpus, spelt, run.depth, preferred)
-        return _first(held, hits, run.depth)
+        preferred_hits = store.matching(corpus, terms, run.depth, preferred)
+        return _first(preferred_hits, hits, run.depth)
 
     def sparse(corpus: str) -> Hits:
         assert term_scores is not None
@@ -92,11 +92,11 @@ def pool(hits: Sequence[CorpusHits]) -> IntArray:
     return np.sort(every, kind="stable")  # which is quick for what is in order already
 
 
-def _first(wanted: Hits, others: Hits, depth: int) -> Hits:
-    """The `depth` best, those `wanted` before others; in the order of their scores, ties by row."""
-    further = ~np.isin(others.rows, wanted.rows)
-    rows = np.concatenate([wanted.rows, others.rows[further]])[:depth]
-    scores = np.concatenate([wanted.scores, others.scores[further]])[:depth]
+def _first(leading: Hits, others: Hits, depth: int) -> Hits:
+    """Take `depth` hits, the `leading` before others, and order them by score, ties by row."""
+    further = ~np.isin(others.rows, leading.rows)
+    rows = np.concatenate([leading.rows, others.rows[further]])[:depth]
+    scores = np.concatenate([leading.scores, others.scores[further]])[:depth]
     order = np.lexsort((rows, -scores))
     return Hits(rows[order], scores[order])
 
@@ -115,7 +115,9 @@ def find_candidates(run: SearchRun) -> Candidates:
     parts = [_part(run, text) for text in _parts(run)]
     if not parts:
         return whole
-    rows = np.unique(np.concatenate([whole.table.rows, *(found.table.rows for found, _ in parts)]))
+    rows = np.unique(
+        np.concatenate([whole.table.rows, *(candidates.table.rows for candidates, _ in parts)])
+    )
     table = _measure_all(run, run.query, whole.cosines, whole.term_scores, rows)
     run.clock.lap("measure")
     return replace(whole, table=table, parts=tuple(part for _, part in parts))
@@ -123,15 +125,15 @@ def find_candidates(run: SearchRun) -> Candidates:
 
 def _parts(run: SearchRun) -> tuple[str, ...]:
     """The things a question asks for, if several; the rules are for English."""
-    read = run.target.multi_hop and run.query.language == "en"
-    return sub_questions(run.query.text) if read else ()
+    takes_apart = run.target.multi_hop and run.query.language == "en"
+    return sub_questions(run.query.text) if takes_apart else ()
 
 
 def _part(run: SearchRun, text: str) -> tuple[Candidates, Part]:
     with run.stage("sub-question", text) as stage:
-        found = _find(run, run.read(text))
-        best = stage.done(rerank(found, run.target).rows[:BEST_OF_PART])
-        return found, Part(text, found.cosines.vector, best)
+        candidates = _find(run, run.read(text))
+        best = stage.done(rerank(candidates, run.target).rows[:BEST_OF_PART])
+        return candidates, Part(text, candidates.cosines.vector, best)
 
 
 def _find(run: SearchRun, query: Query) -> Candidates:

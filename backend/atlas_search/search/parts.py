@@ -81,7 +81,7 @@ def sub_questions(question: str) -> tuple[str, ...]:
 
 
 def _stands_alone(part: str, first: str) -> bool:
-    """Whether a further question can be searched without the first: it names what it is about."""
+    """Check that a further question names its subject, so it can be searched without the first."""
     if not _ASKS.match(part) or _BACKWARDS.search(part) or _SAME_AGAIN.search(part):
         return False
     alike = [
@@ -96,9 +96,10 @@ def _informative(text: str) -> bool:
 
 
 def _sides(text: str, topic: str) -> list[str]:
-    """What is compared, each side with the words that are said only once; none if that is unclear.
+    """Split a comparison into its sides, and repeat in each the words that both share.
 
-    `the law in Britain and France` gives `the law in Britain` and `the law in France`.
+    `the law in Britain and France` gives `the law in Britain` and `the law in France`. Empty if the
+    sides are unclear.
     """
     joints = next((found for joint in _JOINTS if (found := [*joint.finditer(text)])), [])
     if len(joints) != 1:

@@ -63,7 +63,7 @@ class Query:
         return [*self.terms, *(s for others in self.spellings.values() for s in others)]
 
     def narrowed(self, require: Iterable[str], exclude: Iterable[str]) -> "Query":
-        """The same question with further phrases that are required, and excluded."""
+        """Return the question with further required and excluded phrases."""
         return replace(
             self,
             required=_distinct(*self.required, *phrases(require, self.language)),
@@ -71,7 +71,7 @@ class Query:
         )
 
     def in_language(self, language: str) -> "Query":
-        """The same question as the passages of a corpus in `language` are to be compared with."""
+        """Return the question as it is compared with passages in `language`."""
         if language == self.language:
             return self
         return self.readings.get(language) or parse_query(self.question, language)
@@ -85,18 +85,18 @@ def parse_query(question: str, language: str = DEFAULT_LANGUAGE) -> Query:
     `+word` are required, `-"a phrase"` is excluded. A hyphen before a word is no operator: prose is
     full of them.
     """
-    told: dict[str, list[str]] = {"": [], "+": [], "-": []}
+    by_sign: dict[str, list[str]] = {"": [], "+": [], "-": []}
 
     def understood(match: re.Match[str]) -> str:
         phrase = next(match[name] for name in _PHRASES if match[name] is not None)
         sign = "+" if match["word"] else match["sign"] or ""
-        told[sign].append(phrase)
+        by_sign[sign].append(phrase)
         return " " if sign == "-" else f" {phrase} "
 
     plain = _SYNTAX.sub(understood, question)
-    text = " ".join(plain.split()) if any(told.values()) else question
-    found = words(text, language)
-    content = content_words(found)
+    text = " ".join(plain.split()) if any(by_sign.values()) else question
+    all_words = words(text, language)
+    content = content_words(all_words)
     # sources name by his name alone whom a question calls `Mr`
     informative = [word for word in content if word.folded not in _ADDRESS] or content
     stems, parts, digits = _terms(text, informative, language)
@@ -105,13 +105,13 @@ def parse_query(question: str, language: str = DEFAULT_LANGUAGE) -> Query:
     pairs = {(position[a], position[b]) for a, b in pairwise(stems) if a != b}
     return Query(
         text=text,
-        words=tuple(word.term for word in found),
+        words=tuple(word.term for word in all_words),
         terms=terms,
         pairs=tuple(sorted(pairs)),
-        has_subject=any(word.informative for word in found),
-        preferred=phrases(told[""], language)[:MOST_PHRASES],
-        required=phrases(told["+"], language),
-        excluded=phrases(told["-"], language),
+        has_subject=any(word.informative for word in all_words),
+        preferred=phrases(by_sign[""], language)[:MOST_PHRASES],
+        required=phrases(by_sign["+"], language),
+        excluded=phrases(by_sign["-"], language),
         question=question,
         language=language,
         spellings=digits,
@@ -142,7 +142,7 @@ def _terms(
 
 
 def phrases(texts: Iterable[str], language: str = DEFAULT_LANGUAGE) -> tuple[Phrase, ...]:
-    """Those of `texts` that hold a word, each once."""
+    """Parse the `texts` that hold a word, each once."""
     read = (Phrase(t.strip(), tuple(word.term for word in words(t, language))) for t in texts)
     return _distinct(*(phrase for phrase in read if phrase.stems))
 

@@ -99,14 +99,14 @@ def rrf(candidates: Candidates, target: Target) -> FloatArray:
         weights["sparse"] = 1.0
     scores = np.zeros(len(candidates.table.rows))
     for leg, weight in weights.items():
-        found = _rank_leg(candidates, leg)
-        at = np.searchsorted(candidates.table.rows, found)
-        scores[at] += weight / (target.rrf_k + np.arange(1, len(found) + 1))
+        ranked = _rank_leg(candidates, leg)
+        at = np.searchsorted(candidates.table.rows, ranked)
+        scores[at] += weight / (target.rrf_k + np.arange(1, len(ranked) + 1))
     return scores * (target.rrf_k + 1) / (sum(weights.values()) or 1.0)
 
 
 def _rank_leg(candidates: Candidates, leg: Leg) -> IntArray:
-    """What a leg found in all corpora, best first, ties by row."""
+    """Merge a leg's hits of all corpora, best first, ties by row."""
     rows = np.concatenate([hits.legs[leg].rows for hits in candidates.hits])
     scores = np.concatenate([hits.legs[leg].scores for hits in candidates.hits])
     ranked: IntArray = rows[np.lexsort((rows, -scores))]
@@ -170,7 +170,7 @@ class Ranking:
         return signals
 
     def in_order(self, places: IntArray) -> "Ranking":
-        """The same candidates in another order, given by their present places."""
+        """Return the candidates in another order; `places` are positions in the present one."""
         return replace(self, order=self.order[places], scores=self.scores[places])
 
 

@@ -1,4 +1,4 @@
-"""What is asked of a search, after the edge has checked it."""
+"""The request of a search, after the edge has checked it."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -29,12 +29,12 @@ def conditions(filters: Mapping[str, Filter], fields: Collection[str]) -> dict[s
     """
     if fault := too_many(filters):
         raise RequestError(f"filters: {fault}.")
-    asked = check_fields(filters, {*fields, DOCUMENT_ID, *PASSAGE_FIELDS})
-    return {field: _condition(field, filters[field]) for field in asked}
+    names = check_fields(filters, {*fields, DOCUMENT_ID, *PASSAGE_FIELDS})
+    return {field: _condition(field, filters[field]) for field in names}
 
 
 def too_many(filters: Mapping[str, object]) -> str:
-    """What is wrong if there are too many filters, or values in them; empty if nothing is."""
+    """Describe an excess of filters, or of values in them; empty if there is none."""
     if len(filters) > MOST_FIELDS:
         return f"{len(filters):,} fields are given; at most {MOST_FIELDS} are taken"
     lists = {f: v for f, v in filters.items() if isinstance(v, Collection) and not _is_one(v)}

@@ -57,9 +57,9 @@ TextsOf = Callable[[IntArray], Sequence[str]]
 
 
 class Limits(NamedTuple):
-    """What a second stage may read: candidates, characters of each, and for how many seconds.
+    """Limits of a second stage: number of candidates, characters of each, and seconds.
 
-    `share` is what its word counts for in the order of what it read, in [0, 1].
+    `share`, in [0, 1], is the weight of its scores in the new order of the candidates it read.
     """
 
     depth: int
@@ -69,8 +69,10 @@ class Limits(NamedTuple):
 
 
 class Relevance(NamedTuple):
-    """How well texts answer a question: `scores` in [0, 1] of the first of them, as many as were
-    read. `note` says why some were not, and is empty if all were."""
+    """Scores in [0, 1] of the texts that were read, the first ones; higher answers better.
+
+    `note` says why others were not read, and is empty if all were.
+    """
 
     scores: FloatArray
     note: str
@@ -84,7 +86,7 @@ class SecondStage(Protocol):
         """The model, as traces and responses show it."""
 
     def relevance(self, question: str, texts: Sequence[str], seconds: float) -> Relevance:
-        """How well `texts`, best first, answer the question, as far as `seconds` suffice.
+        """Score how well `texts`, best first, answer the question, within `seconds`.
 
         Raises RerankerUnavailable.
         """
@@ -134,10 +136,10 @@ def read_again(
 
 
 def reorder(ranking: Ranking, relevance: Relevance, share: float) -> Ranking:
-    """What was read first, then the rest as it was.
+    """Put the candidates with a relevance first, in a new order; the rest stays as it was.
 
-    What was read is ordered by `share` of the log-odds of its relevance and the rest of its score,
-    both min-max scaled to what was read, ties by the former place. ms-marco-MiniLM-L-12 alone lost
+    They are ordered by `share` of the log-odds of the relevance and `1 - share` of the former
+    score, both min-max scaled among them, ties by the former place. ms-marco-MiniLM-L-12 alone lost
     on six of eight public test sets what its half gains on seven.
     """
     read = len(relevance.scores)
@@ -145,9 +147,9 @@ def reorder(ranking: Ranking, relevance: Relevance, share: float) -> Ranking:
     odds = min_max(np.log(certain) - np.log1p(-certain))
     mixed = share * odds + (1 - share) * min_max(ranking.scores[:read])
     best = np.lexsort((np.arange(read), -np.round(mixed, 9)))
-    given = zip(ranking.order[:read].tolist(), relevance.scores.tolist(), strict=True)
+    scores = zip(ranking.order[:read].tolist(), relevance.scores.tolist(), strict=True)
     moved = ranking.in_order(np.concatenate([best, np.arange(read, len(ranking.order))]))
-    return replace(moved, relevance=dict(given), note=relevance.note)
+    return replace(moved, relevance=dict(scores), note=relevance.note)
 
 
 DEFAULT_COHERE_MODEL = "rerank-v3.5"
@@ -193,7 +195,7 @@ class CohereReranker:
         weakref.finalize(self, self._client.close)
 
     def relevance(self, question: str, texts: Sequence[str], seconds: float) -> Relevance:
-        """See SecondStage. All texts are read, or none."""
+        """Score all texts in one request, or none."""
         if not texts:
             return Relevance(np.zeros(0), "")
         documents = list(texts)
@@ -219,15 +221,15 @@ class CohereReranker:
         return answer
 
     def _ask(self, body: Mapping[str, object], deadline: float) -> bytes:
-        left = max(deadline - self._clock(), 0.001)
+        seconds = max(deadline - self._clock(), 0.001)
         with (
             http_faults(),
-            self._client.stream("POST", self._url, json=body, timeout=left) as response,
+            self._client.stream("POST", self._url, json=body, timeout=seconds) as response,
         ):
             content = b"".join(self._in_time(response, deadline))
         if not response.is_success:
-            said = content.decode(errors="replace")
-            raise Answered(response.status_code, said, retry_after(response.headers))
+            message = content.decode(errors="replace")
+            raise Answered(response.status_code, message, retry_after(response.headers))
         return content
 
     def _in_time(self, response: "Response", deadline: float) -> Iterator[bytes]:
@@ -264,7 +266,7 @@ def _scores(content: bytes, count: int) -> FloatArray:
 
 
 def _reason(error: ValidationError) -> str:
-    """What is wrong with an answer, without repeating it."""
+    """Describe the first fault of an answer without repeating its content."""
     first = error.errors(include_url=False, include_input=False)[0]
     place = ".".join(map(str, first["loc"]))
     return f"{place}: {first['msg']}" if place else str(first["msg"])
@@ -347,13 +349,13 @@ class CrossEncoderReranker:
         self._model()
 
     def relevance(self, question: str, texts: Sequence[str], seconds: float) -> Relevance:
-        """See SecondStage. Loading the model does not count as time."""
+        """Score batch after batch until the time is up; loading the model does not count."""
         model = self._model()
         deadline = self._clock() + seconds
         scores = np.zeros(0)
-        while len(scores) < len(texts) and (left := deadline - self._clock()) > 0:
+        while len(scores) < len(texts) and (remaining := deadline - self._clock()) > 0:
             pairs = [(question, text) for text in texts[len(scores) : len(scores) + BATCH]]
-            if not self._lock.acquire(timeout=left):
+            if not self._lock.acquire(timeout=remaining):
                 break
             try:
                 scores = np.concatenate([scores, _read(self.name, model, pairs)])
@@ -369,11 +371,11 @@ class CrossEncoderReranker:
                 self._loaded.append(model)
             return self._loaded[0]
 
-    def _note(self, read: int, asked: int, seconds: float) -> str:
-        if read == asked:
+    def _note(self, read: int, count: int, seconds: float) -> str:
+        if read == count:
             return ""
         return (
-            f"{self.name} read {read} of {asked} passages in {seconds:g} seconds; the others "
+            f"{self.name} read {read} of {count} passages in {seconds:g} seconds; the others "
             "follow in their former order. Raise RERANK_SECONDS, or lower RERANK_DEPTH or "
             "RERANK_CHARACTERS."
         )
@@ -394,8 +396,8 @@ def _try_out(name: str, model: "CrossEncoder") -> None:
 def _read(name: str, model: "CrossEncoder", pairs: Sequence[tuple[str, str]]) -> FloatArray:
     """The relevance of each pair, read in one batch. Raises RerankerUnavailable."""
     try:
-        given = model.predict(list(pairs), batch_size=len(pairs), show_progress_bar=False)
-        logits = np.asarray(given, dtype=np.float64).reshape(len(pairs))
+        output = model.predict(list(pairs), batch_size=len(pairs), show_progress_bar=False)
+        logits = np.asarray(output, dtype=np.float64).reshape(len(pairs))
     except Exception as error:  # whatever torch and the tokenizer raise
         raise RerankerUnavailable(f"{name} cannot read the passages: {error}") from error
     if not np.isfinite(logits).all():
@@ -450,16 +452,14 @@ def open_stages(targets: Mapping[str, Target], settings: Settings) -> Stages:
 
 
 def cross_encoder(settings: Settings, model: str) -> SecondStage:
-    """See RerankerFactory."""
-
+    """Load a local cross-encoder; an empty `model` is DEFAULT_CROSS_ENCODER."""
     stage = CrossEncoderReranker(model or DEFAULT_CROSS_ENCODER, device=settings.embedding_device)
     stage.load()  # a model that is missing is said when the server starts
     return stage
 
 
 def cohere(settings: Settings, model: str) -> SecondStage:
-    """See RerankerFactory."""
-
+    """Build a client of Cohere's reranker; an empty `model` is DEFAULT_COHERE_MODEL."""
     return CohereReranker(
         model or DEFAULT_COHERE_MODEL, settings.cohere_api_key, settings.cohere_server_url
     )

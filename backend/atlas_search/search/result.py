@@ -1,4 +1,4 @@
-"""What a search has found."""
+"""The result of a search: its passages with their scores, and the figures beside them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LegPlace:
-    """Where a leg had a candidate among those of its corpus, from 1, and its own score."""
+    """A candidate's rank in a leg, from 1 within its corpus, and its score there."""
 
     rank: int
     score: float
@@ -51,8 +51,8 @@ def explain_all(
     legs: dict[int, dict[str, LegPlace]] = {int(row): {} for row in ranking.rows}
     for hits in candidates.hits:
         stop.check()
-        for leg, found in hits.legs.items():
-            for place, (row, score) in enumerate(zip(*found, strict=True), start=1):
+        for leg, leg_hits in hits.legs.items():
+            for place, (row, score) in enumerate(zip(*leg_hits, strict=True), start=1):
                 legs[int(row)][leg] = LegPlace(place, round(float(score), 6))
     rows = [int(row) for row in ranking.rows]
     names = [corpus.id for corpus in store.corpora]
@@ -168,7 +168,7 @@ class SearchResult:
         }
 
     def retrieval(self, citations: Sequence[Citation] = ()) -> dict[str, Any]:
-        """How the passages were found, and how many of each corpus were cited."""
+        """Describe how the passages were retrieved, and how many of each corpus were cited."""
         cited = {citation.passage.id: citation.passage.corpus for citation in citations}
         return {
             "legs": list(self.legs),
@@ -204,8 +204,8 @@ class SearchResult:
         counts = (
             f"{corpus}: {of.kept} of {of.candidates}" for corpus, of in self.per_corpus.items()
         )
-        shown = passages_html([item.to_dict() for item in self.passages])
-        return shown + footer_html([self.scope.sentence]) + footer_html(counts)
+        table = passages_html([item.to_dict() for item in self.passages])
+        return table + footer_html([self.scope.sentence]) + footer_html(counts)
 
 
 def _unknown(each: UnknownWord) -> dict[str, Any]:
@@ -224,5 +224,5 @@ class WholeResult(SearchResult):
     ranking: Ranking
 
     def kept_only(self) -> SearchResult:
-        """The same without what was not kept."""
+        """Return the result without the candidates that were not kept."""
         return SearchResult(**{f.name: getattr(self, f.name) for f in fields(SearchResult)})

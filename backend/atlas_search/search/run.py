@@ -121,7 +121,7 @@ class SearchRun:
 
     @property
     def store(self) -> Store:
-        """What is searched."""
+        """The store that is searched."""
         return self.searcher.store
 
     @property
@@ -140,7 +140,7 @@ class SearchRun:
 
     @property
     def depth(self) -> int:
-        """How many candidates each leg draws from each corpus."""
+        """Number of candidates that each leg draws from each corpus."""
         if self.request.every_corpus:
             return self.target.large_retrieval_size_all_corpus
         return self.target.large_retrieval_size_single_corpus
@@ -264,8 +264,8 @@ class SearchRun:
         for language, numbers in self.by_language.items():
             self.stop.check()
             read = self.query.in_language(language)
-            held, excluded = ([p.stems for p in of] for of in (phrases(read), read.excluded))
-            allowed = self.store.scope(self.request.filters, held, excluded).rows
+            required, excluded = ([p.stems for p in of] for of in (phrases(read), read.excluded))
+            allowed = self.store.scope(self.request.filters, required, excluded).rows
             rows.append(allowed[np.isin(self.store.corpus_of(allowed), numbers)])
         return np.sort(np.concatenate(rows))
 

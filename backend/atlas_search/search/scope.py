@@ -1,4 +1,4 @@
-"""What a search looked through, and what it left out."""
+"""The extent of a search: what was searched of the collection, and what was left out."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -70,7 +70,7 @@ def joint_dates(of: Iterable[Dates]) -> Dates:
 
 @dataclass(frozen=True)
 class CorpusExtent:
-    """What was searched of one corpus, of all that it holds; `dates` are those of the searched."""
+    """The searched part of one corpus, with its totals. `dates` are of the searched part."""
 
     id: str
     label: str
@@ -82,7 +82,7 @@ class CorpusExtent:
 
     @property
     def narrowed(self) -> bool:
-        """Whether some of its passages could not be found."""
+        """True if some passages of the corpus were not searched."""
         return self.passages < self.all_passages
 
     def to_dict(self) -> dict[str, Any]:
@@ -103,10 +103,10 @@ def corpus_extents(store: Store, scope: Scope | None = None) -> Mapping[str, Cor
     documents = within.documents
     passages = np.bincount(store.corpus_of(within.rows), minlength=len(store.corpora))
     owners = store.corpus_of_documents(documents)
-    found = {}
+    extents = {}
     for number, corpus in enumerate(store.corpora):
         own = documents[owners == number]
-        found[corpus.id] = CorpusExtent(
+        extents[corpus.id] = CorpusExtent(
             id=corpus.id,
             label=corpus.label,
             documents=len(own),
@@ -115,37 +115,37 @@ def corpus_extents(store: Store, scope: Scope | None = None) -> Mapping[str, Cor
             all_passages=corpus.passages,
             dates=dates_of(store.days, own),
         )
-    return found
+    return extents
 
 
 MOST_NAMED = 5  # corpora, or values of a filter; more of them would bury the rest
 
 
 def sentence(extent: "Extent") -> str:
-    """What was searched, and of what; the corpora, filters and phrases that narrowed it.
+    """Describe what was searched, out of how much, and what narrowed it.
 
     `Searched 1 of 3 corpora (Debates): 12 of 1,204 documents, 96 of 18,332 passages, 1901 to 2019;
     filters: speaker = “A B”; no source of this corpus holds “blockchian”.`
     """
-    clauses = [_searched(extent), *_filters(extent), *_phrases(extent), *_gaps(extent)]
+    clauses = [_searched_share(extent), *_filter_clauses(extent), *_phrases(extent), *_gaps(extent)]
     return f"{'; '.join(clauses)}."
 
 
-def _searched(extent: "Extent") -> str:
+def _searched_share(extent: "Extent") -> str:
     corpora = _share(len(extent.corpora), extent.all_corpora, "corpus", "corpora")
     labels = _some([corpus.label for corpus in extent.corpora], ", ", " and ")
-    found = [
+    parts = [
         _share(extent.documents, extent.all_documents, "document", "documents"),
         _share(extent.passages, extent.all_passages, "passage", "passages"),
         *_dates(extent.dates, extent.documents),
     ]
-    return f"Searched {corpora} ({labels}): {', '.join(found)}"
+    return f"Searched {corpora} ({labels}): {', '.join(parts)}"
 
 
 def _share(part: int, whole: int, one: str, several: str) -> str:
     """`12 documents`, or `12 of 1,204 documents`."""
-    counted = f"{whole:,} {one if whole == 1 else several}"
-    return counted if part == whole else f"{part:,} of {counted}"
+    total = f"{whole:,} {one if whole == 1 else several}"
+    return total if part == whole else f"{part:,} of {total}"
 
 
 def _dates(dates: Dates, documents: int) -> Iterator[str]:
@@ -166,17 +166,17 @@ def _span(dates: Dates) -> str:
     return f"{first}{earlier} to {last}{later}"
 
 
-def _filters(extent: "Extent") -> Iterator[str]:
+def _filter_clauses(extent: "Extent") -> Iterator[str]:
     if extent.filters:
         conditions = (_condition(field, of) for field, of in extent.filters.items())
         yield f"filters: {', '.join(conditions)}"
 
 
 def _condition(field: str, condition: Condition) -> str:
-    asked = written(condition)
-    if isinstance(asked, dict):
-        return f"{field} {' '.join(f'{end} {value}' for end, value in asked.items())}"
-    return f"{field} = {_some([f'“{value}”' for value in asked], ' or ', ' or ')}"
+    values = written(condition)
+    if isinstance(values, dict):
+        return f"{field} {' '.join(f'{end} {value}' for end, value in values.items())}"
+    return f"{field} = {_some([f'“{value}”' for value in values], ' or ', ' or ')}"
 
 
 def _phrases(extent: "Extent") -> Iterator[str]:
@@ -189,7 +189,7 @@ def _phrases(extent: "Extent") -> Iterator[str]:
 
 
 def _gaps(extent: "Extent") -> Iterator[str]:
-    """What the search could not find: words that are nowhere, and candidates the index missed."""
+    """Name what the search could not find: unknown words, and candidates the index missed."""
     if extent.unknown_words:
         yield f"no source{_of_these(extent)} holds {_quoted(extent.unknown_words, 'or')}"
     labels = {corpus.id: corpus.label for corpus in extent.corpora}
@@ -252,22 +252,22 @@ class Extent:
 
     @property
     def documents(self) -> int:
-        """How many documents were searched."""
+        """Number of documents searched."""
         return sum(corpus.documents for corpus in self.corpora)
 
     @property
     def passages(self) -> int:
-        """How many passages were searched."""
+        """Number of passages searched."""
         return sum(corpus.passages for corpus in self.corpora)
 
     @property
     def all_documents(self) -> int:
-        """How many documents the searched corpora hold."""
+        """Number of documents in the searched corpora."""
         return sum(corpus.all_documents for corpus in self.corpora)
 
     @property
     def all_passages(self) -> int:
-        """How many passages the searched corpora hold."""
+        """Number of passages in the searched corpora."""
         return sum(corpus.all_passages for corpus in self.corpora)
 
     @property
@@ -277,7 +277,7 @@ class Extent:
 
     @property
     def narrowed(self) -> bool:
-        """Whether the collection holds more than was searched."""
+        """True if the collection holds more than was searched."""
         return len(self.corpora) < self.all_corpora or any(c.narrowed for c in self.corpora)
 
     @property

@@ -99,7 +99,7 @@ def type_caps(query: Query, target: Target) -> dict[str, int]:
 
 
 def _over_cap(pool: Pool, cap: int | None) -> list[bool]:
-    """Whether `cap` better passages of its document go before each; one of a group counts."""
+    """Mark the passages behind `cap` better ones of their document; a group counts as one."""
     documents = pool.documents
     if cap is None or not len(documents):
         return [False] * len(documents)
@@ -108,11 +108,11 @@ def _over_cap(pool: Pool, cap: int | None) -> list[bool]:
     new[np.unique(documents * (groups.max() + 1) + groups, return_index=True)[1]] = 1
     # the groups of each document so far: those of the documents before it are taken off again
     order = np.argsort(documents, kind="stable")
-    counted = np.cumsum(new[order])
+    so_far_sorted = np.cumsum(new[order])
     begins = np.flatnonzero(np.diff(documents[order], prepend=-1))
     sizes = np.diff(np.append(begins, len(documents)))
     so_far = np.empty(len(documents), dtype=np.int64)
-    so_far[order] = counted - np.repeat(counted[begins] - 1, sizes)
+    so_far[order] = so_far_sorted - np.repeat(so_far_sorted[begins] - 1, sizes)
     over: list[bool] = (so_far > cap).tolist()
     return over
 
@@ -166,7 +166,7 @@ def groups(rows: IntArray, table: TokenTable, share: float) -> list[int]:
 
 
 def _overlaps(rows: IntArray, table: TokenTable) -> tuple[IntArray, IntArray]:
-    """How many distinct runs each pair of passages shares (n, n), and how many each has (n)."""
+    """Count the distinct runs that each pair of passages shares (n, n) and that each has (n)."""
     row = np.repeat(np.arange(len(rows)), table.words.lengths(rows))
     words = table.words.joined(rows).astype(np.uint64) + np.uint64(1)
     count = max(len(words) - SHINGLE + 1, 0)
@@ -209,16 +209,16 @@ def mmr_order(
     length; of equals the better ranked one is taken.
     """
     likeness = np.zeros(len(scores))
-    left = np.ones(len(scores), dtype=bool)
+    is_left = np.ones(len(scores), dtype=bool)
     chosen: list[int] = []
     for _ in range(min(limit, len(scores))):
-        value = np.where(left, share * scores - (1 - share) * likeness, -np.inf)
+        value = np.where(is_left, share * scores - (1 - share) * likeness, -np.inf)
         best = int(np.argmax(np.round(value, 9)))
         chosen.append(best)
-        left[best] = False
+        is_left[best] = False
         cosine = np.einsum("nd,d->n", vectors, vectors[best], dtype=np.float64)
         likeness = np.maximum(likeness, cosine)
-    return np.concatenate([np.array(chosen, dtype=np.int64), np.flatnonzero(left)])
+    return np.concatenate([np.array(chosen, dtype=np.int64), np.flatnonzero(is_left)])
 
 
 def select(run: SearchRun, candidates: Candidates, ranking: Ranking) -> list[RankedPassage]:
@@ -234,7 +234,7 @@ def select(run: SearchRun, candidates: Candidates, ranking: Ranking) -> list[Ran
         chosen = choose(
             pool, len(request.corpora), request.limit, caps, target, request.max_per_document
         )
-        kept = [
+        passages = [
             RankedPassage(
                 passage,
                 round(float(ranking.scores[position]), 6),
@@ -243,7 +243,7 @@ def select(run: SearchRun, candidates: Candidates, ranking: Ranking) -> list[Ran
             )
             for passage, position in zip(run.passages(ranking.rows[chosen]), chosen, strict=True)
         ]
-        return stage.done(kept)
+        return stage.done(passages)
 
 
 def _vary(run: SearchRun, ranking: Ranking) -> Ranking:
@@ -287,13 +287,13 @@ def _pool(run: SearchRun, candidates: Candidates, ranking: Ranking, heads: Seque
 
 
 def _candidates_to_compare(request: SearchRequest) -> int:
-    """How many of the best candidates are compared with each other."""
+    """Return the number of best candidates that are compared with each other."""
     return max(50, 5 * request.limit)
 
 
-def _duplicates(store: Store, ranking: Ranking, heads: Sequence[int], kept: int) -> tuple[str, ...]:
-    """Ids of the candidates whose text is nearly that of the one `kept`."""
-    if kept >= len(heads):
+def _duplicates(store: Store, ranking: Ranking, heads: Sequence[int], own: int) -> tuple[str, ...]:
+    """Ids of the candidates whose text is nearly that of the one at position `own`."""
+    if own >= len(heads):
         return ()
-    same = [at for at, head in enumerate(heads) if head == heads[kept] and at != kept]
+    same = [at for at, head in enumerate(heads) if head == heads[own] and at != own]
     return tuple(store.passage_ids(ranking.rows[same].tolist())) if same else ()

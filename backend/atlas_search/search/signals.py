@@ -1,4 +1,4 @@
-"""Where the question's terms stand in the candidates: the one pass all word signals share."""
+"""The places of the question's terms in the candidates: one pass that all word signals share."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -117,7 +117,7 @@ class _Hits(NamedTuple):
         return position
 
     def of(self, rows: IntArray) -> "_Hits":
-        """Those in some of the rows, in the order asked for; a row may be asked for again."""
+        """Select the hits of some rows, in the order of `rows`, which may repeat one."""
         per_row = self.per_row[rows]
         before = (np.cumsum(self.per_row) - self.per_row)[rows]
         moved = before - (np.cumsum(per_row) - per_row)
@@ -136,20 +136,20 @@ def weigh(query: Query, table: TokenTable, corpora: Sequence[int]) -> Terms:
     number: IntArray = np.full(len(table.passage_frequency) + 1, -1, dtype=np.int16)
     if len(query.terms) <= np.iinfo(np.int8).max:
         number = number.astype(np.int8)
-    spelt = [
+    spellings = [
         (index, table.vocabulary[spelling])
         for index, term in enumerate(query.terms)
         for spelling in (term, *query.spellings.get(term, ()))
         if spelling in table.vocabulary
     ]
     # a spelling of two terms is the first one's
-    owner = {id_: index for index, id_ in reversed(spelt)}
+    owner = {id_: index for index, id_ in reversed(spellings)}
     ids, terms = (np.array([*of], dtype=np.int64) for of in (owner.keys(), owner.values()))
     number[ids] = terms
     passages = int(table.passages_of[list(corpora)].sum())
     counts = np.bincount(terms, table.frequency(ids, corpora), minlength=len(query.terms))
-    found = np.minimum(counts, passages)
-    return Terms(number, np.log1p((passages - found + 0.5) / (found + 0.5)))
+    n = np.minimum(counts, passages)
+    return Terms(number, np.log1p((passages - n + 0.5) / (n + 0.5)))
 
 
 def locate(terms: Terms, around: Around, table: TokenTable) -> tuple[Occurrences, IntArray]:
@@ -223,9 +223,9 @@ def exact(query: Query, hits: Occurrences, rows: IntArray, table: TokenTable) ->
     """
     # only passages with every informative word can hold the whole question
     full = rows[hits.counts.all(axis=1)]
-    found = np.zeros(len(rows))
-    found[np.searchsorted(rows, table.holding(full, query.words))] = 1.0
-    return found
+    result = np.zeros(len(rows))
+    result[np.searchsorted(rows, table.holding(full, query.words))] = 1.0
+    return result
 
 
 def frequency(hits: Occurrences) -> FloatArray:
@@ -239,16 +239,16 @@ def frequency(hits: Occurrences) -> FloatArray:
 
 
 def metadata_matches(terms: Terms, documents: IntArray, table: TokenTable) -> IntArray:
-    """How many metadata fields of `documents` have a value whose every word the question has.
+    """Count the metadata fields of `documents` with a value whose every word is in the question.
 
     A date matches by its year, a person by the last name; titles have a signal of their own.
     """
     owned = table.values_of.take(documents)
     words = table.values.take(owned.value)
-    asked = terms.number[words.value] >= 0
+    in_question = terms.number[words.value] >= 0
     lengths = table.values.lengths(owned.value)
-    found = np.bincount(words.row[asked], minlength=len(owned.value))
-    matched = (lengths > 0) & (found == lengths)
+    common = np.bincount(words.row[in_question], minlength=len(owned.value))
+    matched = (lengths > 0) & (common == lengths)
     fields = int(table.value_field.max(initial=0)) + 1
     pairs = sorted_unique(owned.row[matched] * fields + table.value_field[owned.value[matched]])
     counts: IntArray = np.bincount(pairs // fields, minlength=len(documents))
@@ -271,8 +271,8 @@ def phrase(hits: Occurrences, terms: Terms, query: Query) -> FloatArray:
         (hits.row[1:] == hits.row[:-1]) & (hits.position[1:] == hits.position[:-1] + 1)
     )
     pair = hits.term[adjacent] * width + hits.term[adjacent + 1]
-    seen = sorted_unique(hits.row[adjacent] * (width * width) + pair)
-    np.add.at(result, seen // (width * width), weight[seen % (width * width)])
+    cells = sorted_unique(hits.row[adjacent] * (width * width) + pair)
+    np.add.at(result, cells // (width * width), weight[cells % (width * width)])
     result /= weight.sum()
     return result
 
@@ -288,14 +288,14 @@ def quoted(
     """
     share, every = np.zeros(len(rows)), np.full(len(rows), float(bool(query.preferred)))
     for preferred in query.preferred:
-        held = np.isin(rows, table.holding(rows, preferred.stems))
+        holds = np.isin(rows, table.holding(rows, preferred.stems))
         weight = sum(
             idf
             for term, idf in zip(query.terms, terms.idf.tolist(), strict=True)
             if term in preferred.stems
         )
-        share += held * (weight / terms.total or len(preferred.stems) / len(query.words))
-        every *= held
+        share += holds * (weight / terms.total or len(preferred.stems) / len(query.words))
+        every *= holds
     return np.minimum(share, 1.0), every
 
 
@@ -332,12 +332,12 @@ def proximity(hits: Occurrences, terms: Terms, titled: NDArray[np.bool_]) -> Flo
 
 
 def titled(terms: Terms, documents: IntArray, titles: Ragged) -> NDArray[np.bool_]:
-    """Whether each term occurs in the title of each of the `documents` (documents x terms)."""
+    """Mark the terms in the titles of `documents`; shape (documents, terms)."""
     words = titles.take(documents)
     number = terms.number[words.value]
-    asked = np.flatnonzero(number >= 0)
+    hits = np.flatnonzero(number >= 0)
     size, width = len(documents), len(terms.idf)
-    cells = words.row[asked] * width + number[asked]
+    cells = words.row[hits] * width + number[hits]
     return np.bincount(cells, minlength=size * width).reshape(size, width) > 0
 
 

@@ -70,9 +70,9 @@ class Suggestion:
 def suggestions(store: Store, corpora: Sequence[str], limit: int) -> list[Suggestion]:
     """At most `limit` questions, from every corpus in turn; always the same of one version."""
     chosen = [corpus for corpus in store.corpora if corpus.id in corpora]
-    found = [_of_corpus(store, corpus, limit) for corpus in chosen]
+    by_corpus = [_of_corpus(store, corpus, limit) for corpus in chosen]
     in_turn = [
-        questions[turn] for turn in range(limit) for questions in found if turn < len(questions)
+        questions[turn] for turn in range(limit) for questions in by_corpus if turn < len(questions)
     ]
     return in_turn[:limit]
 
@@ -80,15 +80,15 @@ def suggestions(store: Store, corpora: Sequence[str], limit: int) -> list[Sugges
 def _of_corpus(store: Store, corpus: Corpus, limit: int) -> list[Suggestion]:
     documents = store.documents_of([corpus.id])
     spread = documents[:: max(1, len(documents) // DOCUMENTS)][:DOCUMENTS]
-    read = [
+    listed = [
         (document, store.document_passages(document.id))
         for document in store.list_documents(spread, "id", DOCUMENTS, 0)
         if document.passages <= LONGEST
     ]
     # what stands above several documents tells none of them
-    common = Counter(heading for _, passages in read for heading in set(_headings(passages)))
+    common = Counter(heading for _, passages in listed for heading in set(_headings(passages)))
     made = []
-    for document, passages in read:
+    for document, passages in listed:
         own = [heading for heading in _headings(passages) if common[heading] == 1]
         if question := _question(document, passages, own, corpus.language):
             made.append(Suggestion(question, corpus.id, document.id, corpus.language))
@@ -107,7 +107,7 @@ def _question(
     if _PARTIES.search(title):
         return forms.decided.format(title=title)
     named = _named(title, language)
-    about = next((h for h in headings if _is_said(h, title, passages, language)), "")
+    about = next((h for h in headings if _is_discussed(h, title, passages, language)), "")
     if not about:
         return forms.title.format(title=named) if _speaks(passages, title, language) else ""
     form = forms.law if _LAW.fullmatch(title) else forms.heading
@@ -116,8 +116,8 @@ def _question(
     return form.format(title=named, heading=_within_sentence(about))
 
 
-def _is_said(heading: str, title: str, passages: Sequence[Passage], language: str) -> bool:
-    """Whether the text below a heading speaks of it in the same words, and the title does not."""
+def _is_discussed(heading: str, title: str, passages: Sequence[Passage], language: str) -> bool:
+    """Check that the text below a heading uses its words, and the title does not."""
     below = [p for p in passages if _plain(p.section.split(" > ")[-1]) == heading]
     return not _stems(heading, language) <= _stems(title, language) and _speaks(
         below, heading, language
@@ -125,11 +125,11 @@ def _is_said(heading: str, title: str, passages: Sequence[Passage], language: st
 
 
 def _speaks(passages: Sequence[Passage], text: str, language: str) -> bool:
-    """Whether passages hold every informative word of a text, beside a line that is the text."""
+    """Check that passages hold every informative word of a text outside lines that are the text."""
     lines = (line for passage in passages for line in passage.text.splitlines())
-    said = [line for line in lines if _plain(line.lstrip("#")) != text]
-    wanted = {word.term for word in content_words(words(text, language))}
-    return wanted <= _stems("\n".join(said), language)
+    others = [line for line in lines if _plain(line.lstrip("#")) != text]
+    stems = {word.term for word in content_words(words(text, language))}
+    return stems <= _stems("\n".join(others), language)
 
 
 def _stems(text: str, language: str) -> set[str]:
@@ -150,7 +150,7 @@ def _headings(passages: Sequence[Passage]) -> list[str]:
 
 
 def _can_stand(text: str) -> bool:
-    """Whether a text can stand in a question: quotation marks would mean something there."""
+    """Check that a text can be quoted in a question: short, printable, without query syntax."""
     return (
         0 < len(text) <= MOST_CHARACTERS
         and any(character.isalpha() for character in text)

@@ -1,4 +1,4 @@
-"""What is told about a search beside its passages: counts, confidence, freshness, warnings."""
+"""The summary of a search beside its passages: counts, confidence, freshness, warnings."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -14,7 +14,7 @@ from atlas_search.search.scope import CorpusExtent, Extent, Reason, ShortLeg, co
 
 
 def extent_of(run: SearchRun, hits: Sequence[CorpusHits]) -> Extent:
-    """What `run` looked through, and where its legs found fewer candidates than asked for."""
+    """Return the extent of `run`, with the legs that drew fewer candidates than asked for."""
     of = run.searcher.whole if run.scope is None else corpus_extents(run.store, run.scope)
     query = run.query
     required = tuple(phrase.text for phrase in query.required)
@@ -32,16 +32,16 @@ def extent_of(run: SearchRun, hits: Sequence[CorpusHits]) -> Extent:
     )
 
 
-def _short_legs(hits: CorpusHits, of: CorpusExtent, asked: int) -> Iterator[ShortLeg]:
+def _short_legs(hits: CorpusHits, of: CorpusExtent, depth: int) -> Iterator[ShortLeg]:
     for leg, hit in hits.legs.items():
-        found = len(hit.rows)
-        if found >= asked:
+        count = len(hit.rows)
+        if count >= depth:
             continue
-        yield ShortLeg(hits.corpus, leg, found, asked, _reason(leg, found, of))
+        yield ShortLeg(hits.corpus, leg, count, depth, _reason(leg, count, of))
 
 
-def _reason(leg: Leg, found: int, of: CorpusExtent) -> Reason:
-    if found < of.passages:
+def _reason(leg: Leg, count: int, of: CorpusExtent) -> Reason:
+    if count < of.passages:
         return "index" if leg == "dense" else "words"
     return "narrowed" if of.narrowed else "corpus"
 
@@ -103,24 +103,24 @@ def _counts(
 def _unmet(run: SearchRun, checked: Sequence[CheckedPassage]) -> RequiredUnmet | None:
     if not run.too_few:
         return None
-    held = set(run.required.tolist())
+    rows = set(run.required.tolist())
     return RequiredUnmet(
         tuple(phrase.text for phrase in run.query.required),
-        len(held),
-        tuple(item.passage.id for item in checked if item.passage.row in held),
+        len(rows),
+        tuple(item.passage.id for item in checked if item.passage.row in rows),
     )
 
 
 def _about_words(run: SearchRun) -> Iterator[str]:
     for unknown in run.unknown_words:
-        said = f'No source holds "{unknown.word}"'
+        message = f'No source holds "{unknown.word}"'
         if unknown.searched_as:
-            yield f'{said}; "{unknown.searched_as}" was searched for instead.'
+            yield f'{message}; "{unknown.searched_as}" was searched for instead.'
         elif unknown.suggestions:
             alike = ", ".join(f'"{other}"' for other in unknown.suggestions)
-            yield f"{said}; spelt nearly so: {alike}."
+            yield f"{message}; spelt nearly so: {alike}."
         else:
-            yield f"{said}."
+            yield f"{message}."
 
 
 def _about_required(run: SearchRun) -> Iterator[str]:
@@ -129,18 +129,18 @@ def _about_required(run: SearchRun) -> Iterator[str]:
     phrases = " and ".join(f'"{phrase.text}"' for phrase in run.query.required)
     corpora = "" if run.request.every_corpus else f" of {', '.join(run.request.corpora)}"
     count = len(run.required)
-    held = (
+    holders = (
         f"{count or 'No'} passage{corpora} holds"
         if count < 2
         else f"{count} passages{corpora} hold"
     )
     others = "passages found without it" if count == 0 else "others follow, found without it"
-    yield f"{held} {phrases}, of {run.request.limit} asked for; {others}."
+    yield f"{holders} {phrases}, of {run.request.limit} asked for; {others}."
 
 
 def _about_candidates(scope: Extent) -> Iterator[str]:
     """Of the dense leg alone: few passages hold the words of most questions."""
     for leg in scope.short_legs:
         if leg.leg == "dense":
-            found = f"{leg.found} of {leg.asked} candidates asked for"
-            yield f"{leg.corpus}: {found}; {_REASONS[leg.reason]}."
+            count = f"{leg.found} of {leg.asked} candidates asked for"
+            yield f"{leg.corpus}: {count}; {_REASONS[leg.reason]}."

@@ -161,32 +161,32 @@ def find_legs(candidates: Candidates, rows: Sequence[int]) -> list[str]:
 def _score_once(ranking: Ranking, target: Target, depth: int) -> _Reordered:
     """Return the best `depth`, which were in the order of their similarity."""
     best, similarity = ranking.order[:depth], ranking.table.signals["semantic"]
-    given = best[np.lexsort((best, -similarity[best]))].tolist()
+    order = best[np.lexsort((best, -similarity[best]))].tolist()
     name = score_name(target)
     scores = zip(best.tolist(), ranking.scores.tolist(), strict=False)
     return _Reordered(
-        given,
-        {at: _Score("semantic", float(similarity[at])) for at in given},
+        order,
+        {at: _Score("semantic", float(similarity[at])) for at in order},
         {at: _Score(name, score) for at, score in scores},
     )
 
 
 def _read_again(first: Ranking, ranking: Ranking, target: Target, depth: int) -> _Reordered:
     """Return the best `depth` of the first stage, as many as the second was to read."""
-    given = first.order[:depth].tolist()
+    order = first.order[:depth].tolist()
     name = score_name(target)
-    before = {at: _Score(name, s) for at, s in zip(given, first.scores.tolist(), strict=False)}
-    read = {at: _Score("relevance", value) for at, value in ranking.relevance.items()}
-    return _Reordered(given, before, before | read)
+    before = {at: _Score(name, s) for at, s in zip(order, first.scores.tolist(), strict=False)}
+    relevance = {at: _Score("relevance", value) for at, value in ranking.relevance.items()}
+    return _Reordered(order, before, before | relevance)
 
 
 def _find(
-    run: "SearchRun", candidates: Candidates, ranking: Ranking, given: Sequence[int]
+    run: "SearchRun", candidates: Candidates, ranking: Ranking, positions: Sequence[int]
 ) -> dict[int, _Candidate]:
     """Return the ids and legs of the given candidates, by position."""
-    rows = ranking.table.rows[given].tolist()
+    rows = ranking.table.rows[positions].tolist()
     ids, legs = run.store.passage_ids(rows), find_legs(candidates, rows)
-    return dict(zip(given, map(_Candidate, ids, legs), strict=True))
+    return dict(zip(positions, map(_Candidate, ids, legs), strict=True))
 
 
 def _before(candidate: _Candidate, score: _Score) -> TracedDocument:

@@ -55,14 +55,16 @@ class Spellings:
         """
         shortest = max(SHORTEST - 1, len(word) - LONGEST_ENDING)
         starts = [word[:end] for end in range(len(word), shortest - 1, -1)]
-        found: dict[str, tuple[int, int]] = {}
+        likenesses: dict[str, tuple[int, int]] = {}
         for start in [stem, *starts]:
             # of a short beginning nearly every stem is two letters away
             within = min(errors, 1 if len(start) < 6 else 2)
             for other, distance in self._close(start, within).items():
                 likeness = (distance, len(word) - len(start))
-                found[other] = min(found.get(other, likeness), likeness)
-        ordered = sorted(found, key=lambda other: (found[other], -self.frequency(other), other))
+                likenesses[other] = min(likenesses.get(other, likeness), likeness)
+        ordered = sorted(
+            likenesses, key=lambda other: (likenesses[other], -self.frequency(other), other)
+        )
         return ordered[:limit]
 
     def frequency(self, term: str) -> int:
@@ -74,10 +76,10 @@ class Spellings:
         """The stems at most so many errors away, with their distance."""
         if len(term) > self._longest + errors:
             return {}  # comparing takes as long as the term is
-        found = process.extract(
+        neighbours = process.extract(
             term, self._terms, scorer=OSA.distance, score_cutoff=errors, limit=None
         )
-        return {other: int(distance) for other, distance, _ in found}
+        return {other: int(distance) for other, distance, _ in neighbours}
 
     @cached_property
     def _terms(self) -> list[str]:
@@ -90,12 +92,12 @@ class Spellings:
     @cached_property
     def _read_with_f(self) -> Mapping[str, list[str]]:
         """Stems with an f by what they are with an s: `houf` by `hous`."""
-        found: dict[str, list[str]] = defaultdict(list)
+        by_stem: dict[str, list[str]] = defaultdict(list)
         for term in self._terms:
             if "f" in term:
                 for word in words(term.replace("f", "s")):
-                    found[word.term].append(term)
-        return found
+                    by_stem[word.term].append(term)
+        return by_stem
 
 
 REPLACED_FROM = 5  # letters; a shorter word has too many neighbours to be looked for as one of them
@@ -141,10 +143,10 @@ def unknown_words(
     capital), a quoted or short word stays, and so does one whose first letter differs.
     """
     corpora = [number for numbers in by_language.values() for number in numbers]
-    found: dict[str, UnknownWord] = {}
+    unknown: dict[str, UnknownWord] = {}
     looked_up = 0
-    asked = content_words(words(query.text, query.language))
-    surfaces = [query.text[word.start : word.end] for word in asked]
+    content = content_words(words(query.text, query.language))
+    surfaces = [query.text[word.start : word.end] for word in content]
     # a number of several words is looked for as one
     numbers = {
         at
@@ -152,11 +154,11 @@ def unknown_words(
         if number.digits in query.terms
         for at in range(number.start, number.end)
     }
-    for word in asked:
+    for word in content:
         stop.check()
         surface = query.text[word.start : word.end]
-        readings = [read for code in by_language for read in words(surface, code)]
-        if surface in found or not surface.isalpha() or _HOW.search(query.text, 0, word.start):
+        readings = [reading for code in by_language for reading in words(surface, code)]
+        if surface in unknown or not surface.isalpha() or _HOW.search(query.text, 0, word.start):
             continue
         if word.start in numbers:
             continue
@@ -168,8 +170,8 @@ def unknown_words(
         likely = _suggestions(word, corpora, store, spellings) if compared else ()
         instead = replace and _is_misspelt(surface, word, readings, query, store.tokens)
         alike = [other for other in likely if other[0].lower() == word.folded[0]]
-        found[surface] = UnknownWord(surface, likely, alike[0] if instead and alike else "")
-    return tuple(found.values())
+        unknown[surface] = UnknownWord(surface, likely, alike[0] if instead and alike else "")
+    return tuple(unknown.values())
 
 
 def reworded(question: str, unknown: Iterable[UnknownWord]) -> str:
@@ -183,14 +185,14 @@ def reworded(question: str, unknown: Iterable[UnknownWord]) -> str:
 def _is_known(readings: Iterable[Word], table: TokenTable, corpora: Sequence[int]) -> bool:
     ids = np.array([table.vocabulary[term] for term in _terms(readings, table)], dtype=np.int64)
     # a word of titles or metadata is in no passage
-    told = (table.passage_frequency[ids] == 0) | (table.frequency(ids, corpora) > 0)
-    return bool(told.any())
+    known = (table.passage_frequency[ids] == 0) | (table.frequency(ids, corpora) > 0)
+    return bool(known.any())
 
 
 def _is_misspelt(
     surface: str, word: Word, readings: Iterable[Word], query: Query, table: TokenTable
 ) -> bool:
-    """Whether a word that is unknown may be taken for an error."""
+    """Check that a word may be a misspelling: long, no name, not quoted, nowhere in the store."""
     quoted = {stem for phrase in (*query.preferred, *query.required) for stem in phrase.stems}
     elsewhere = _terms(readings, table)
     long_enough = len(surface) >= REPLACED_FROM
@@ -208,15 +210,15 @@ def _suggestions(
 ) -> tuple[str, ...]:
     """The closest words of the searched sources, by their passages where equally close."""
     errors = 2 if len(word.folded) >= TWO_ERRORS_FROM else 1
-    found: list[tuple[int, int, str]] = []
+    candidates: list[tuple[int, int, str]] = []
     for stem in spellings.of_words_like(word.folded, word.term, errors, STEMS_READ):
         forms = _forms(stem, corpora, store)
         near = {form: OSA.distance(word.folded, form.lower()) for form in forms}
         if near and min(near.values()) <= errors:
             best = min(near, key=lambda form: (near[form], -forms[form], form.lower(), form))
-            found.append((near[best], -spellings.frequency(stem), best))
-    found.sort()
-    closest = [form for distance, _, form in found if distance == found[0][0]]
+            candidates.append((near[best], -spellings.frequency(stem), best))
+    candidates.sort()
+    closest = [form for distance, _, form in candidates if distance == candidates[0][0]]
     return tuple(dict.fromkeys(closest))[:MOST_SUGGESTIONS]
 
 
@@ -226,6 +228,6 @@ def _forms(stem: str, corpora: Sequence[int], store: Store) -> Counter[str]:
     forms: Counter[str] = Counter()
     for form in np.flatnonzero(table.term_of == find(stem, table.terms)).tolist():
         documents = np.searchsorted(table.ends, table.places.row(form), side="right") - 1
-        held = np.isin(store.corpus_of_documents(documents), corpora)
-        forms[table.forms[form]] += int(held.sum())
+        in_corpora = np.isin(store.corpus_of_documents(documents), corpora)
+        forms[table.forms[form]] += int(in_corpora.sum())
     return +forms

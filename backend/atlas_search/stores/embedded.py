@@ -117,8 +117,8 @@ class PassageIds:
         hash_ = np.uint64(_hash(_encoded(id_)))
         first, end = (int(np.searchsorted(self.hashes, hash_, side)) for side in ("left", "right"))
         same = self.rows[first:end]
-        known = self.of_rows(same)
-        return int(same[known.index(id_)]) if id_ in known else -1
+        ids = self.of_rows(same)
+        return int(same[ids.index(id_)]) if id_ in ids else -1
 
 
 class SplicedIds:
@@ -287,14 +287,14 @@ class EmbeddedStore:
         of_documents = {field: c for field, c in filters.items() if field not in PASSAGE_FIELDS}
         document_of = self.tokens.document_of
         allowed = _mask(self._records.matching_documents(of_documents), self.manifest.documents)
-        held = allowed[document_of]
+        holds = allowed[document_of]
         if of_passages:
-            held &= _mask(self._records.matching_passages(of_passages), len(held))
+            holds &= _mask(self._records.matching_passages(of_passages), len(holds))
         for phrase in required:
-            held &= _mask(self._holding(phrase), len(held))
+            holds &= _mask(self._holding(phrase), len(holds))
         for phrase in excluded:
-            held &= ~_mask(self._holding(phrase), len(held))
-        rows = np.flatnonzero(held)
+            holds &= ~_mask(self._holding(phrase), len(holds))
+        rows = np.flatnonzero(holds)
         return Scope(rows, np.flatnonzero(_mask(document_of[rows], self.manifest.documents)))
 
     def _holding(self, phrase: Sequence[str]) -> IntArray:
@@ -357,9 +357,9 @@ class EmbeddedStore:
         count, gone = self._indexed[corpus], self._gone[corpus]
         if count == gone:
             return np.empty(0, dtype=np.int64), np.empty(0)
-        asked = depth + 2 * depth * gone // count
+        limit = depth + 2 * depth * gone // count
         while True:
-            result = index.nearest(corpus, vector, asked)
+            result = index.nearest(corpus, vector, limit)
             rows = self._ids.rows_of(result.ids)
             if not gone:
                 if (rows < 0).any():  # damage, and no answer
@@ -369,9 +369,9 @@ class EmbeddedStore:
                     )
                 return rows, result.similarities
             stands = (rows >= 0) & ~self._is_recent[rows]
-            if np.count_nonzero(stands) >= depth or len(result.ids) < asked:
+            if np.count_nonzero(stands) >= depth or len(result.ids) < limit:
                 return rows[stands], result.similarities[stands]
-            asked *= 2
+            limit *= 2
 
     def compares_all(self, corpus: str) -> bool:
         return self._index is None or corpus not in self._index.corpora

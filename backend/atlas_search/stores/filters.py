@@ -126,8 +126,8 @@ def _condition(condition: Condition) -> tuple[str, list[str | float]]:
 
 def _within(*ends: tuple[str, str | float | None]) -> tuple[str, list[str | float]]:
     """Join the conditions of the ends that are set; without any nothing is within."""
-    given = [(clause, value) for clause, value in ends if value is not None]
-    return " AND ".join(clause for clause, _ in given) or "0", [value for _, value in given]
+    parts = [(clause, value) for clause, value in ends if value is not None]
+    return " AND ".join(clause for clause, _ in parts) or "0", [value for _, value in parts]
 
 
 def _is_one(speakers: str, listed: str) -> bool:

@@ -89,8 +89,8 @@ class Index(_Part):
 
 
 class IndexRecall(_Part):
-    """What the vector index of a corpus finds: the share of the 200 nearest passages, when it was
-    measured, with the `ef_search` that was set for that."""
+    """Recall of a corpus's vector index: the share of the 200 nearest passages that it found when
+    it was measured, with the `ef_search` that was set for that."""
 
     ef_search: int
     recall: float
@@ -283,6 +283,6 @@ def _missing(folder: Path) -> str:
 
 def _others(folder: Path) -> str:
     """Name the collections beside a folder that is none."""
-    found = sorted(path.parent.name for path in folder.parent.glob(f"*/{FILE_NAME}"))
-    shown = f"{', '.join(found[:SHOWN])}{' ...' if len(found) > SHOWN else ''}"
-    return f"Collections there: {shown}. " if found else ""
+    names = sorted(path.parent.name for path in folder.parent.glob(f"*/{FILE_NAME}"))
+    listed = f"{', '.join(names[:SHOWN])}{' ...' if len(names) > SHOWN else ''}"
+    return f"Collections there: {listed}. " if names else ""

@@ -135,7 +135,7 @@ class RecordFiles:
             result = [connection.execute(f"PRAGMA {s}.integrity_check").fetchone() for s in schemas]
         finally:
             self._idle.put(connection)
-        return next((str(said) for (said,) in result if said != "ok"), "ok")
+        return next((str(message) for (message,) in result if message != "ok"), "ok")
 
     def unreadable(self, error: Exception) -> DamagedStore:
         """Return the error of files that cannot be read."""

@@ -230,8 +230,8 @@ class RecordWriter:
             "row": self._passages - rows.start,
         }
         of_documents, of_rows = (
-            f"{name} >= {found.start} AND {name} < {found.stop}"
-            for name, found in (("document", documents), ("row", rows))
+            f"{name} >= {run.start} AND {name} < {run.stop}"
+            for name, run in (("document", documents), ("row", rows))
         )
         for table, condition, order in (
             ("documents", of_documents, "document"),
@@ -241,10 +241,10 @@ class RecordWriter:
         ):
             columns = [row[1] for row in self._connection.execute(f"PRAGMA table_info({table})")]
             values = [f"{c} + {moved[c]}" if c in moved else c for c in columns]
-            for kept in self._kept:  # a run may begin in the base and end in what is recent
+            for source in self._kept:  # a run may begin in the base and end in what is recent
                 self._connection.execute(
                     f"INSERT INTO main.{table} ({', '.join(columns)}) SELECT {', '.join(values)} "
-                    f"FROM {kept}.{table} WHERE {condition} ORDER BY {order}"
+                    f"FROM {source}.{table} WHERE {condition} ORDER BY {order}"
                 )
         self._documents += len(documents)
         self._passages += len(rows)

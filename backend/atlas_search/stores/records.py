@@ -255,7 +255,7 @@ class Records:
 
     def titled(self, documents: IntArray, words: str) -> IntArray:
         """Return the documents whose title holds all `words`, in capitals or not; ascending."""
-        wanted = fold(words).split()
+        parts = fold(words).split()
         query = """
             SELECT document, title FROM {documents} d
             WHERE d.document IN (SELECT value FROM json_each(?))
@@ -263,7 +263,7 @@ class Records:
         rows = self._rows(query, (json.dumps(self._document_number.keys(documents)),))
         titles = ((document, self._folded(title)) for document, title in rows)
         return self._document_number.numbers(
-            [document for document, title in titles if all(word in title for word in wanted)]
+            [document for document, title in titles if all(word in title for word in parts)]
         )
 
     def read_sources(
@@ -276,19 +276,19 @@ class Records:
         others = self._files.each(f"EXISTS (SELECT 1 {own} AND {_OF_OTHERS})", " OR ")
         query = f"SELECT name, origin, bytes, remarks, {documents} AS documents, "
         query += f"{'0' if corpora is None else others} AS is_of_others FROM {{sources}} s"
-        seen = "1" if corpora is None else "documents > 0 AND NOT is_of_others"
-        counted = f"SELECT * FROM {{}} WHERE {seen}"
-        known = {"corpora": json.dumps(sorted(corpora or ())), "limit": limit, "offset": offset}
+        is_visible = "1" if corpora is None else "documents > 0 AND NOT is_of_others"
+        visible = f"SELECT * FROM {{}} WHERE {is_visible}"
+        values = {"corpora": json.dumps(sorted(corpora or ())), "limit": limit, "offset": offset}
         (totals,) = self._rows(
             query,
-            known,
+            values,
             outer="SELECT COUNT(*) AS files, TOTAL(documents = 0) AS refused, "
-            f"TOTAL(documents = 0 OR remarks != '[]') AS listed FROM ({counted})",
+            f"TOTAL(documents = 0 OR remarks != '[]') AS listed FROM ({visible})",
         )
         page = self._rows(
             query,
-            known,
-            outer=f"SELECT * FROM ({counted}) WHERE documents = 0 OR remarks != '[]' "
+            values,
+            outer=f"SELECT * FROM ({visible}) WHERE documents = 0 OR remarks != '[]' "
             "ORDER BY documents > 0, origin, name LIMIT :limit OFFSET :offset",
         )
         return ReadSources(
@@ -412,7 +412,7 @@ class Records:
         `corpora` are those of the documents, by index.
         """
         rows = self._files.rows_in_turn
-        found = rows(
+        documents = rows(
             "SELECT id, source, key, stem, digest, characters, metadata FROM {documents} d "
             "ORDER BY document"
         )
@@ -421,13 +421,13 @@ class Records:
             {origin for (origin,) in rows("SELECT DISTINCT origin FROM {documents} d")}
         )
         if len(origins) == 1:
-            of_origins = origins * len(found)
+            of_origins = origins * len(documents)
         else:
             each = rows("SELECT origin FROM {documents} d ORDER BY document")
             of_origins = self._document_number.in_order([origin for (origin,) in each])
-        if len(found) != len(corpora):
-            raise ValueError(f"{len(found)} documents of {len(corpora)}")
-        ids, sources, *others = zip(*self._document_number.in_order(found), strict=True)
+        if len(documents) != len(corpora):
+            raise ValueError(f"{len(documents)} documents of {len(corpora)}")
+        ids, sources, *others = zip(*self._document_number.in_order(documents), strict=True)
         return DocumentColumns(ids, corpora, sources, of_origins, *others)
 
     def stored_document(self, index: int) -> tuple[Document, list[Passage]]:
@@ -508,11 +508,11 @@ def metadata_of(texts: Iterable[str]) -> list[Metadata]:
     different = list(dict.fromkeys(texts))  # many have the same
     # as one text: tens of thousands take a third of the time so
     loaded: list[dict[str, str | float | list[str]]] = json.loads(f"[{','.join(different)}]")
-    read: dict[str, Metadata] = {
+    by_text: dict[str, Metadata] = {
         text: {
             field: tuple(value) if isinstance(value, list) else value
             for field, value in own.items()
         }
         for text, own in zip(different, loaded, strict=True)
     }
-    return [read[text] for text in texts]
+    return [by_text[text] for text in texts]

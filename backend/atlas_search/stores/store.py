@@ -356,11 +356,11 @@ def _tokens(
 ) -> TokenTable:
     """Return the table without the words that only other corpora hold."""
     frequency = table.frequencies(corpora)
-    held = frequency > 0
+    occurs = frequency > 0
     values = table.values_of.take(documents).value
-    held[table.values.take(values).value] = True  # words of metadata are in no other count
+    occurs[table.values.take(values).value] = True  # words of metadata are in no other count
     own = {field.name: getattr(table, field.name) for field in fields_of(TokenTable)} | {
-        "vocabulary": {term: id_ for term, id_ in table.vocabulary.items() if held[id_]},
+        "vocabulary": {term: id_ for term, id_ in table.vocabulary.items() if occurs[id_]},
         "passage_frequency": frequency,
         "terms_of": Ragged.of([table.terms_of.row(corpus) for corpus in corpora]),
         "counts_of": Ragged.of([table.counts_of.row(corpus) for corpus in corpora]),

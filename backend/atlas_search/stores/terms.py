@@ -233,8 +233,8 @@ def passage_frequency(table: TokenTable, rows: IntArray, terms: int) -> IntArray
     contexts too."""
     frequency = np.zeros(terms, dtype=np.int32)
     for start in range(0, len(rows), BLOCK):
-        taken = [of.take(at) for of, at in table.indexed(rows[start : start + BLOCK])]
-        pairs = sorted_unique(np.concatenate([of.row * terms + of.value for of in taken]))
+        columns = [of.take(at) for of, at in table.indexed(rows[start : start + BLOCK])]
+        pairs = sorted_unique(np.concatenate([of.row * terms + of.value for of in columns]))
         frequency += np.bincount(pairs % terms, minlength=terms).astype(np.int32)
     return frequency
 
@@ -272,12 +272,12 @@ def _counts(
 
 def _held_by_none(table: TokenTable) -> IntArray:
     """Return the terms of a table that occur nowhere in it."""
-    held = table.passage_frequency > 0
+    occurs = table.passage_frequency > 0
     documents = np.arange(table.documents)
-    held[table.titles.take(documents).value] = True  # a document may have no passage
+    occurs[table.titles.take(documents).value] = True  # a document may have no passage
     values = table.values_of.take(documents).value
-    held[table.values.take(values).value] = True
-    return np.flatnonzero(~held)
+    occurs[table.values.take(values).value] = True
+    return np.flatnonzero(~occurs)
 
 
 class TokenWriter:

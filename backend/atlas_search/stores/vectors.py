@@ -88,10 +88,10 @@ class Cosines:
         self._compare(rows[done:], result[done:])
         return result
 
-    def _compare(self, rows: IntArray, found: FloatArray) -> None:
+    def _compare(self, rows: IntArray, result: FloatArray) -> None:
         for start in range(0, len(rows), AT_ONCE):
             part = slice(start, start + AT_ONCE)
-            found[part] = cosines(self._vectors_of(rows[part]), self.vector)
+            result[part] = cosines(self._vectors_of(rows[part]), self.vector)
 
 
 VECTORS, DIGESTS, TOKENS, SUMS = "vectors.npy", "digests.npy", "tokens.npy", "sums.npy"
@@ -130,9 +130,9 @@ class Embeddings:
             return {}
         # the first eight bytes tell nearly all apart
         begin = np.ascontiguousarray(self.digests[:, :8]).view(np.uint64)[:, 0]
-        wanted = np.array([int.from_bytes(d[:8], sys.byteorder) for d in digests], dtype=np.uint64)
+        heads = np.array([int.from_bytes(d[:8], sys.byteorder) for d in digests], dtype=np.uint64)
         result: dict[bytes, int] = {}
-        for row in np.flatnonzero(np.isin(begin, wanted)).tolist():
+        for row in np.flatnonzero(np.isin(begin, heads)).tolist():
             digest = self.digests[row].tobytes()
             if digest in digests:
                 result.setdefault(digest, row)
@@ -433,12 +433,12 @@ def change_vectors(
     """
     _copy(source, folder)
     with _opened(folder) as client:
-        wanted = {_name(corpus.corpus) for corpus in corpora}
+        names = {_name(corpus.corpus) for corpus in corpora}
         present = {each.name: each for each in client.list_collections()}
-        for name in present.keys() - wanted:
+        for name in present.keys() - names:
             client.delete_collection(name)
         for corpus, ids in gone.items():
-            if _name(corpus) in wanted:
+            if _name(corpus) in names:
                 for start in range(0, len(ids), BATCH):
                     present[_name(corpus)].delete(ids=list(ids[start : start + BATCH]))
         for corpus, ids, vectors in corpora:
@@ -516,10 +516,10 @@ def read_collection(folder: Path, name: str) -> Iterator[ChromaRecord]:
         names = sorted(collection.name for collection in client.list_collections())
         chosen = name or (names[0] if len(names) == 1 else "")
         if chosen not in names:
-            known = ", ".join(names) or "none"
+            listed = ", ".join(names) or "none"
             missing = f"no collection {name!r}" if name else f"{len(names)} collections"
             raise SourceError(
-                f"{folder} has {missing}. Name one with --from-collection; it has: {known}."
+                f"{folder} has {missing}. Name one with --from-collection; it has: {listed}."
             )
         yield from _records(client.get_collection(chosen, embedding_function=None))
 

@@ -179,12 +179,12 @@ def _check_manifest(version: _Version) -> str:
 
 
 def _check_order(version: _Version) -> str:
-    found = Order.read(version.folder / ORDER)
-    assert found is not None
+    order = Order.read(version.folder / ORDER)
+    assert order is not None
     rows, documents = keys_of(version.folder)
-    same = np.array_equal(found.rows, rows) and np.array_equal(found.documents, documents)
+    same = np.array_equal(order.rows, rows) and np.array_equal(order.documents, documents)
     _require(same, "it is not that of the documents")
-    return f"{len(found.rows)} passages, {found.recent} of them beside the base"
+    return f"{len(order.rows)} passages, {order.recent} of them beside the base"
 
 
 def _check_records(version: _Version) -> str:
@@ -203,26 +203,28 @@ def _check_records(version: _Version) -> str:
 
 
 def _check_ids(version: _Version) -> str:
-    found = read_ids(version.folder / IDS, version.order)
+    stored = read_ids(version.folder / IDS, version.order)
     with version.records() as records:
         ids = records.passage_ids()
-    _require(len(found) == len(ids), f"it has {len(found)} passages")
+    _require(len(stored) == len(ids), f"it has {len(stored)} passages")
     rows = np.arange(len(ids))
-    _require(found.of_rows(rows) == ids, "the ids are not those of the passages")
-    _require(np.array_equal(found.rows_of(ids), rows), "passages are not found by their ids")
+    _require(stored.of_rows(rows) == ids, "the ids are not those of the passages")
+    _require(np.array_equal(stored.rows_of(ids), rows), "passages are not found by their ids")
     return f"the ids of {len(ids)} passages"
 
 
 def _check_embeddings(version: _Version) -> str:
     manifest = version.manifest
-    found = version.embeddings()
+    embeddings = version.embeddings()
     shape = (manifest.passages, manifest.embedding.dimension)
-    _require(found.vectors.shape == shape, f"the vectors have shape {found.vectors.shape}")
-    for piece in found.pieces:
+    _require(
+        embeddings.vectors.shape == shape, f"the vectors have shape {embeddings.vectors.shape}"
+    )
+    for piece in embeddings.pieces:
         lengths = np.linalg.norm(piece.vectors, axis=1)
         _require(bool(np.all(np.abs(lengths - 1) < SAME)), "there are vectors not of unit length")
     for passage in _passages(version, range(manifest.passages)):
-        same = found.digests[passage.row].tobytes() == text_digest(passage.embedded)
+        same = embeddings.digests[passage.row].tobytes() == text_digest(passage.embedded)
         _require(same, f"vector {passage.row} is not that of its passage")
     return f"{manifest.passages} vectors and the texts they belong to"
 
@@ -292,12 +294,12 @@ def _check_chroma(version: _Version) -> str:
         rows = start + np.flatnonzero(in_base[start:end])
         gone = frozenset(version.order.gone.get(corpus.id, ())) if version.order else frozenset()
         if len(rows) or gone:
-            known = {ids[row]: at for at, row in enumerate(rows.tolist())}
+            positions = {ids[row]: at for at, row in enumerate(rows.tolist())}
             own = embeddings.vectors[rows] if version.order else embeddings.vectors[start:end]
-            recalls[corpus.id] = _check_index(version.folder, corpus.id, known, own, gone)
+            recalls[corpus.id] = _check_index(version.folder, corpus.id, positions, own, gone)
     for name, recall in recalls.items():
-        measured = manifest.index_recalls.get(name)
-        least = measured.recall - WORSE if measured else LEAST_RECALL
+        before = manifest.index_recalls.get(name)
+        least = before.recall - WORSE if before else LEAST_RECALL
         _require(recall >= least, f"{name} finds only {recall:.1%} of the true nearest passages")
     worst = min(recalls.values(), default=1.0)
     return (
@@ -317,7 +319,7 @@ def _check_index(
     besides."""
     vectors = Vectors(folder / CHROMA, [corpus], lists=True)
     try:
-        seen = left = 0
+        checked = left = 0
         for each, stored in vectors.items(corpus):
             strange = [id_ for id_ in each if id_ not in rows and id_ not in gone]
             _require(not strange, f"{corpus} has {strange[:1]}, which is no passage")
@@ -325,9 +327,9 @@ def _check_index(
             expected = own[[rows[each[n]] for n in at]]
             off = float(np.abs(stored[at] - expected).max(initial=0.0))
             _require(off < SAME, f"{corpus} has vectors that are not the passages'")
-            seen += len(at)
+            checked += len(at)
             left += len(each) - len(at)
-        _require(seen == len(rows), f"{corpus} has {seen} vectors")
+        _require(checked == len(rows), f"{corpus} has {checked} vectors")
         _require(left == len(gone), f"{corpus} has {left} vectors of passages that are gone")
         return index_recall(vectors, corpus, rows, own)
     finally:

@@ -100,8 +100,8 @@ def files_written_later(version: Path, names: Iterable[str]) -> list[str]:
     """
     manifest = version / FILE_NAME
     try:
-        written = manifest.stat().st_mtime_ns if manifest.exists() else 0
-        return [name for name in names if (version / name).stat().st_mtime_ns > written]
+        written_at = manifest.stat().st_mtime_ns if manifest.exists() else 0
+        return [name for name in names if (version / name).stat().st_mtime_ns > written_at]
     except OSError as error:
         raise DamagedStore(f"{error.filename} cannot be read ({error.strerror})") from error
 
@@ -130,11 +130,11 @@ def _size_problem(version: Path, manifest: Manifest) -> str:
     for part, expected in manifest.sizes.items():
         names = files_of(manifest, part)
         try:
-            found = sum((version / name).stat().st_size for name in names)
+            size = sum((version / name).stat().st_size for name in names)
         except OSError as error:
             return f"{error.filename} cannot be read ({error.strerror})"
-        if found != expected:
-            return f"{part} has {found} bytes, not {expected} as it was written"
+        if size != expected:
+            return f"{part} has {size} bytes, not {expected} as it was written"
     return ""
 
 
@@ -343,10 +343,10 @@ def rollback(folder: Path, version: str = "") -> Manifest:
         older = [name for name in others if name < live.version]
         chosen = version or next(iter(older), "")
         if chosen not in others:
-            known = ", ".join(others) or "none"
+            listed = ", ".join(others) or "none"
             raise SourceError(
                 f"{live.collection} has no {'version ' + version if version else 'earlier version'}"
-                f" to go back to. Live is {live.version}; other versions on disk: {known}."
+                f" to go back to. Live is {live.version}; other versions on disk: {listed}."
             )
         if problem := visible_problem(folder / chosen, others[chosen]):
             raise SourceError(f"{chosen} is damaged: {problem}. {live.version} stays live.")

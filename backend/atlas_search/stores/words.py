@@ -144,9 +144,9 @@ class _Union:
         return listed
 
 
-def _used(numbers: IntArray, kept: NDArray[np.bool_], of: Sequence[str]) -> NDArray[np.bool_]:
+def _used(numbers: IntArray, is_kept: NDArray[np.bool_], of: Sequence[str]) -> NDArray[np.bool_]:
     used = np.zeros(len(of), dtype=bool)
-    used[numbers[kept]] = True
+    used[numbers[is_kept]] = True
     return used
 
 
@@ -435,8 +435,8 @@ class WordWriter:
         number = self._number
         used = np.bincount(tokens, minlength=len(number)) > 0
         for form in np.flatnonzero(used & (number < 0)).tolist():
-            written = (table.forms[form], table.terms[table.term_of[form]])
-            number[form] = self._forms.setdefault(written, len(self._forms))
+            key = (table.forms[form], table.terms[table.term_of[form]])
+            number[form] = self._forms.setdefault(key, len(self._forms))
         return number
 
     def _append(

@@ -51,8 +51,10 @@ def _per_corpus(run: WordsRun, hits_of: IntArray) -> dict[str, int]:
     owners = run.store.corpus_of_documents(holding)
     count = len(run.store.corpora)
     sums = np.bincount(owners, weights=hits_of[holding], minlength=count).astype(np.int64)
-    found = {corpus.id: hits for corpus, hits in zip(run.store.corpora, sums.tolist(), strict=True)}
-    return {id_: found[id_] for id_ in run.request.corpora}
+    counts = {
+        corpus.id: hits for corpus, hits in zip(run.store.corpora, sums.tolist(), strict=True)
+    }
+    return {id_: counts[id_] for id_ in run.request.corpora}
 
 
 def _sample(run: WordsRun, hits: Hits, asked: LinesRequest) -> Hits:
@@ -61,21 +63,21 @@ def _sample(run: WordsRun, hits: Hits, asked: LinesRequest) -> Hits:
         return hits
     # hits that begin at one place are told apart by their lengths
     numbers = (_in_corpus(run, hits) << 8) ^ (hits.ends - hits.starts)
-    drawn = lots(numbers, asked.seed)
-    order = np.lexsort((hits.ends, hits.starts, drawn))
+    draws = lots(numbers, asked.seed)
+    order = np.lexsort((hits.ends, hits.starts, draws))
     return hits.where(np.sort(order[: asked.sample]))
 
 
 def _in_corpus(run: WordsRun, hits: Hits) -> IntArray:
     """A number for the place of each hit that does not depend on what other corpora there are."""
     owners = run.store.corpus_of_documents(run.table.documents_of(hits.starts))
-    found = hits.starts.copy()
+    numbers = hits.starts.copy()
     for number, corpus in enumerate(run.store.corpora):
         own = owners == number
         if own.any():
             first = run.table.ends[run.store.documents_of([corpus.id])[0]]
-            found[own] = (found[own] - first) ^ (crc32(corpus.id.encode()) << 24)
-    return found
+            numbers[own] = (numbers[own] - first) ^ (crc32(corpus.id.encode()) << 24)
+    return numbers
 
 
 def _keys(run: WordsRun, hits: Hits, sort: Sort) -> Sequence[Key]:
@@ -130,12 +132,12 @@ def _lines(
     run: WordsRun, reach: Reach, hits: Hits, chosen: IntArray, context: int
 ) -> Iterator[Line]:
     ascending = np.sort(chosen)
-    shown = hits.where(ascending)
-    documents = run.table.documents_of(shown.starts)
-    passages = run.store.passages(reach.openers(shown).tolist())
+    lines = hits.where(ascending)
+    documents = run.table.documents_of(lines.starts)
+    passages = run.store.passages(reach.openers(lines).tolist())
     for at in np.searchsorted(ascending, chosen).tolist():
         document = int(documents[at])
-        place = slice(int(shown.starts[at]), int(shown.ends[at]))
+        place = slice(int(lines.starts[at]), int(lines.ends[at]))
         yield _line(run, document, passages[at], _bounds(run.table, document, place, context))
 
 
@@ -154,9 +156,9 @@ def _line(
 ) -> Line:
     left, start, end, right = bounds
     left, right = max(left, start - LONGEST), min(right, end + LONGEST)
-    shown = min(end, start + LONGEST)
+    cut = min(end, start + LONGEST)
     texts = run.store.texts(
-        [(document, left, start), (document, start, shown), (document, end, right)]
+        [(document, left, start), (document, start, cut), (document, end, right)]
     )
     before, hit, after = texts
     return Line(

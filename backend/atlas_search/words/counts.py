@@ -60,12 +60,12 @@ def of_point(store: Store, point: Point) -> IntArray:
 def _by_time(days: DocumentDays, every: IntArray, years: int) -> Groups:
     """Every year or decade from the first to the last, also those without a document."""
     first, last = (_years(side) // years for side in (days.first, days.last))
-    known = ~np.isnat(days.first) & (first == last)
-    if not known.any():
+    is_known = ~np.isnat(days.first) & (first == last)
+    if not is_known.any():
         return Groups(every, np.full(len(every), UNKNOWN), (None,), DATE)
-    start, end = int(first[known].min()), int(first[known].max())
+    start, end = int(first[is_known].min()), int(first[is_known].max())
     labels = [_label(number, years) for number in range(start, end + 1)]
-    return Groups(every, np.where(known, first - start + 1, UNKNOWN), (None, *labels), DATE)
+    return Groups(every, np.where(is_known, first - start + 1, UNKNOWN), (None, *labels), DATE)
 
 
 def _years(days: np.ndarray) -> IntArray:
@@ -126,7 +126,7 @@ def tabulate(run: WordsRun, asked: CountsRequest) -> WordCounts:
 
 
 class _PerDocument:
-    """What is added up, by document: hits, words, documents and passages with a hit and of all."""
+    """Columns of counts by document: hits, words, documents and passages with a hit and in all."""
 
     def __init__(self, run: WordsRun):
         reach, count = run.reach, run.table.documents
@@ -142,19 +142,19 @@ class _PerDocument:
 
     def sums(self, documents: IntArray, numbers: IntArray, count: int) -> IntArray:
         """Of each of `count` groups; shape (6, groups)."""
-        found = [
+        sums = [
             # sums of integers below 2 ** 53 are exact
             np.bincount(numbers, weights=column[documents], minlength=count)
             for column in self.columns
         ]
-        return np.stack(found).astype(np.int64)
+        return np.stack(sums).astype(np.int64)
 
 
 def _cells(
     run: WordsRun, asked: CountsRequest, grouped: Groups, table: _PerDocument, *, split: bool
 ) -> Iterator[Cell]:
-    kept = table.counted[grouped.documents]
-    documents, numbers = grouped.documents[kept], grouped.numbers[kept]
+    is_counted = table.counted[grouped.documents]
+    documents, numbers = grouped.documents[is_counted], grouped.numbers[is_counted]
     if not len(documents):
         return
     corpora = run.store.corpora if split else ()
@@ -173,11 +173,11 @@ def _cells(
 
 def _listed(by: str, numbers: IntArray) -> list[int]:
     """The groups in order, UNKNOWN last; of years all from the first with a document on."""
-    known = np.unique(numbers)
-    listed = known[known != UNKNOWN]
+    distinct = np.unique(numbers)
+    listed = distinct[distinct != UNKNOWN]
     if _is_time(by) and len(listed):
         listed = np.arange(listed[0], listed[-1] + 1)
-    return [*listed.tolist(), *([UNKNOWN] if len(known) and known[0] == UNKNOWN else [])]
+    return [*listed.tolist(), *([UNKNOWN] if len(distinct) and distinct[0] == UNKNOWN else [])]
 
 
 def _is_time(by: str) -> bool:
@@ -187,7 +187,7 @@ def _is_time(by: str) -> bool:
 def _filters(
     run: WordsRun, by: str, grouped: Groups, label: str | None
 ) -> dict[str, list[str]] | None:
-    """What finds the documents of a group; None if a filter cannot, or the field has one."""
+    """Build the filter of a group's documents; None if none can, or the field has one already."""
     if not grouped.field:
         return {}
     if label is None or grouped.field in run.request.filters:

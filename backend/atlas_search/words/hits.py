@@ -30,20 +30,20 @@ class Hits(NamedTuple):
 
 
 def near_places(table: WordTable, hits: Hits, left: int, right: int) -> BoolArray:
-    """Whether each place of the table is near a hit, in its document.
+    """Mark the places of the table that are near a hit of the same document.
 
     At most `left` words before it, or `right` after it: those of `NEAR/right,left` from there.
     """
-    found = np.zeros(len(table.tokens), dtype=bool)
+    is_near = np.zeros(len(table.tokens), dtype=bool)
     documents = table.documents_of(hits.starts)
     first, last = table.ends[documents], table.ends[documents + 1]
     for step in range(1, left + 1):
         places = hits.starts - step
-        found[places[places >= first]] = True
+        is_near[places[places >= first]] = True
     for step in range(right):
         places = hits.ends + step
-        found[places[places < last]] = True
-    return found
+        is_near[places[places < last]] = True
+    return is_near
 
 
 def find_hits(node: Node, table: WordTable, how: Comparison, stop: Stop) -> Hits:
@@ -53,44 +53,46 @@ def find_hits(node: Node, table: WordTable, how: Comparison, stop: Stop) -> Hits
         return _find_words(node, table, how)
     if isinstance(node, Near):
         left = find_hits(node.left, table, how, stop)
-        wanted = _frequent_word(node, table, how, len(left.starts))
-        if wanted is not None:
-            return left.where(_is_beside(table, left, wanted, node.before, node.after))
+        frequent = _frequent_word(node, table, how, len(left.starts))
+        if frequent is not None:
+            return left.where(_is_beside(table, left, frequent, node.before, node.after))
         right = find_hits(node.right, table, how, stop)
         return left.where(_is_near(table, left, right, node.before, node.after))
     return merge([find_hits(part, table, how, stop) for part in node.parts])
 
 
 def _frequent_word(node: Near, table: WordTable, how: Comparison, hits: int) -> BoolArray | None:
-    """Which forms are the one word that is wanted near, where it is more frequent than the hits it
-    may be near of, a few words away; else None."""
+    """Mark the forms of the right side if it is one word, more frequent than `hits`, at most STEPS
+    away; else return None."""
     right = node.right
-    asked = slots(right.text, how.language) if isinstance(right, Words) else []
-    if len(asked) != 1 or isinstance(asked[0], AnyWord) or max(node.before, node.after) > STEPS:
+    words = slots(right.text, how.language) if isinstance(right, Words) else []
+    if len(words) != 1 or isinstance(words[0], AnyWord) or max(node.before, node.after) > STEPS:
         return None
-    forms = forms_of(asked[0], table, how)
+    forms = forms_of(words[0], table, how)
     if table.counts(forms) <= hits:
         return None
-    wanted = np.zeros(len(table.forms), dtype=bool)
-    wanted[forms] = True
-    return wanted
+    is_form = np.zeros(len(table.forms), dtype=bool)
+    is_form[forms] = True
+    return is_form
 
 
 def _is_beside(
-    table: WordTable, hits: Hits, wanted: BoolArray, most_before: int, most_after: int
+    table: WordTable, hits: Hits, is_wanted: BoolArray, most_before: int, most_after: int
 ) -> BoolArray:
-    """Which hits have a word of the `wanted` forms near: the words beside each are looked at, for
-    to list all places of a frequent word takes longer."""
+    """Mark the hits near a word whose form is marked in `is_wanted`.
+
+    The words beside each hit are read, because listing all places of a frequent word takes longer.
+    """
     documents = table.documents_of(hits.starts)
     first, last = table.ends[documents], table.ends[documents + 1]
-    found = np.zeros(len(hits.starts), dtype=bool)
-    left = np.arange(len(found))  # nothing beside these yet
+    is_beside = np.zeros(len(hits.starts), dtype=bool)
+    remaining = np.arange(len(is_beside))  # nothing beside these yet
     for step in sorted({*range(most_after), *range(-most_before, 0)}, key=abs):
-        places = (hits.starts if step < 0 else hits.ends)[left] + step
-        inside = (places >= first[left]) & (places < last[left])
-        found[left] = inside & wanted[table.tokens[np.where(inside, places, 0)]]
-        left = left[~found[left]]
-    return found
+        places = (hits.starts if step < 0 else hits.ends)[remaining] + step
+        inside = (places >= first[remaining]) & (places < last[remaining])
+        is_beside[remaining] = inside & is_wanted[table.tokens[np.where(inside, places, 0)]]
+        remaining = remaining[~is_beside[remaining]]
+    return is_beside
 
 
 def merge(found: Sequence[Hits]) -> Hits:
@@ -105,10 +107,10 @@ def merge(found: Sequence[Hits]) -> Hits:
 
 
 def _find_words(node: Words, table: WordTable, how: Comparison) -> Hits:
-    asked = slots(node.text, how.language)
+    words = slots(node.text, how.language)
     forms = {
         at: forms_of(slot, table, how)
-        for at, slot in enumerate(asked)
+        for at, slot in enumerate(words)
         if not isinstance(slot, AnyWord)
     }
     if not forms:  # a language that takes words apart at apostrophes may leave only `*`
@@ -116,13 +118,13 @@ def _find_words(node: Words, table: WordTable, how: Comparison) -> Hits:
     # from the rarest word on there is least to compare
     rarest = min(forms, key=lambda at: table.counts(forms[at]))
     starts = table.places_of(forms.pop(rarest)) - rarest
-    starts = starts[(starts >= 0) & (starts + len(asked) <= len(table.tokens))]
-    for at, wanted in forms.items():
+    starts = starts[(starts >= 0) & (starts + len(words) <= len(table.tokens))]
+    for at, numbers in forms.items():
         is_wanted = np.zeros(len(table.forms), dtype=bool)
-        is_wanted[wanted] = True
+        is_wanted[numbers] = True
         starts = starts[is_wanted[table.tokens[starts + at]]]
-    ends = starts + len(asked)
-    if len(asked) > 1:
+    ends = starts + len(words)
+    if len(words) > 1:
         within = ends <= table.ends[table.documents_of(starts) + 1]
         starts, ends = starts[within], ends[within]
     return Hits(starts, ends)
@@ -131,7 +133,7 @@ def _find_words(node: Words, table: WordTable, how: Comparison) -> Hits:
 def _is_near(
     table: WordTable, left: Hits, right: Hits, most_before: int, most_after: int
 ) -> BoolArray:
-    """Which of `left` have a hit of `right` near, in the same document."""
+    """Mark the hits of `left` with a hit of `right` near, in the same document."""
     if not len(right.starts):
         return np.zeros(len(left.starts), dtype=bool)
     if max(most_before, most_after) <= STEPS:
@@ -145,28 +147,28 @@ def _is_near(
     at = np.searchsorted(ends, left.starts, side="right") - 1
     before = ends[np.maximum(at, 0)]
     precedes = (at >= 0) & (left.starts - before < most_before) & (before > table.ends[documents])
-    found: BoolArray = follows | precedes
-    return found
+    result: BoolArray = follows | precedes
+    return result
 
 
 def _is_some_steps_near(
     table: WordTable, left: Hits, right: Hits, most_before: int, most_after: int
 ) -> BoolArray:
-    """The same step by step, which is quicker for a few: no hit is looked up among millions."""
+    """Do as `_is_near` step by step, which for a few is quicker than to search millions of hits."""
     documents = table.documents_of(left.starts)
     first, last = table.ends[documents], table.ends[documents + 1]
-    found = np.zeros(len(left.starts), dtype=bool)
+    result = np.zeros(len(left.starts), dtype=bool)
     marked = np.zeros(len(table.tokens) + 1, dtype=bool)
     marked[right.starts] = True
     for step in range(most_after):
         places = left.ends + step
-        found |= (places < last) & marked[np.minimum(places, len(table.tokens))]
+        result |= (places < last) & marked[np.minimum(places, len(table.tokens))]
     marked[right.starts] = False
     marked[right.ends] = True
     for step in range(most_before):
         places = left.starts - step
-        found |= (places > first) & marked[np.maximum(places, 0)]
-    return found
+        result |= (places > first) & marked[np.maximum(places, 0)]
+    return result
 
 
 _NONE = np.empty(0, dtype=np.int64)
@@ -209,8 +211,8 @@ def _part(items: IntArray, keys: Sequence[Key], start: int, end: int) -> IntArra
 
 
 def _sort(items: IntArray, keys: Sequence[Key]) -> IntArray:
-    found: IntArray = items[np.lexsort([items, *(key(items) for key in reversed(keys))])]
-    return found
+    ordered: IntArray = items[np.lexsort([items, *(key(items) for key in reversed(keys))])]
+    return ordered
 
 
 def lots(places: IntArray, seed: int) -> IntArray:
@@ -223,5 +225,5 @@ def lots(places: IntArray, seed: int) -> IntArray:
         mixed += np.uint64(seed) * np.uint64(0xD1B54A32D192ED03)
         mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    found: IntArray = mixed ^ (mixed >> np.uint64(31))
-    return found
+    result: IntArray = mixed ^ (mixed >> np.uint64(31))
+    return result

@@ -52,8 +52,8 @@ def log_dice(joint: IntArray, hits: int, frequency: IntArray) -> FloatArray:
     lexicographer-friendly association score", 2008.
     """
     with np.errstate(divide="ignore"):
-        found: FloatArray = 14 + np.log2(2 * joint / (hits + frequency))
-    return found
+        result: FloatArray = 14 + np.log2(2 * joint / (hits + frequency))
+    return result
 
 
 def keyness(own: IntArray, words: int, other: IntArray, other_words: int) -> FloatArray:
@@ -68,21 +68,21 @@ def keyness(own: IntArray, words: int, other: IntArray, other_words: int) -> Flo
 
 
 def log_ratio(own: IntArray, words: int, other: IntArray, other_words: int) -> FloatArray:
-    """How many times a word's share of one corpus is that of another, as its binary logarithm.
+    """Binary logarithm of the ratio of a word's shares of two corpora.
 
     1 is twice as frequent, -2 a quarter. A frequency of 0 counts as ZERO. Hardie, "Log Ratio: an
     informal introduction", 2014.
     """
     share = np.where(own == 0, ZERO, own) / words
-    found: FloatArray = np.log2(share / (np.where(other == 0, ZERO, other) / other_words))
-    return found
+    result: FloatArray = np.log2(share / (np.where(other == 0, ZERO, other) / other_words))
+    return result
 
 
-def _deviation(seen: IntArray, expected: FloatArray) -> FloatArray:
+def _deviation(observed: IntArray, expected: FloatArray) -> FloatArray:
     """O ln(O/E), which is 0 where nothing is seen."""
-    ratio = np.ones(seen.shape)
-    np.divide(seen, expected, out=ratio, where=seen > 0)
-    return seen.astype(np.float64) * np.log(ratio)
+    ratio = np.ones(observed.shape)
+    np.divide(observed, expected, out=ratio, where=observed > 0)
+    return observed.astype(np.float64) * np.log(ratio)
 
 
 AT_ONCE = 1_000_000
@@ -100,11 +100,11 @@ class Vocabulary:
     def sums(self, counts: IntArray) -> IntArray:
         """Counts of forms, by word."""
         # sums of integers below 2 ** 53 are exact
-        found = np.bincount(self.word_of, weights=counts, minlength=len(self.labels))
-        return found.astype(np.int64)
+        totals = np.bincount(self.word_of, weights=counts, minlength=len(self.labels))
+        return totals.astype(np.int64)
 
     def written(self, words: IntArray, counts: IntArray) -> list[str]:
-        """How each word is written most often, by the counts of forms."""
+        """Return the most frequent form of each word, by the counts of forms."""
         order = np.lexsort((-np.arange(len(counts)), counts, self.word_of))
         last = np.searchsorted(self.word_of[order], words, side="right") - 1
         return [self.table.forms[form] for form in order[last].tolist()]
@@ -118,19 +118,19 @@ class Vocabulary:
         order = np.argsort(self.word_of, kind="stable")
         numbers = self.word_of[order]
         costs = self.sums(table.places.sizes)[words]
-        found = []
+        counts = []
         for part in np.split(words, np.flatnonzero(np.diff(np.cumsum(costs) // AT_ONCE)) + 1):
             stop.check()
             low, high = (np.searchsorted(numbers, part, side=side) for side in ("left", "right"))
             forms = np.concatenate([order[a:b] for a, b in zip(low, high, strict=True)])
-            taken = table.places.take(forms)
-            kept = counted[taken.value]
-            row = np.repeat(np.arange(len(part)), high - low)[taken.row[kept]]
-            pairs = row * table.documents + document_of[taken.value[kept]]
+            places = table.places.take(forms)
+            is_counted = counted[places.value]
+            row = np.repeat(np.arange(len(part)), high - low)[places.row[is_counted]]
+            pairs = row * table.documents + document_of[places.value[is_counted]]
             pairs.sort(kind="stable")  # those of each form ascend, which it makes use of
             distinct = pairs[np.diff(pairs, prepend=-1) > 0]
-            found.append(np.bincount(distinct // table.documents, minlength=len(part)))
-        return np.concatenate(found)
+            counts.append(np.bincount(distinct // table.documents, minlength=len(part)))
+        return np.concatenate(counts)
 
 
 def vocabulary(table: WordTable, where: Where) -> Vocabulary:
@@ -146,10 +146,10 @@ def vocabulary(table: WordTable, where: Where) -> Vocabulary:
 
 
 def informative(written: Iterable[str], languages: Iterable[str]) -> BoolArray:
-    """Which words are function words in none of the languages."""
-    asked = list(languages)
+    """Mark the words that are function words in none of the languages."""
+    codes = list(languages)
     return np.array(
-        [not any(is_function_word(word, code) for code in asked) for word in written], dtype=bool
+        [not any(is_function_word(word, code) for code in codes) for word in written], dtype=bool
     )
 
 
@@ -163,12 +163,12 @@ def collocates(run: WordsRun, asked: CollocatesRequest) -> Collocates:
     words_near, words = int(joint.sum()), int(frequency.sum())
     run.stop.check()
     is_drawn = (joint >= asked.min_count) & (joint * words > frequency * words_near)
-    found = np.flatnonzero(is_drawn)
-    written = known.written(found, run.reach.counts)
+    drawn = np.flatnonzero(is_drawn)
+    written = known.written(drawn, run.reach.counts)
     if not asked.function_words:
-        kept = informative(written, run.languages)
-        found, written = found[kept], [written[at] for at in np.flatnonzero(kept)]
-    joint, frequency = joint[found], frequency[found]
+        keep = informative(written, run.languages)
+        drawn, written = drawn[keep], [written[at] for at in np.flatnonzero(keep)]
+    joint, frequency = joint[drawn], frequency[drawn]
     likelihood = log_likelihood(joint, words_near, frequency, words)
     dice = log_dice(joint, hits, frequency)
     order = _order(dice if asked.sort == "log_dice" else likelihood, joint)[: asked.limit]
@@ -179,7 +179,7 @@ def collocates(run: WordsRun, asked: CollocatesRequest) -> Collocates:
         words_near=words_near,
         collocates=[
             Collocate(
-                word=known.labels[found[at]],
+                word=known.labels[drawn[at]],
                 near=int(joint[at]),
                 frequency=int(frequency[at]),
                 log_likelihood=float(likelihood[at]),
@@ -188,7 +188,7 @@ def collocates(run: WordsRun, asked: CollocatesRequest) -> Collocates:
             )
             for at in order.tolist()
         ],
-        left_out=len(found) - len(order),
+        left_out=len(drawn) - len(order),
     )
 
 
@@ -240,19 +240,19 @@ def keywords(run: ReachRun, asked: KeywordsRequest) -> Keywords:
             "against: nothing is left to compare with, for all of it is looked through. Choose "
             "some corpora, or filters, or other corpora to compare with."
         )
-    found = _chosen(run, known, asked, own, other)
+    chosen = _chosen(run, known, asked, own, other)
     run.stop.check()
-    frequencies = own.counts[found], own.words, other.counts[found], other.words
+    frequencies = own.counts[chosen], own.words, other.counts[chosen], other.words
     likelihood, ratio = keyness(*frequencies), log_ratio(*frequencies)
     score = np.abs(ratio) if asked.sort == "log_ratio" else likelihood
-    order = np.lexsort((found, -likelihood, -score))[: asked.limit]
+    order = np.lexsort((chosen, -likelihood, -score))[: asked.limit]
     return Keywords(
         words=own.words,
         documents=own.documents,
         reference_words=other.words,
         reference_documents=other.documents,
-        keywords=_listed(run, known, own, other, found[order], likelihood[order], ratio[order]),
-        left_out=len(found) - len(order),
+        keywords=_listed(run, known, own, other, chosen[order], likelihood[order], ratio[order]),
+        left_out=len(chosen) - len(order),
     )
 
 
@@ -281,10 +281,10 @@ def _chosen(
         parts.append(_frequent(run, known, asked, own, ours > theirs))
     if asked.direction != "more":
         parts.append(_frequent(run, known, asked, other, theirs > ours))
-    found = np.sort(np.concatenate(parts))
+    chosen = np.sort(np.concatenate(parts))
     if asked.function_words:
-        return found
-    return found[informative(known.written(found, own.forms + other.forms), run.languages)]
+        return chosen
+    return chosen[informative(known.written(chosen, own.forms + other.forms), run.languages)]
 
 
 def _frequent(
@@ -292,12 +292,12 @@ def _frequent(
 ) -> IntArray:
     # no word is in more documents than places
     least = max(asked.min_count, asked.min_documents)
-    found = np.flatnonzero(is_more & (side.counts >= least))
+    frequent = np.flatnonzero(is_more & (side.counts >= least))
     if asked.min_documents <= 1:
-        return found
-    documents = known.documents_with(found, side.counted, run.stop)
-    kept: IntArray = found[documents >= asked.min_documents]
-    return kept
+        return frequent
+    documents = known.documents_with(frequent, side.counted, run.stop)
+    result: IntArray = frequent[documents >= asked.min_documents]
+    return result
 
 
 def _listed(

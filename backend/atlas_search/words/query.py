@@ -57,7 +57,7 @@ Slot = Literally | Wildcard | AnyWord
 
 @dataclass(frozen=True)
 class Comparison:
-    """How words are compared: with `exactly`, capitals and accents count."""
+    """The comparison of words: with `exactly`, capitals and accents count."""
 
     language: str
     form: Form
@@ -102,8 +102,8 @@ def _forms_like(text: str, table: WordTable, *, exactly: bool) -> IntArray:
     write = as_written if exactly else fold
     pieces = [part if _SIGNS.fullmatch(part) else write(part) for part in _SIGNS.split(text)]
     words = table.forms if exactly else table.folded
-    found = np.array(_like(pieces, words), dtype=np.int64)
-    return found if exactly else np.flatnonzero(np.isin(table.folded_of, found))
+    numbers = np.array(_like(pieces, words), dtype=np.int64)
+    return numbers if exactly else np.flatnonzero(np.isin(table.folded_of, numbers))
 
 
 def _like(pieces: Sequence[str], words: Sequence[str]) -> list[int]:
@@ -180,17 +180,17 @@ _NEAR = re.compile(r"NEAR(?:/(.*))?")
 
 
 def parse(text: str) -> Node:
-    """What a query asks for. Raises InvalidQuery, which says at which character."""
+    """Parse a query. Raises InvalidQuery with the character that is wrong."""
     if len(text) > MAX_QUERY:
         raise InvalidQuery(f"query has {len(text):,} characters; at most {MAX_QUERY:,} are read.")
     parser = _Parser(_tokens(text))
-    found = parser.either(0)
+    node = parser.either(0)
     parser.expect_end()
     if parser.wildcards > MOST_WILDCARDS:
         raise InvalidQuery(
             f"query: {parser.wildcards} words have a wildcard; at most {MOST_WILDCARDS} may."
         )
-    return found
+    return node
 
 
 def _tokens(text: str) -> list[_Token]:
@@ -248,39 +248,39 @@ class _Parser:
         return parts[0] if len(parts) == 1 else Either(tuple(parts))
 
     def _near(self, depth: int) -> Node:
-        found = self._unit(depth)
+        node = self._unit(depth)
         while self._token.kind == "near":
             before, after = _distances(self._take())
-            found = Near(found, self._unit(depth), before, after)
-        return found
+            node = Near(node, self._unit(depth), before, after)
+        return node
 
     def _unit(self, depth: int) -> Node:
         token = self._take()
         if token.kind == "open":
             if depth == MOST_NESTED:
                 raise _invalid(token.at, f"more than {MOST_NESTED} brackets inside each other.")
-            found = self.either(depth + 1)
+            node = self.either(depth + 1)
             closing = self._take()
             if closing.kind != "close":
                 raise _invalid(closing.at, f"the bracket of character {token.at + 1} is not closed")
-            return found
+            return node
         if token.kind == "phrase":
             return self._words(token.text, token.at)
         if token.kind != "word":
-            said = f"before {token.text}" if token.text else "at the end"
-            raise _invalid(token.at, f"a word is missing {said}.")
+            where = f"before {token.text}" if token.text else "at the end"
+            raise _invalid(token.at, f"a word is missing {where}.")
         texts = [token.text]
         while self._token.kind == "word":
             texts.append(self._take().text)
         return self._words(" ".join(texts), token.at)
 
     def _words(self, text: str, at: int) -> Words:
-        found = slots(text)
-        if not found:
+        parts = slots(text)
+        if not parts:
             raise _invalid(at, f"{shown([text])} holds no word.")
-        if all(isinstance(slot, AnyWord) for slot in found):
+        if all(isinstance(slot, AnyWord) for slot in parts):
             raise _invalid(at, "`*` alone is every word: give some letters, or a word beside it.")
-        self.wildcards += sum(isinstance(slot, Wildcard) for slot in found)
+        self.wildcards += sum(isinstance(slot, Wildcard) for slot in parts)
         return Words(text)
 
     def expect_end(self) -> None:
@@ -296,11 +296,11 @@ class _Parser:
 
 
 def _distances(token: _Token) -> tuple[int, int]:
-    """How far before and after."""
+    """Read the words before and after from `NEAR/5` or `NEAR/0,5`."""
     match = _NEAR.fullmatch(token.text)
-    given = (match[1] or "") if match else ""
-    if re.fullmatch("[0-9]{1,3}(,[0-9]{1,3})?", given):
-        before, *more = map(int, given.split(","))
+    numbers = (match[1] or "") if match else ""
+    if re.fullmatch("[0-9]{1,3}(,[0-9]{1,3})?", numbers):
+        before, *more = map(int, numbers.split(","))
         after = more[0] if more else before
         if 1 <= max(before, after) <= MAX_DISTANCE:
             return before, after

@@ -1,4 +1,4 @@
-"""What is asked of the words of a collection, after the edge has checked it."""
+"""Requests about the words of a collection, after the edge has checked them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ class Point:
 
 @dataclass(frozen=True, kw_only=True)
 class Where:
-    """What is looked through, and how words are compared.
+    """The scope of a request, and the comparison of its words.
 
     `filters`, `require` and `exclude` leave the passages that a search would find, without
     exception. With `exactly`, capitals and accents count.
@@ -51,7 +51,7 @@ class Where:
 
 @dataclass(frozen=True, kw_only=True)
 class WordsRequest(Where):
-    """What to look for, and where; of passages, a hit must lie within one of them."""
+    """A query and its scope. Where passages are chosen, a hit must lie within one of them."""
 
     text: str
     query: Node
@@ -59,9 +59,9 @@ class WordsRequest(Where):
 
 @dataclass(frozen=True)
 class LinesRequest:
-    """Which lines of a concordance: `limit` of them after `offset`, with `context` words a side.
+    """A page of a concordance: `limit` lines after `offset`, with `context` words a side.
 
-    Of `sample` hits drawn by lot, None for all; the same `seed` draws the same.
+    `sample` is the number of hits drawn by lot, None for all; the same `seed` draws the same.
     """
 
     limit: int
@@ -87,7 +87,7 @@ Strength = Literal["log_likelihood", "log_dice"]
 
 @dataclass(frozen=True, kw_only=True)
 class CollocatesRequest:
-    """Which collocates: words at most `left` before a hit or `right` after it.
+    """A request for collocates: words at most `left` before a hit or `right` after it.
 
     They stand near hits at least `min_count` times; without `function_words` those that the
     languages of the corpora list are left out.
@@ -109,7 +109,7 @@ Keyness = Literal["log_likelihood", "log_ratio"]
 
 @dataclass(frozen=True, kw_only=True)
 class KeywordsRequest:
-    """Which keywords, against all of the corpora `against` that is not looked through.
+    """A request for keywords, against the rest of the corpora `against` outside the scope.
 
     Where a word is more frequent it stands at least `min_count` times, in `min_documents`.
     """

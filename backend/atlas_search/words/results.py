@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class WordsResult(Sent, frozen=True):
-    """What a query of words gives: its rows, and what is said of all of them."""
+    """The result of a query of words: its rows, and the counts over all of them."""
 
     trace_id: str = Field("", description="Empty for who may not see traces")
 

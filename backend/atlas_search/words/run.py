@@ -33,7 +33,7 @@ class Reach:
     whole: bool
 
     def within(self, documents: IntArray) -> "Reach":
-        """The same in some documents only."""
+        """Return the reach in some documents only."""
         kept = np.intersect1d(self.documents, documents, assume_unique=True)
         if len(kept) == len(self.documents):
             return self
@@ -42,45 +42,45 @@ class Reach:
 
     @cached_property
     def words_of(self) -> IntArray:
-        """How many words count, for every document of the table; each once."""
-        found = np.zeros(self.table.documents, dtype=np.int64)
+        """Number of words that count in every document of the table, each once."""
+        counts = np.zeros(self.table.documents, dtype=np.int64)
         if self.whole:
-            found[self.documents] = self.table.words_of[self.documents]
-            return found
+            counts[self.documents] = self.table.words_of[self.documents]
+            return counts
         rows = self._sorted
         before = np.concatenate(([0], self._reach[:-1])) if len(rows) else rows
         new = self.table.lasts[rows] - np.maximum(self.table.firsts[rows], before)
-        np.add.at(found, self.document_of[rows], np.maximum(new, 0))
-        return found
+        np.add.at(counts, self.document_of[rows], np.maximum(new, 0))
+        return counts
 
     @cached_property
     def counted(self) -> BoolArray:
-        """Whether each place of the table counts."""
+        """Mask of the places of the table that count."""
         if self.whole:
             is_in = np.zeros(self.table.documents, dtype=bool)
             is_in[self.documents] = True
             return np.repeat(is_in, self.table.words_of)
-        held = np.zeros(len(self.table.tokens) + 1, dtype=np.int32)
-        np.add.at(held, self.table.firsts[self.rows], 1)
-        np.add.at(held, self.table.lasts[self.rows], -1)
-        found: BoolArray = np.cumsum(held[:-1]) > 0
-        return found
+        depth = np.zeros(len(self.table.tokens) + 1, dtype=np.int32)
+        np.add.at(depth, self.table.firsts[self.rows], 1)
+        np.add.at(depth, self.table.lasts[self.rows], -1)
+        result: BoolArray = np.cumsum(depth[:-1]) > 0
+        return result
 
     @cached_property
     def counts(self) -> IntArray:
-        """How often each form of the table stands in what counts."""
+        """Number of places that count, by form of the table."""
         every = self.table.places.sizes
         if self.whole and len(self.documents) == self.table.documents:
             return every
         # the fewer places are read, the sooner
         most = 2 * int(self.words_of.sum()) > len(self.table.tokens)
-        read = self.table.tokens[~self.counted if most else self.counted]
-        found = np.bincount(read, minlength=len(every))
-        return every - found if most else found
+        tokens = self.table.tokens[~self.counted if most else self.counted]
+        counts = np.bincount(tokens, minlength=len(every))
+        return every - counts if most else counts
 
     @cached_property
     def passages_of(self) -> IntArray:
-        """How many passages count, for every document of the table."""
+        """Number of passages that count in every document of the table."""
         return np.bincount(self.document_of[self.rows], minlength=self.table.documents)
 
     def keep(self, hits: Hits) -> Hits:
@@ -100,8 +100,8 @@ class Reach:
             starts = hits.starts[lengths == length]
             end = np.searchsorted(starts, lasts - length, side="right")
             holds |= end > np.searchsorted(starts, firsts)
-        found: IntArray = self.rows[holds]
-        return found
+        result: IntArray = self.rows[holds]
+        return result
 
     def openers(self, hits: Hits) -> IntArray:
         """For each hit the row of a passage that shows it.
@@ -122,8 +122,8 @@ class Reach:
         if not len(self.rows):
             return np.zeros(len(hits.starts), dtype=bool)
         at = self._at(hits)
-        held: BoolArray = (at >= 0) & (self._reach[np.maximum(at, 0)] >= hits.ends)
-        return held
+        result: BoolArray = (at >= 0) & (self._reach[np.maximum(at, 0)] >= hits.ends)
+        return result
 
     def _at(self, hits: Hits) -> IntArray:
         """The last passage, of `_sorted`, that begins no later than each hit; -1 for none."""
@@ -133,17 +133,17 @@ class Reach:
     @cached_property
     def _sorted(self) -> IntArray:
         order = np.argsort(self.table.firsts[self.rows], kind="stable")
-        found: IntArray = self.rows[order]
-        return found
+        rows: IntArray = self.rows[order]
+        return rows
 
     @cached_property
     def _reach(self) -> IntArray:
-        """How far passages reach, up to each: a document's never reach into the next."""
+        """The farthest end of the passages up to each; they never reach into the next document."""
         return np.maximum.accumulate(self.table.lasts[self._sorted])
 
     @cached_property
     def _holder(self) -> IntArray:
-        """Which of the passages up to each reaches so far."""
+        """The passage, of those up to each, that has this farthest end."""
         own = self.table.lasts[self._sorted] == self._reach
         return np.maximum.accumulate(np.where(own, np.arange(len(own)), 0))
 
@@ -160,12 +160,12 @@ def reach_of_corpora(store: Store, corpora: Sequence[str]) -> Reach:
 def reach_of(
     store: Store, request: Where, by_language: Mapping[str, Sequence[int]], stop: Stop
 ) -> Reach:
-    """What a request leaves of the corpora, whose numbers are given by their language."""
+    """Find the part of the corpora that a request counts; `by_language` has their indices."""
     table, document_of = store.words, store.tokens.document_of
     numbers = [number for of_language in by_language.values() for number in of_language]
     if not (request.filters or request.require or request.exclude):
         return reach_of_corpora(store, request.corpora)
-    found = []
+    allowed = []
     for language, own in by_language.items():
         stop.check()
         required, excluded = (
@@ -173,8 +173,8 @@ def reach_of(
             for texts in (request.require, request.exclude)
         )
         rows = store.scope(request.filters, required, excluded).rows
-        found.append(rows[np.isin(store.corpus_of(rows), own)])
-    rows = np.sort(np.concatenate(found)) if numbers else np.empty(0, dtype=np.int64)
+        allowed.append(rows[np.isin(store.corpus_of(rows), own)])
+    rows = np.sort(np.concatenate(allowed)) if numbers else np.empty(0, dtype=np.int64)
     by_passage = bool(request.require or request.exclude)
     whole = not by_passage and not request.filters.keys() & set(PASSAGE_FIELDS)
     return Reach(table, document_of, sorted_unique(document_of[rows]), rows, whole)
@@ -182,7 +182,7 @@ def reach_of(
 
 @dataclass(frozen=True)
 class ReachRun:
-    """What is looked through, of what. For one request; every stage checks `stop` first."""
+    """One request for words, and the reach of it in a store. Every stage checks `stop` first."""
 
     store: Store
     tracer: Tracer
@@ -197,11 +197,11 @@ class ReachRun:
     @cached_property
     def by_language(self) -> dict[str, list[int]]:
         """The indices of the chosen corpora, by their language."""
-        found: dict[str, list[int]] = {}
+        numbers: dict[str, list[int]] = {}
         for number, corpus in enumerate(self.store.corpora):
             if corpus.id in self.request.corpora:
-                found.setdefault(corpus.language, []).append(number)
-        return found
+                numbers.setdefault(corpus.language, []).append(number)
+        return numbers
 
     @property
     def languages(self) -> list[str]:
@@ -210,13 +210,13 @@ class ReachRun:
 
     @cached_property
     def reach(self) -> Reach:
-        """What is counted."""
+        """The documents and passages that are counted."""
         return reach_of(self.store, self.request, self.by_language, self.stop)
 
 
 @dataclass(frozen=True)
 class WordsRun(ReachRun):
-    """What is asked, of what."""
+    """A query of words on its way, with its hits."""
 
     request: WordsRequest
 
@@ -228,17 +228,17 @@ class WordsRun(ReachRun):
     @cached_property
     def found(self) -> Hits:
         """All hits in the texts, read in each language in the corpora of that language."""
-        found = [self._hits_in(language) for language in self.by_language]
-        return found[0] if len(found) == 1 else merge(found)
+        hits = [self._hits_in(language) for language in self.by_language]
+        return hits[0] if len(hits) == 1 else merge(hits)
 
     def _hits_in(self, language: str) -> Hits:
         request = self.request
         how = Comparison(language, request.form, request.exactly)
-        found = find_hits(request.query, self.table, how, self.stop)
+        hits = find_hits(request.query, self.table, how, self.stop)
         if len(self.by_language) == 1:
-            return found
+            return hits
         own = np.isin(
             self.store.corpus_of_documents(np.arange(self.table.documents)),
             self.by_language[language],
         )
-        return found.where(own[self.table.documents_of(found.starts)])
+        return hits.where(own[self.table.documents_of(hits.starts)])

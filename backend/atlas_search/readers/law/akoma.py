@@ -324,16 +324,16 @@ class AkomaLaw(Law):
 
     def _place(self, element: etree._Element) -> Place | None:
         if _is_schedule(element):
-            found = _schedule_number(element)
-            cited = f"sch {found}" if found else self.schedule or _UNNUMBERED
+            own_number = _schedule_number(element)
+            cited = f"sch {own_number}" if own_number else self.schedule or _UNNUMBERED
             return Place("" if cited == _UNNUMBERED else cited, schedule=cited)
         kind = _kind(element)
         if not kind:
             return None
-        found = number(self._label(element))
-        if not found or (self._is_judgment and not _is_own(element, found)):
+        own_number = number(self._label(element))
+        if not own_number or (self._is_judgment and not _is_own(element, own_number)):
             return Place(self.outline.locator)
-        cited = " ".join(filter(None, [self.schedule, kind, found]))
+        cited = " ".join(filter(None, [self.schedule, kind, own_number]))
         return Place(cited, self._first_level(element))
 
 
@@ -366,10 +366,10 @@ def _is_numbered(provision: etree._Element) -> bool:
     return any(child.tag == "num" for child in islice(provision, _HEAD))
 
 
-def _is_own(paragraph: etree._Element, found: str) -> bool:
+def _is_own(paragraph: etree._Element, own_number: str) -> bool:
     """Say if a judgment counts the paragraph as its own: what it quotes has numbers, too."""
     own: str = paragraph.get("eid", "")
-    return own.rpartition("__")[2] == f"para_{found}"
+    return own.rpartition("__")[2] == f"para_{own_number}"
 
 
 def _is_part(element: etree._Element) -> bool:

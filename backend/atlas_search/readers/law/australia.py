@@ -31,7 +31,7 @@ _SHARED = frozenset({"1000", "10000", "10001", "110000", "unknown"})
 
 
 def speaker_of(speech: etree._Element, persons: Persons) -> str:
-    """Who makes a speech; empty if it does not say."""
+    """Name the speaker of a speech; empty if it does not say."""
     talker = speech.find("talk.start/talker")
     filed = speech.get("speaker", "").strip()
     if talker is None:
@@ -40,26 +40,26 @@ def speaker_of(speech: etree._Element, persons: Persons) -> str:
 
 
 def talker_of(talker: etree._Element, persons: Persons, filed: str = "", filed_id: str = "") -> str:
-    """Who a talker is: of two in one, as in `The CHAIRMAN (Mr Example)`, the one with a name."""
-    shown = list(talker.iterchildren("name"))
-    own = [name for name in shown if _id_of(name).lower() not in {"", *_SHARED}]
-    if own and len(shown) > 1 and not filed_id.strip("10"):
+    """Name a talker; of two in one, as in `The CHAIRMAN (Mr Example)`, the one with a name."""
+    elements = list(talker.iterchildren("name"))
+    own = [name for name in elements if _id_of(name).lower() not in {"", *_SHARED}]
+    if own and len(elements) > 1 and not filed_id.strip("10"):
         return persons.name(_id_of(own[-1]).lower(), text_of(own[-1]).strip("() "))
-    id_ = filed_id or text_of(talker.find("name.id")) or "".join(map(_id_of, shown[:1]))
-    forms = [filed, *map(text_of, sorted(shown, key=lambda name: not _is_metadata(name)))]
-    found = [persons.name(id_.lower(), form) for form in forms if form]
+    id_ = filed_id or text_of(talker.find("name.id")) or "".join(map(_id_of, elements[:1]))
+    forms = [filed, *map(text_of, sorted(elements, key=lambda name: not _is_metadata(name)))]
+    full_names = [persons.name(id_.lower(), form) for form in forms if form]
     # a bare `COOK` says less than `Senator Cook`, which is printed
-    return next((name for name in found if " " in name), "".join(found[:1]))
+    return next((name for name in full_names if " " in name), "".join(full_names[:1]))
 
 
 def label_of(talker: etree._Element) -> str:
     """Return the printed label of a speech; up to 1997 with electorate, office and time."""
-    shown = [name for name in talker.iterchildren("name") if not _is_metadata(name)]
-    if not shown or shown[0].get("role"):
-        return text_of(shown[0]) if shown else ""
+    elements = [name for name in talker.iterchildren("name") if not _is_metadata(name)]
+    if not elements or elements[0].get("role"):
+        return text_of(elements[0]) if elements else ""
     office = "".join(text_of(part) for part in talker.iterchildren("electorate", "state", "role"))
     time = text_of(talker.find("time.stamp"))
-    return " ".join(filter(None, [*map(text_of, shown), office, time]))
+    return " ".join(filter(None, [*map(text_of, elements), office, time]))
 
 
 def members_of(root: etree._Element, persons: Persons) -> dict[str, list[str]]:
@@ -67,9 +67,9 @@ def members_of(root: etree._Element, persons: Persons) -> dict[str, list[str]]:
     facts: dict[str, dict[str, str]] = {}
     for speech in root.iter(*SPEECHES):
         if name := speaker_of(speech, persons):
-            known = facts.setdefault(name, {})
+            own = facts.setdefault(name, {})
             for fact, value in _facts(speech).items():
-                known.setdefault(fact, value)
+                own.setdefault(fact, value)
     return {
         "members": [f"{name} ({', '.join(f.values())})" for name, f in facts.items() if f],
         "parties": distinct(f.get("party", "") for f in facts.values()),
@@ -79,7 +79,7 @@ def members_of(root: etree._Element, persons: Persons) -> dict[str, list[str]]:
 
 def _facts(speech: etree._Element) -> dict[str, str]:
     talker = speech.find("talk.start/talker")
-    found = {}
+    facts = {}
     for fact, attribute in (
         ("party", "party"),
         ("electorate", "electorate"),
@@ -89,8 +89,8 @@ def _facts(speech: etree._Element) -> dict[str, str]:
         if not value and talker is not None and not speech.get("nameid"):
             value = text_of(talker.find(fact))
         if " ".join(value.split()).strip(" -"):
-            found[fact] = " ".join(value.split())
-    return found
+            facts[fact] = " ".join(value.split())
+    return facts
 
 
 def _forms(root: etree._Element) -> Iterator[tuple[str, str]]:
@@ -245,14 +245,14 @@ class _Day(Debate):
                 break
         return True
 
-    def _name_of(self, span: etree._Element, said: str) -> str:
-        """Who speaks a paragraph: whom the link means, else the name before its colon, or nobody.
+    def _name_of(self, span: etree._Element, text: str) -> str:
+        """Name the speaker of a paragraph by its link, else by the name before its colon.
 
-        Some labels are torn (`Mr TE` before `HAN`), some marked where nothing is.
+        Empty for none. Some labels are torn (`Mr TE` before `HAN`), some marked where nothing is.
         """
         link = next(span.iterancestors("a"), None)
         id_ = "" if link is None else link.get("href", "").lower()
-        label = _LABEL.match(said)
+        label = _LABEL.match(text)
         name = self._persons.name(id_, label[0]) if label else ""
         return self._persons.of_id(id_) or (name if is_name(name) else "")
 

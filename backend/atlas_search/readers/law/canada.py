@@ -105,8 +105,8 @@ class _Sitting(Debate):
 
     def _name(self, affiliation: etree._Element | None, label: etree._Element) -> str:
         """A person's name without title, riding and party, the first for speeches with one id."""
-        shown = text_of(label if affiliation is None else affiliation)
-        name = without_title(printed(shown))
+        text = text_of(label if affiliation is None else affiliation)
+        name = without_title(printed(text))
         id_ = "" if affiliation is None else affiliation.get("dbid", "")
         return self._names.setdefault(id_, name) if id_.strip("0") else name
 
@@ -322,11 +322,11 @@ class CanadianLaw(Law):
         return self._section(element) if element.tag == "section" else None
 
     def _section(self, section: etree._Element) -> Place:
-        found = number(_label(section))
+        own_number = number(_label(section))
         is_foreign = next(section.iterancestors(_FOREIGN), None) is not None
-        if not found or is_foreign or self.schedule == _UNNUMBERED:
+        if not own_number or is_foreign or self.schedule == _UNNUMBERED:
             return Place("")
-        return Place(f"{self.schedule} s {found}".strip(), self._first_level(section))
+        return Place(f"{self.schedule} s {own_number}".strip(), self._first_level(section))
 
 
 def _heading(element: etree._Element | None) -> str:

@@ -41,8 +41,8 @@ def _type(about: etree._Element, kind: str) -> str:
 
 
 def _prelims(root: etree._Element, tag: str) -> etree._Element | None:
-    found = (root.find(f"{prelims}/{tag}") for prelims in _PRELIMS)
-    return next((each for each in found if each is not None), None)
+    elements = (root.find(f"{prelims}/{tag}") for prelims in _PRELIMS)
+    return next((each for each in elements if each is not None), None)
 
 
 def _value(about: etree._Element, tag: str, name: str = "value") -> str:

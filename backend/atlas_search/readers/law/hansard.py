@@ -52,8 +52,8 @@ _HISTORIC_LAYOUT = Layout(
 
 def is_historic(root: etree._Element) -> bool:
     """Say if sittings or their parts stand at the root or right below it."""
-    wanted = _SITTINGS | _APART
-    return root.tag in wanted or (root.tag == "hansard" and any(e.tag in wanted for e in root))
+    tags = _SITTINGS | _APART
+    return root.tag in tags or (root.tag == "hansard" and any(e.tag in tags for e in root))
 
 
 def historic_drafts(root: etree._Element) -> Iterator[Read]:
@@ -72,21 +72,21 @@ def historic_drafts(root: etree._Element) -> Iterator[Read]:
     if not drafts:
         yield Skipped(NO_TEXT)
         return
-    left = [name for name in _LEFT if root.find(name) is not None]
-    remark = f"left out of the volume: {', '.join(left)}" if left else ""
+    left_out = [name for name in _LEFT if root.find(name) is not None]
+    remark = f"left out of the volume: {', '.join(left_out)}" if left_out else ""
     yield replace(drafts[0], remark="; ".join(filter(None, [remark, drafts[0].remark])))
     yield from drafts[1:]
 
 
 def _draft(sitting: etree._Element, key: str, day: str) -> Read:
-    written = _Sitting(sitting)
-    walk(sitting, written)
+    walker = _Sitting(sitting)
+    walk(sitting, walker)
     house = next(sitting.iterancestors(*_SITTINGS), sitting)
     date = _date(sitting)
     year = re.search(r"\b1[0-9]{3}\b|\b20[0-9]{2}\b", day)
     doubt = f"its date is given as {date} and as {day}"
     return draft(
-        written.writer.finish(),
+        walker.writer.finish(),
         {"date": date, "house": _HOUSES.get(house.tag, "")},
         title=", ".join(filter(None, [text_of(sitting.find("title")).rstrip(" .,"), day])),
         key=key,
@@ -245,11 +245,11 @@ class _Day(Debate):
 
 def _names(root: etree._Element) -> dict[str, str]:
     """The most frequent name of each person by id."""
-    found: dict[str, Counter[str]] = {}
+    counts: dict[str, Counter[str]] = {}
     for speech in root.iter(*_SPEECHES):
         if (id_ := _id(speech)) and (name := _speaker(speech)):
-            found.setdefault(id_, Counter())[name] += 1
-    return {id_: names.most_common(1)[0][0] for id_, names in found.items()}
+            counts.setdefault(id_, Counter())[name] += 1
+    return {id_: names.most_common(1)[0][0] for id_, names in counts.items()}
 
 
 def _id(speech: etree._Element) -> str:

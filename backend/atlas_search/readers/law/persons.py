@@ -23,7 +23,7 @@ _DIGIT = re.compile(r"\d")
 
 
 class Persons:
-    """Who speaks in a file: each by the fullest form that the file has for an id or a surname.
+    """The speakers of a file, each by the fullest form that it has for an id or a surname.
 
     The form is `Surname, Given names`, without titles and offices, so that it is the same in every
     file of a source that files its members in this way.
@@ -32,22 +32,22 @@ class Persons:
     def __init__(self, forms: Iterable[tuple[str, str]], *, nobody: frozenset[str]) -> None:
         """`forms` are pairs of an id and a form, `nobody` the ids that several people share."""
         self._nobody = nobody | {""}
-        found: dict[tuple[str, str], Counter[str]] = {}
+        counts: dict[tuple[str, str], Counter[str]] = {}
         for id_, form in forms:
             if name := filed(form):
-                found.setdefault((self._own(id_, name), _surname(name)), Counter())[name] += 1
-        self._names = {key: names.most_common(1)[0][0] for key, names in found.items()}
+                counts.setdefault((self._own(id_, name), _surname(name)), Counter())[name] += 1
+        self._names = {key: names.most_common(1)[0][0] for key, names in counts.items()}
         self._all = sorted(set(self._names.values()))
 
     def name(self, id_: str, form: str) -> str:
         """The one name of whoever is printed as `form`: a person, else an office, else `form`."""
         if name := filed(form):
             return self._names.get((self._own(id_, name), _surname(name)), name)
-        said = _INSIDE.sub("", form)
+        outside = _INSIDE.sub("", form)
         inside = _INSIDE.search(form)
-        if (holder := office(said)) and inside and _HONORIFIC.match(inside[1]):
+        if (holder := office(outside)) and inside and _HONORIFIC.match(inside[1]):
             return self.name("", inside[1])
-        return self._printed(id_, said) or holder or spoken(said)
+        return self._match_printed(id_, outside) or holder or spoken(outside)
 
     def of_id(self, id_: str) -> str:
         """The only person with that id; empty if there is none, or several."""
@@ -58,14 +58,14 @@ class Persons:
         """The id if it is that of one person, else the name: `Adams, Dick` in the chair."""
         return name if id_ in self._nobody else id_
 
-    def _printed(self, id_: str, form: str) -> str:
+    def _match_printed(self, id_: str, form: str) -> str:
         """Whom `Senator HILL` means: the person with that id, or the only one of that name."""
         words = _words(form)
         if office(form):
             return self.of_id(id_)
         own = [name for key, name in self._names.items() if key[0] == id_ and _fits(words, name)]
-        found = own or [name for name in self._all if _fits(words, name)]
-        return found[0] if len(set(found)) == 1 else ""
+        names = own or [name for name in self._all if _fits(words, name)]
+        return names[0] if len(set(names)) == 1 else ""
 
 
 def filed(form: str) -> str:
@@ -94,8 +94,8 @@ def office(form: str) -> str:
 
 def spoken(form: str) -> str:
     """`Mr HOWARD,MP:` as `Mr Howard`: no capitals throughout, no constituency."""
-    said = re.sub(r",\s*MP\b", "", _INSIDE.sub("", form))
-    return calm(re.sub(r"(?<!\s)\s+interjecting\b.*$", "", said).strip(" :-—–,"))
+    name = re.sub(r",\s*MP\b", "", _INSIDE.sub("", form))
+    return calm(re.sub(r"(?<!\s)\s+interjecting\b.*$", "", name).strip(" :-—–,"))
 
 
 def is_name(name: str) -> bool:

@@ -35,8 +35,8 @@ def number(label: str) -> str:
     What is in brackets after a number is not its own: `Article 4 (ex Article 2)`.
     """
     text = _plain(label)
-    if found := _NUMBERS.search(text):
-        return _join(re.findall(_TOKEN, found[0]), found[0])
+    if match := _NUMBERS.search(text):
+        return _join(re.findall(_TOKEN, match[0]), match[0])
     letters: list[str] = _LETTERED.findall(text)
     return letters[-1] if letters else ""
 
@@ -44,17 +44,17 @@ def number(label: str) -> str:
 def schedule_number(label: str) -> str:
     """The number of a schedule, `I` of `SCHEDULE I / ANNEXE I`; empty for `SCHEDULE TO PART IV`."""
     text = _plain(label)
-    found = _SCHEDULE.match(text)
-    if found:
-        return number(found[1])
+    match = _SCHEDULE.match(text)
+    if match:
+        return number(match[1])
     return "" if " " in text else number(text)
 
 
 def level(label: str) -> str:
     """A label as the level of a citation: `(1)` of `1.` or `(1)`; empty without one."""
     text = _plain(label)
-    found = [part for part in _LEVEL.findall(text) if part not in _JOINTS]
-    return f"({_join(found, text)})" if found else ""
+    parts = [part for part in _LEVEL.findall(text) if part not in _JOINTS]
+    return f"({_join(parts, text)})" if parts else ""
 
 
 def _join(numbers: list[str], text: str) -> str:

@@ -30,9 +30,9 @@ _CODE = re.compile(r"Title (\w+)")
 
 def _about(root: etree._Element) -> etree._Element:
     for tag in ("meta", "amendmeta"):
-        found = root.find(tag)
-        if found is not None:
-            return found
+        element = root.find(tag)
+        if element is not None:
+            return element
     return etree.Element("meta")
 
 
@@ -65,8 +65,8 @@ def _session_year(about: etree._Element) -> str:
 def _approval(sidenotes: Iterable[etree._Element]) -> str:
     """The day in the margin beside the title of a public law."""
     first = next(iter(sidenotes), None)
-    found = None if first is None else _DAY.search(" ".join(first.itertext()))
-    return found[0] if found else ""
+    match = None if first is None else _DAY.search(" ".join(first.itertext()))
+    return match[0] if match else ""
 
 
 _NAMESPACES = ("http://xml.house.gov/schemas/uslm/", "http://schemas.gpo.gov/xml/uslm")

@@ -57,17 +57,17 @@ def without_outside_declarations(data: bytes) -> tuple[bytes, str]:
 def with_html_characters(data: bytes) -> tuple[bytes, list[str]]:
     """`data` with `&eacute;` as `&#233;` unless it declares that itself, and the names in order."""
     own = {name.decode("ascii", "replace") for name in _ENTITY_OR_MARK.findall(data)} | _OF_XML
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
 
     def character(match: re.Match[bytes]) -> bytes:
         name = (match[1] or b"").decode("ascii")
-        meant = html5.get(f"{name};", "")
-        if not meant or name in own:
+        characters = html5.get(f"{name};", "")
+        if not characters or name in own:
             return match[0]
-        found[name] = None
-        return "".join(f"&#{ord(letter)};" for letter in meant).encode("ascii")
+        names[name] = None
+        return "".join(f"&#{ord(letter)};" for letter in characters).encode("ascii")
 
-    return _CHARACTER.sub(character, data), list(found)
+    return _CHARACTER.sub(character, data), list(names)
 
 
 DEEPEST = 256
@@ -93,7 +93,7 @@ _NAMED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 
 
 class CannotOrder(ValueError):
-    """Why the tags of a text cannot be put in order without a loss."""
+    """Tags cannot be put in order without a loss; the message says why."""
 
 
 @dataclass
@@ -114,13 +114,13 @@ class Ordered:
     def remark(self) -> str:
         """Describe the mends and the losses, to follow the first fault."""
         more = self.faults - 1
-        said = [f" and {more} more places" * (more > 0)]
-        said += [f"; its first tag, <{self.first_tag}>, was put in"] * bool(self.first_tag)
+        parts = [f" and {more} more places" * (more > 0)]
+        parts += [f"; its first tag, <{self.first_tag}>, was put in"] * bool(self.first_tag)
         if self.unread:
-            said.append(f"; attributes of {self.unread} tags could not be read")
+            parts.append(f"; attributes of {self.unread} tags could not be read")
         count = len(self.outside)
         lost = f"{count} characters around it were lost: `{self.outside}`"
-        return "".join([*said, f"; {lost if count else 'nothing was lost'}"])
+        return "".join([*parts, f"; {lost if count else 'nothing was lost'}"])
 
 
 def in_order(text: str) -> Ordered:
@@ -149,8 +149,8 @@ class _Order:
         self._open: list[str] = []
         self._has_root = False
         self._pieces: list[str] = []
-        self._said: list[str] = []
-        self._found = Ordered()
+        self._texts: list[str] = []
+        self._result = Ordered()
 
     def run(self) -> Ordered:
         self._first_tag()
@@ -161,10 +161,10 @@ class _Order:
             at = token.end()
         self._characters(self._text[at:])
         self._check()
-        self._found.text = "".join(self._pieces)
-        self._found.words = words_of("".join(self._said))
-        self._found.outside = " ".join(self._found.outside.split())
-        return self._found
+        self._result.text = "".join(self._pieces)
+        self._result.words = words_of("".join(self._texts))
+        self._result.outside = " ".join(self._result.outside.split())
+        return self._result
 
     def _first_tag(self) -> None:
         """Puts in the tag of the root if only its end is there, at the end of the text."""
@@ -172,7 +172,7 @@ class _Order:
         first, last = (self._tags[0], self._tags[-1]) if self._tags else (None, None)
         if first and last and first["name"] in self._closed and last["name"] not in begun:
             is_end = not self._text[last.end() :].strip()
-            self._found.first_tag = last["name"] * is_end
+            self._result.first_tag = last["name"] * is_end
 
     def _token(self, token: re.Match[str]) -> None:
         if token["verbatim"] is not None:
@@ -185,16 +185,16 @@ class _Order:
             self._start(token["name"], token["rest"])
 
     def _start(self, name: str, rest: str) -> None:
-        if self._found.first_tag and not self._has_root:
-            self._push(self._found.first_tag, "")
-            self._found.faults += 1
+        if self._result.first_tag and not self._has_root:
+            self._push(self._result.first_tag, "")
+            self._result.faults += 1
         if self._has_root and not self._open:
             raise CannotOrder(f"<{name}> stands after the end of the root; divide the file there")
         attributes = self._attributes(rest)
         is_empty = rest.endswith("/")
         if is_empty or (name not in self._closed and self._open):
             self._has_root = True
-            self._found.faults += not is_empty
+            self._result.faults += not is_empty
             self._tag(f"<{name}{attributes}/>")
         else:
             self._push(name, attributes)
@@ -207,7 +207,7 @@ class _Order:
         self._tag(f"<{name}{attributes}>")
 
     def _end(self, name: str) -> None:
-        self._found.faults += not self._open or self._open[-1] != name
+        self._result.faults += not self._open or self._open[-1] != name
         while name in self._open:
             inner = self._open.pop()
             self._tag(f"</{inner}>")
@@ -217,32 +217,32 @@ class _Order:
     def _attributes(self, rest: str) -> str:
         """Keep the attributes that can be read, each name once; line ends among them stay."""
         values: dict[str, str] = {}
-        for found in _ATTRIBUTE.finditer(rest):
-            value = found[2] or found[3] or found[4] or ""
-            values.setdefault(found[1], self._escape(value).replace('"', "&quot;"))
-        left = _ATTRIBUTE.sub("", rest).rstrip().removesuffix("/")
-        self._found.unread += bool(left.strip())
+        for match in _ATTRIBUTE.finditer(rest):
+            value = match[2] or match[3] or match[4] or ""
+            values.setdefault(match[1], self._escape(value).replace('"', "&quot;"))
+        unread = _ATTRIBUTE.sub("", rest).rstrip().removesuffix("/")
+        self._result.unread += bool(unread.strip())
         lines = "\n" * (rest.count("\n") - sum(value.count("\n") for value in values.values()))
         return "".join(f' {name}="{value}"' for name, value in values.items()) + lines
 
     def _tag(self, tag: str) -> None:
         self._pieces.append(tag)
-        self._said.append(" ")
+        self._texts.append(" ")
 
     def _characters(self, text: str) -> None:
         if self._open:
             self._put(self._escape(text))
         else:
-            self._found.outside += text
+            self._result.outside += text
             self._pieces.append("\n" * text.count("\n"))
 
     def _put(self, escaped: str) -> None:
         clean = _NO_CHARACTER.sub(" ", escaped)
         self._pieces.append(clean)
-        self._said.append(_REFERENCE.sub(_character, clean))
+        self._texts.append(_REFERENCE.sub(_character, clean))
 
     def _escape(self, text: str) -> str:
-        self._found.faults += text.count("<") + len(_STRAY_AND.findall(text))
+        self._result.faults += text.count("<") + len(_STRAY_AND.findall(text))
         return _STRAY_AND.sub("&amp;", text).replace("<", "&lt;").replace("]]>", "]]&gt;")
 
     def _check(self) -> None:
@@ -252,16 +252,16 @@ class _Order:
             raise CannotOrder(
                 f"it ends in the middle of <{self._open[-1]}>; get the whole file again"
             )
-        if len(" ".join(self._found.outside.split())) > OUTSIDE:
-            first = " ".join(self._found.outside.split()[:8])
+        if len(" ".join(self._result.outside.split())) > OUTSIDE:
+            first = " ".join(self._result.outside.split()[:8])
             raise CannotOrder(f"text stands outside all elements (`{first} ...`); put it into one")
 
 
 def _without_doctype(text: str) -> str:
-    found = _DOCTYPE.match(text, max(0, text.find("<!DOCTYPE")))
-    if not found:
+    doctype = _DOCTYPE.match(text, max(0, text.find("<!DOCTYPE")))
+    if not doctype:
         return text
-    return text[: found.start()] + "\n" * found[0].count("\n") + text[found.end() :]
+    return text[: doctype.start()] + "\n" * doctype[0].count("\n") + text[doctype.end() :]
 
 
 def _character(match: re.Match[str]) -> str:
@@ -324,7 +324,7 @@ def parse(data: bytes, encoding: str) -> Parsed | Skipped:
 
 
 class _NotXml(ValueError):
-    """Why the bytes of a file cannot be XML in its encoding."""
+    """Bytes cannot be XML in the encoding of the file; the message says why."""
 
 
 def _find_encoding(data: bytes, encoding: str, remarks: list[str]) -> tuple[bytes, str | None]:
@@ -430,8 +430,8 @@ def _recover(text: str, fault: etree.XMLSyntaxError, remarks: list[str]) -> etre
         root = _tree(data, "utf-8", recover=True)
     lost = ordered.words - words_of(" ".join(root.itertext())) if root is not None else None
     if lost is None or lost:
-        said = f"{lost.total()} words, the first `{next(iter(lost))}`" if lost else "everything"
-        raise _NotXml(f"{_fault(fault)}: reading on would lose {said}; correct it there")
+        loss = f"{lost.total()} words, the first `{next(iter(lost))}`" if lost else "everything"
+        raise _NotXml(f"{_fault(fault)}: reading on would lose {loss}; correct it there")
     remarks.append(f"{_fault(fault)}{ordered.remark()}")
     return root
 

@@ -73,8 +73,8 @@ def plain_drafts(root: etree._Element, name: str, documents_at: str) -> Iterator
     if not documents_at:
         yield _draft(root, name, "")
         return
-    wanted = documents_at.lower()
-    parts = [part for part in root.iter(wanted) if next(part.iterancestors(wanted), None) is None]
+    tag = documents_at.lower()
+    parts = [part for part in root.iter(tag) if next(part.iterancestors(tag), None) is None]
     if not parts:
         yield Skipped(f"it has no <{documents_at}>, at which its documents should begin")
     keys = unique_keys([part.get("id") or part.get("n") or "" for part in parts])

@@ -35,12 +35,12 @@ _PARTICLES = ("Mc", "Mac")
 
 def listed_names(root: etree._Element) -> dict[str, str]:
     """The first name of everyone and everything that `root` lists with an id."""
-    found: dict[str, str] = {}
+    by_id: dict[str, str] = {}
     for element in root.iter(*_LISTED_NAMES):
         name = next((name for name in element.iterchildren(*_NAMES)), None)
         if name is not None and (id_ := element.get("id")) and (text := name_of(name)):
-            found.setdefault(id_, text[:LONGEST])
-    return found
+            by_id.setdefault(id_, text[:LONGEST])
+    return by_id
 
 
 def name_of(element: etree._Element) -> str:
@@ -239,7 +239,7 @@ class TeiText:
             self.writer.speech(self._speaker(element))
 
     def _speaker(self, element: etree._Element) -> str:
-        """Who speaks: whom the document names, or else the label as printed, or else the id."""
+        """Name the speaker: by the document's list, or else the printed label, or else the id."""
         pointers, label = element.get("who", ""), element.find("speaker")
         if label is not None and not are_known(pointers, self._wording.known):
             return plain_text(label, self._wording).rstrip(" .:,")
@@ -254,7 +254,7 @@ class TeiText:
             self.writer.blank()
 
     def _token(self, element: etree._Element) -> None:
-        """Where words are marked up, white space between them is only for the reader of the XML."""
+        """Join or part words as their markup says; white space only helps the reader of the XML."""
         if element.get("join") in ("left", "both"):
             self.writer.glue()
         elif self._wording.has_joins:
@@ -316,8 +316,8 @@ class TeiText:
 
 def _choose(choice: etree._Element, *, normalised: bool) -> etree._Element:
     of_choice = _NORMALISED if normalised else _PRINTED
-    wanted = of_choice if choice.tag == "choice" else ("lem",)
-    return next(choice.iterchildren(*wanted), choice[0])
+    tags = of_choice if choice.tag == "choice" else ("lem",)
+    return next(choice.iterchildren(*tags), choice[0])
 
 
 _DAY = re.compile(r"-?[0-9]{4}(?:-[0-9]{2}(?:-[0-9]{2})?)?(?=$|T)")
@@ -412,11 +412,11 @@ def metadata_of(document: etree._Element, header: etree._Element) -> dict[str, o
 
 
 def _names_at(header: etree._Element, path: str) -> list[str]:
-    found: list[str] = []
+    result: list[str] = []
     for element in header.iterfind(path):
         names = list(element.iterchildren("persname", "orgname", "name"))
-        found += map(name_of, names or [element])
-    return distinct(found)
+        result += map(name_of, names or [element])
+    return distinct(result)
 
 
 def _date(document: etree._Element, header: etree._Element) -> str:
@@ -464,7 +464,7 @@ def _citation(header: etree._Element) -> str:
 
 
 def _url(header: etree._Element) -> str:
-    """Where the source can be seen, or else the edition itself."""
+    """Return the address of the source, or else of the edition itself."""
     return first_address(
         element.get("target") or text_of(element)
         for path in (_SOURCE, _PUBLICATION)

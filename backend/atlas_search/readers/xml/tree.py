@@ -82,7 +82,7 @@ def printed_pages(marks: Sequence[Mark]) -> Printed:
 
 
 def counted_pages(marks: Sequence[Mark]) -> tuple[int, ...]:
-    """Where pages begin, whatever their labels. Text before the first break is a page too."""
+    """Return the offsets of all pages, labelled or not. Text before the first break is one too."""
     return tuple(offset for _, offset in _from_the_start(marks))
 
 
@@ -302,7 +302,7 @@ class Writer:
         self.speaker, self._is_new = speaker[:LONGEST], True
 
     def voice(self, speaker: str) -> None:
-        """Who speaks from here on, in a speech that goes on; empty for nobody."""
+        """Change the speaker within a speech that goes on; empty for nobody."""
         self.speaker, self._is_new = speaker, False
 
     def finish(self) -> Composed:
