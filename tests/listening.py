@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from atlas_search.server.capacity import networks
-from atlas_search.server.sockets import LargeBodies, Limits, Listener
+from atlas_search.server.sockets import BoundPort, ConnectionLimits, LargeBodies
 
 HALF_HEADER = b"GET /api/health HTTP/1.1\r\nHost: te"
 HALF_BODY = (
@@ -29,8 +29,8 @@ def listening(
     large: LargeBodies | None = None,
 ) -> Iterator[tuple[str, int]]:
     """A WSGI application behind a listener that a thread runs; host and port."""
-    limits = Limits(connections, per_address, networks(trusted))
-    listener = Listener(
+    limits = ConnectionLimits(connections, per_address, networks(trusted))
+    listener = BoundPort(
         app, "127.0.0.1", 0, threads=threads, max_body=max_body, limits=limits, large=large
     )
     thread = threading.Thread(target=listener.run, daemon=True)

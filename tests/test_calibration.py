@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from atlas_search.atlas import Atlas
-from atlas_search.building.source_file import Rule
+from atlas_search.building.source_file import CorpusRule
 from atlas_search.building.sources import by_rule
 from atlas_search.cli.evaluate_options import LABELS
 from atlas_search.cli.evaluate_runs import calibrate_command
@@ -21,7 +21,7 @@ from atlas_search.evaluation.calibrate import (
     LEAST,
     LOSE,
     MOST,
-    Questions,
+    CalibrationQuestions,
     balance,
     calibrate,
     choose,
@@ -189,7 +189,7 @@ def test_made_questions_are_always_the_same_and_come_from_all_over(store: Embedd
 
 def test_a_collection_in_another_language_needs_labels(tmp_path: Path) -> None:
     source = write_sources(tmp_path / "source", {"ferme.txt": "Les moutons donnent de la laine."})
-    french = by_rule([source], frozenset({".txt"}), Rule("ferme", language="fr"))
+    french = by_rule([source], frozenset({".txt"}), CorpusRule("ferme", language="fr"))
     build_tiny(french, tmp_path / "c", HashEmbedder())
     store = EmbeddedStore(tmp_path / "c")
     with pytest.raises(RequestError, match="--labels FILE"):
@@ -200,7 +200,7 @@ def test_a_collection_in_another_language_needs_labels(tmp_path: Path) -> None:
 # what comes of it for the bundled collection
 
 
-def calibrated(services: Services, asked: Questions) -> Calibration:
+def calibrated(services: Services, asked: CalibrationQuestions) -> Calibration:
     """Calibrate with every fifth off-topic question, which takes a fifth of the time."""
     few = replace(asked, off_topic=asked.off_topic[::5])
     return calibrate(Atlas(services), few, "k10_extractive", LOSE, NOW, lambda *_: None)
@@ -227,7 +227,9 @@ def test_the_demo_is_calibrated_from_made_questions(services: Services) -> None:
 
 
 def test_it_is_told_how_far_the_asking_has_come(services: Services) -> None:
-    few = Questions("made", make_questions(services.store, 19).good, ("How do I cook rice?",))
+    few = CalibrationQuestions(
+        "made", make_questions(services.store, 19).good, ("How do I cook rice?",)
+    )
     told: list[tuple[int, int]] = []
     atlas = Atlas(services)
     calibrate(

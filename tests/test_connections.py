@@ -221,9 +221,9 @@ def test_a_port_that_is_taken_is_named(app: Any, address: Address, tmp_path: Pat
     from atlas_search.core.errors import ConfigurationError
     from atlas_search.server.capacity import networks
 
-    limits = listen.Limits(20, 10, networks(""))
+    limits = listen.ConnectionLimits(20, 10, networks(""))
     with pytest.raises(ConfigurationError, match=f"Port {address[1]}"):
-        listen.Listener(app, "127.0.0.1", address[1], threads=1, max_body=1, limits=limits)
+        listen.BoundPort(app, "127.0.0.1", address[1], threads=1, max_body=1, limits=limits)
 
 
 def test_who_leaves_before_he_is_refused_is_no_fault(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.building.source_file import Rule
+from atlas_search.building.source_file import CorpusRule
 from atlas_search.building.sources import by_folder, by_rule, label_of
 from atlas_search.core.errors import SourceError
 from atlas_search.core.ids import check_id
@@ -56,7 +56,10 @@ def test_a_file_among_several_sources_is_refused(tmp_path: Path) -> None:
 
 def test_two_sources_with_a_file_of_one_name_are_refused(tmp_path: Path) -> None:
     roots = [tree(tmp_path / "one/farm", "x.txt"), tree(tmp_path / "two/farm", "x.txt")]
-    for find in (lambda: by_folder(roots, TXT, ""), lambda: by_rule(roots, TXT, Rule("farm"))):
+    for find in (
+        lambda: by_folder(roots, TXT, ""),
+        lambda: by_rule(roots, TXT, CorpusRule("farm")),
+    ):
         with pytest.raises(SourceError, match=r"would both be called 'farm/x\.txt'"):
             find()
 
@@ -84,7 +87,7 @@ def test_hidden_files_and_folders_are_no_sources(tmp_path: Path) -> None:
     )
     for sources in (
         by_folder([root], TXT, ""),
-        by_rule([root], TXT, Rule("a")),
+        by_rule([root], TXT, CorpusRule("a")),
         mapped(root, one_corpus("**")),
     ):
         texts = [name for name, _ in sources.left_out if name != "corpora.toml"]
@@ -142,7 +145,7 @@ def test_a_source_without_sub_folders_says_what_else_to_do(tmp_path: Path) -> No
 
 def test_one_corpus_for_all(tmp_path: Path) -> None:
     root = tree(tmp_path / "s", "x.txt", "deep/er/y.txt", "z.png")
-    sources = by_rule([root], TXT, Rule("letters", encoding="cp1252"))
+    sources = by_rule([root], TXT, CorpusRule("letters", encoding="cp1252"))
     assert corpus_of(sources) == {"deep/er/y.txt": "letters", "x.txt": "letters"}
     assert stems(sources) == {"deep/er/y.txt": "deep/er/y.txt", "x.txt": "x.txt"}
     assert sources.left_out == (("z.png", "not a .md or .txt file"),)
@@ -151,19 +154,19 @@ def test_one_corpus_for_all(tmp_path: Path) -> None:
 
 def test_one_file_alone_is_a_source(tmp_path: Path) -> None:
     root = tree(tmp_path / "s", "x.txt", "y.txt")
-    sources = by_rule([root / "x.txt"], TXT, Rule("letters"))
+    sources = by_rule([root / "x.txt"], TXT, CorpusRule("letters"))
     assert stems(sources) == {"x.txt": "x.txt"}
 
 
 def test_several_sources_for_one_corpus_are_told_apart_by_name(tmp_path: Path) -> None:
     roots = [tree(tmp_path / "one", "x.txt"), tree(tmp_path / "two", "x.txt")]
-    sources = by_rule(roots, TXT, Rule("letters"))
+    sources = by_rule(roots, TXT, CorpusRule("letters"))
     assert stems(sources) == {"one/x.txt": "x.txt", "two/x.txt": "x.txt"}
 
 
 def test_a_source_that_does_not_exist_is_named(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="nowhere does not exist"):
-        by_rule([tmp_path / "nowhere"], TXT, Rule("letters"))
+        by_rule([tmp_path / "nowhere"], TXT, CorpusRule("letters"))
 
 
 def test_a_metadata_field_names_the_corpus(tmp_path: Path) -> None:
@@ -175,7 +178,7 @@ def test_a_metadata_field_names_the_corpus(tmp_path: Path) -> None:
         "worse.md": '---\nparty: "!"\n---\nFifth.',
     }
     root = write_sources(tmp_path / "s", files)
-    sources = by_rule([root], TXT, Rule(corpus_field="party"))
+    sources = by_rule([root], TXT, CorpusRule(corpus_field="party"))
     report = build_tiny(sources, tmp_path / "c", HashEmbedder())
     assert document_ids(tmp_path / "c") == ["All.bad", "Labour.one", "M-ori-Party.two"]
     remarks = {file.source: file.remarks for file in report.files if file.remarks}
@@ -187,7 +190,7 @@ def test_a_metadata_field_names_the_corpus(tmp_path: Path) -> None:
 def test_a_metadata_field_can_come_from_the_records_of_one_file(tmp_path: Path) -> None:
     table = "id,party,text\n1,Labour,First.\n2,National,Second.\n"
     root = write_sources(tmp_path / "s", {"speeches.csv": table})
-    sources = by_rule([root], READERS["csv"].suffixes, Rule(corpus_field="party"))
+    sources = by_rule([root], READERS["csv"].suffixes, CorpusRule(corpus_field="party"))
     report = build_tiny(sources, tmp_path / "c", HashEmbedder(), kind="csv")
     assert [(c.id, c.documents) for c in report.manifest.corpora] == [
         ("Labour", 1),

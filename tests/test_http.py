@@ -5,7 +5,7 @@ from httpx2 import LocalProtocolError, ReadTimeout
 
 from atlas_search.core.errors import ConfigurationError, ModelRefused, ModelUnavailable
 from atlas_search.providers.http import (
-    Answered,
+    ErrorStatus,
     Fault,
     Garbled,
     Lost,
@@ -34,15 +34,25 @@ PROVIDER = Provider(
 @pytest.mark.parametrize(
     ("fault", "error", "again", "advice"),
     [
-        (Answered(401, "", 0), ConfigurationError, False, "Set THE_KEY in"),
-        (Answered(403, "", 0), ConfigurationError, False, "Set THE_KEY in"),
-        (Answered(429, "", 9), ModelUnavailable, True, "later, or lower THE_RATE to"),
-        (Answered(429, "insufficient_quota", 9), ModelUnavailable, False, "or lower THE_RATE to"),
-        (Answered(400, "", 0), ModelRefused, False, "Check THE_MODEL and THE_URL, and that it is"),
-        (Answered(404, "", 0), ModelRefused, False, "refuses the request for the model m (404)"),
-        (Answered(408, "", 9), ModelUnavailable, True, "later, or check THE_URL"),
-        (Answered(500, "", 9), ModelUnavailable, True, "later, or check THE_URL"),
-        (Answered(301, "", 0), ModelUnavailable, False, "later, or check THE_URL"),
+        (ErrorStatus(401, "", 0), ConfigurationError, False, "Set THE_KEY in"),
+        (ErrorStatus(403, "", 0), ConfigurationError, False, "Set THE_KEY in"),
+        (ErrorStatus(429, "", 9), ModelUnavailable, True, "later, or lower THE_RATE to"),
+        (
+            ErrorStatus(429, "insufficient_quota", 9),
+            ModelUnavailable,
+            False,
+            "or lower THE_RATE to",
+        ),
+        (
+            ErrorStatus(400, "", 0),
+            ModelRefused,
+            False,
+            "Check THE_MODEL and THE_URL, and that it is",
+        ),
+        (ErrorStatus(404, "", 0), ModelRefused, False, "refuses the request for the model m (404)"),
+        (ErrorStatus(408, "", 9), ModelUnavailable, True, "later, or check THE_URL"),
+        (ErrorStatus(500, "", 9), ModelUnavailable, True, "later, or check THE_URL"),
+        (ErrorStatus(301, "", 0), ModelUnavailable, False, "later, or check THE_URL"),
         (Lost("cut"), ModelUnavailable, True, "network and THE_URL, or raise THE_SECONDS;"),
         (Lost("no address", passing=False), ModelUnavailable, False, "network and THE_URL"),
         (Garbled("no JSON"), ModelUnavailable, False, "gives no usable answer (no JSON)"),
@@ -59,7 +69,7 @@ def test_each_fault_has_its_error(
 
 
 @pytest.mark.parametrize(
-    "fault", [Answered(500, f"{KEY}?", 0), Lost(f"{KEY}?"), Garbled(f"{KEY}?")]
+    "fault", [ErrorStatus(500, f"{KEY}?", 0), Lost(f"{KEY}?"), Garbled(f"{KEY}?")]
 )
 def test_no_error_shows_the_key(fault: Fault) -> None:
     assert "[key]?" in str(explain(fault, PROVIDER, "m"))

@@ -20,7 +20,7 @@ from atlas_search.readers.epub import _lists, _titles, chapter_of
 from atlas_search.readers.law.persons import spoken, without_title
 from atlas_search.readers.markup import Heading
 from atlas_search.readers.metadata import name_of
-from atlas_search.readers.pdf import Line, _heading, _headings, mend
+from atlas_search.readers.pdf import PrintedLine, _heading, _headings, mend
 from atlas_search.readers.pdf_paragraphs import page_text
 from atlas_search.readers.pdf_picture import _aligned
 from atlas_search.readers.print import running_lines
@@ -324,9 +324,9 @@ def test_bookmarks_of_one_page_that_has_none_of_their_titles() -> None:
 def test_lines_that_all_begin_elsewhere() -> None:
     """Two by two, as short paragraphs."""
 
-    def made(size: int) -> list[Line]:
+    def made(size: int) -> list[PrintedLine]:
         return [
-            Line(
+            PrintedLine(
                 "It is so and so and so on",
                 -20.0 * n - 15 * (n // 2),
                 40.0 * n,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from atlas_search.core.errors import DamagedStore
 from atlas_search.stores import embedded as passage_ids
 from atlas_search.stores.embedded import PassageIds, read_ids
-from atlas_search.stores.order import RECENT, Counts, Order
+from atlas_search.stores.order import RECENT, KeyCounts, Order
 
 SOME = ["farm.cows:0-15", "farm.schäfer:0-7", "farm.羊:0-1", "town.trade:0-20"]
 
@@ -50,7 +50,7 @@ def test_those_of_a_changed_version_are_of_its_base_and_of_what_is_recent(tmp_pa
     PassageIds.of(["a", "b", "c"]).write(tmp_path / "ids")
     PassageIds.of(["b", "new"]).write(tmp_path / "ids" / RECENT)
     # `b` was changed in its place, `c` is gone
-    order = Order(np.array([0, 4, 3]), np.arange(3), Counts(5, 5, 3, 3), {})
+    order = Order(np.array([0, 4, 3]), np.arange(3), KeyCounts(5, 5, 3, 3), {})
     found = read_ids(tmp_path / "ids", order)
     assert len(found) == 3
     assert found.of_rows([2, 0, 1]) == ["new", "a", "b"]

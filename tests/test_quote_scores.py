@@ -8,7 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from atlas_search.answer.quotes.quotable import Quote, quotes_of
-from atlas_search.answer.quotes.scores import EMBEDDED, Asked, SentenceVectors, score_quotes
+from atlas_search.answer.quotes.scores import (
+    EMBEDDED,
+    QuotedQuestion,
+    SentenceVectors,
+    score_quotes,
+)
 from atlas_search.core.domain import CheckedPassage, RankedPassage
 from tests.hash_embedder import HashEmbedder
 from tests.test_extractive import passage
@@ -29,7 +34,9 @@ class Placed(HashEmbedder):
         return np.array([cosine, np.sqrt(1 - cosine**2)], dtype=np.float32)
 
 
-def asked(semantic: float = 0.5, covered: float = 0.5, herds: tuple[str, ...] = HERDS) -> Asked:
+def asked(
+    semantic: float = 0.5, covered: float = 0.5, herds: tuple[str, ...] = HERDS
+) -> QuotedQuestion:
     text = " ".join(f"Sheep of the {herd} give wool that is coarse." for herd in herds)
     found = passage("farm.sheep", text)
     checked = CheckedPassage(
@@ -37,7 +44,7 @@ def asked(semantic: float = 0.5, covered: float = 0.5, herds: tuple[str, ...] = 
     )
     quotes = [with_score(quote, covered) for quote in quotes_of(checked.passage, 0)]
     question = np.array([1.0, 0.0], dtype=np.float32)
-    return Asked(QUESTION, question, quotes, [checked])
+    return QuotedQuestion(QUESTION, question, quotes, [checked])
 
 
 def with_score(quote: Quote, score: float) -> Quote:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from atlas_search.answer.check.markers import MarkedSentence
-from atlas_search.answer.write.prompt import Reply, schema_of
+from atlas_search.answer.write.prompt import StreamedReply, schema_of
 from tests.citing import passage
 
 GIVEN = [passage("Grass is green.", 0, 15), passage("Snow.", 0, 5, document="uk.other", page=2)]
@@ -23,7 +23,7 @@ READ = [
 
 
 def read(pieces: Sequence[str]) -> list[MarkedSentence]:
-    reply = Reply(GIVEN)
+    reply = StreamedReply(GIVEN)
     return [*(sentence for piece in pieces for sentence in reply.add(piece)), *reply.finish()]
 
 
@@ -39,7 +39,7 @@ def test_where_a_reply_is_cut_into_pieces_does_not_matter(reply: str, data: st.D
 
 
 def test_a_sentence_is_passed_on_as_soon_as_it_is_whole() -> None:
-    reply = Reply(GIVEN)
+    reply = StreamedReply(GIVEN)
     first = TWO.index("}, ") + 1
     assert reply.add(TWO[:first]) == READ[:1]
 

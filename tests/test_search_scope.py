@@ -12,7 +12,7 @@ from atlas_search.search.result import WholeResult
 from atlas_search.search.run import Searcher
 from atlas_search.search.scope import ShortLeg
 from atlas_search.search.summary import extent_of
-from atlas_search.stores.store import Hits
+from atlas_search.stores.store import LegHits
 from tests.finding import find, search_of, searching
 
 FILES = {
@@ -141,7 +141,7 @@ def test_legs_that_fell_short_agree_with_the_warnings(searcher: Searcher) -> Non
 def test_candidates_that_the_index_missed_are_told(searcher: Searcher) -> None:
     run = search_of(searcher, "fog")
     every = find(searcher, "fog").candidates.hits
-    missed = [replace(h, dense=Hits(*(side[:1] for side in h.dense))) for h in every]
+    missed = [replace(h, dense=LegHits(*(side[:1] for side in h.dense))) for h in every]
     scope = extent_of(run, missed)
     legs = {leg.corpus: leg for leg in scope.short_legs if leg.leg == "dense"}
     assert legs["harbour"] == ShortLeg("harbour", "dense", 1, 200, "index")

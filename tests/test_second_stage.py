@@ -11,7 +11,7 @@ from atlas_search.core.stop import Stop
 from atlas_search.core.targets import Target
 from atlas_search.search.flow import search
 from atlas_search.search.ranking import Ranking
-from atlas_search.search.rerankers import Limits, Relevance, read_again, reorder
+from atlas_search.search.rerankers import Relevance, RerankLimits, read_again, reorder
 from atlas_search.search.run import SearchRun
 from atlas_search.search.signals import SignalTable
 from atlas_search.services import Services
@@ -97,14 +97,14 @@ def test_relevance_is_a_signal_of_the_passages_that_were_read() -> None:
 
 def test_only_the_best_are_read_and_only_their_beginnings() -> None:
     stage = Script(0.1, 0.2)
-    found = read_again(stage, "why?", ranking(), texts_of, Limits(2, 6, 1.5, 1.0), Stop())
+    found = read_again(stage, "why?", ranking(), texts_of, RerankLimits(2, 6, 1.5, 1.0), Stop())
     assert stage.asked == [("why?", ["text 4", "text 3"], 1.5)]
     assert found.rows.tolist() == [30, 40, 20, 10]
 
 
 def test_the_first_order_stays_and_the_reason_is_told_if_the_stage_is_unavailable() -> None:
     stage = Script(error="Nobody is there. Try again later.")
-    found = read_again(stage, "why?", ranking(), texts_of, Limits(2, 100, 1.5, 1.0), Stop())
+    found = read_again(stage, "why?", ranking(), texts_of, RerankLimits(2, 100, 1.5, 1.0), Stop())
     assert found.rows.tolist() == [40, 30, 20, 10]
     assert found.relevance == {}
     assert found.note == (
@@ -115,7 +115,7 @@ def test_the_first_order_stays_and_the_reason_is_told_if_the_stage_is_unavailabl
 def test_no_candidates_stay_none() -> None:
     empty = SignalTable(np.arange(0), {"semantic": np.zeros(0)}, np.zeros(0))
     none = Ranking(empty, np.arange(0), np.zeros(0))
-    found = read_again(Script(), "why?", none, texts_of, Limits(50, 100, 1.5, 1.0), Stop())
+    found = read_again(Script(), "why?", none, texts_of, RerankLimits(50, 100, 1.5, 1.0), Stop())
     assert found.rows.tolist() == []
 
 

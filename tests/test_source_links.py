@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.building.source_file import Rule
+from atlas_search.building.source_file import CorpusRule
 from atlas_search.building.sources import LEADS_OUT, Sources, by_folder, by_rule, find_sources
 from atlas_search.core.errors import SourceError
 from atlas_search.readers.text import TxtReader
@@ -16,7 +16,7 @@ from tests.source_trees import TXT, corpus_of, mapped, one_corpus, tree
 
 WAYS: dict[str, Callable[[Path], Sources]] = {
     "folders": lambda root: by_folder([root], TXT, ""),
-    "one corpus": lambda root: by_rule([root], TXT, Rule("a")),
+    "one corpus": lambda root: by_rule([root], TXT, CorpusRule("a")),
     "mapping": lambda root: mapped(root, one_corpus("**")),
 }
 
@@ -104,14 +104,14 @@ def test_a_link_that_is_named_as_a_source_is_followed(root: Path) -> None:
     link.symlink_to(root)
     (root.parent / "one.txt").symlink_to(root.parent / "secret" / "key.txt")
     assert list(corpus_of(by_folder([link], TXT, ""))) == ["farm/cow.txt"]
-    named = by_rule([link, root.parent / "one.txt"], TXT, Rule("a"))
+    named = by_rule([link, root.parent / "one.txt"], TXT, CorpusRule("a"))
     assert list(corpus_of(named)) == ["link/farm/cow.txt", "one.txt"]
 
 
 def test_a_link_from_one_named_source_to_another_is_followed(root: Path) -> None:
     other = root.parent / "secret"
     (root / "farm" / "by.txt").symlink_to(other / "key.txt")
-    assert "s/farm/by.txt" in corpus_of(by_rule([root, other], TXT, Rule("a")))
+    assert "s/farm/by.txt" in corpus_of(by_rule([root, other], TXT, CorpusRule("a")))
 
 
 def test_a_mapping_outside_is_named_or_not_read(root: Path) -> None:

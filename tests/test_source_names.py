@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from atlas_search.building import source_file as file_digests
-from atlas_search.building.source_file import Rule
+from atlas_search.building.source_file import CorpusRule
 from atlas_search.building.sources import by_folder, by_rule
 from atlas_search.core.errors import SourceError
 from tests.source_builds import (
@@ -119,7 +119,7 @@ def test_sources_of_one_name_are_both_read_or_refused(tmp_path: Path, given: str
     locate_them = {
         "folders": lambda: by_folder(roots, suffixes, ""),
         "links": lambda: by_folder([tmp_path / "links"], suffixes, ""),
-    }.get(given, lambda: by_rule(roots, suffixes, Rule("letters")))
+    }.get(given, lambda: by_rule(roots, suffixes, CorpusRule("letters")))
     assert texts_or_refusal("txt", tmp_path / "c", locate_them) in ({"box-1", "box-2"}, SourceError)
 
 
@@ -184,7 +184,7 @@ def test_a_file_that_fails_while_it_is_read_is_reported(tmp_path: Path) -> None:
         (root / "town" / f"failing{suffix}").symlink_to("/proc/self/mem")
     # whoever names a link means what it leads to
     roots = sorted((root / "town").iterdir())
-    sources = by_rule(roots, reader_of("files").suffixes, Rule("town"))
+    sources = by_rule(roots, reader_of("files").suffixes, CorpusRule("town"))
     report = build_from("files", tmp_path / "c", sources)
     found = {suffix: remarks(report)[f"failing{suffix}"] for suffix in SUFFIXES.values()}
     assert all(found.values()), found

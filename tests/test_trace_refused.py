@@ -13,7 +13,7 @@ from werkzeug.test import EnvironBuilder
 
 from atlas_search.core.errors import ServerBusy
 from atlas_search.core.settings import Settings
-from atlas_search.server.access.keys import Limits, add_key
+from atlas_search.server.access.keys import KeyLimits, add_key
 from atlas_search.server.app import create_app
 from atlas_search.server.capacity import Capacity
 from atlas_search.server.collections import ServedCollections
@@ -105,7 +105,7 @@ def test_who_is_refused_is_named_if_known_and_a_secret_never(
     settings: Settings, tmp_path: Path
 ) -> None:
     keys = tmp_path / "keys.json"
-    key = add_key(keys, "Anna", limits=Limits(requests_per_minute=2)).text
+    key = add_key(keys, "Anna", limits=KeyLimits(requests_per_minute=2)).text
     headers = {"Authorization": f"Bearer {key}"}
     with serving(settings, api_keys_file=keys) as (client, recorded):
         for _ in range(3):

@@ -13,7 +13,7 @@ from atlas_search.search.candidates import Candidates, CorpusHits
 from atlas_search.search.query import Query, parse_query
 from atlas_search.search.signals import SignalTable, measure
 from atlas_search.stores.arrays import IntArray, Ragged
-from atlas_search.stores.store import Hits
+from atlas_search.stores.store import LegHits
 from atlas_search.stores.terms import TokenTable
 from atlas_search.stores.vectors import Cosines
 
@@ -91,12 +91,12 @@ def idf(n: int, total: int = 3) -> float:
     return log(1 + (total - n + 0.5) / (n + 0.5))
 
 
-def hits(*found: tuple[int, float]) -> Hits:
+def hits(*found: tuple[int, float]) -> LegHits:
     """A leg's (row, score) pairs."""
-    return Hits(np.array([row for row, _ in found]), np.array([score for _, score in found]))
+    return LegHits(np.array([row for row, _ in found]), np.array([score for _, score in found]))
 
 
-def candidates_of(table: SignalTable, *corpora: tuple[Hits, Hits]) -> Candidates:
+def candidates_of(table: SignalTable, *corpora: tuple[LegHits, LegHits]) -> Candidates:
     """Candidates with these signals, found by the dense and the lexical leg of each corpus."""
     found = [CorpusHits(f"c{number}", *legs) for number, legs in enumerate(corpora)]
     cosines = Cosines(np.ones(3, dtype=np.float32), lambda rows: np.eye(3, dtype=np.float32)[rows])

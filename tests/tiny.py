@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from atlas_search.building.chunking import chunking
 from atlas_search.building.flow import BuildOptions, BuildReport, build
 from atlas_search.building.sources import Sources, by_folder
-from atlas_search.building.workers import Limits
+from atlas_search.building.workers import ReadingLimits
 from atlas_search.providers.embedding import Embedder
 from atlas_search.readers import Reader
 from atlas_search.readers.tables import CsvReader, JsonlReader
 from atlas_search.readers.text import TxtReader
-from atlas_search.stores.keywords import Keywords
+from atlas_search.stores.keywords import KeywordIndex
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.terms import TokenTable
 from atlas_search.stores.vectors import SUMS, VECTORS, Embeddings, Vectors
@@ -71,7 +71,9 @@ def build_tiny(
     given = dict(arguments or {"source": [str(sources)]})
     found = sources if isinstance(sources, Sources) else by_folder([sources], reader.suffixes, "")
     # to start a process takes longer than to read what is tiny
-    options = BuildOptions(folder.name, kind, chunking(**cut), force, given, limits=Limits(0))
+    options = BuildOptions(
+        folder.name, kind, chunking(**cut), force, given, limits=ReadingLimits(0)
+    )
     return build(folder, found, reader, embedder, options, silent)
 
 
@@ -123,7 +125,7 @@ def index(folder: Path) -> dict[str, tuple[list[str], NDArray[np.float32]]]:
 def keyword_hits(folder: Path, term: str) -> list[str]:
     """Ids of the passages of all corpora that the live version's keyword index finds for a stem."""
     ids = [row["id"] for row in rows(folder, "SELECT id FROM passages ORDER BY row")]
-    keywords = Keywords(live(folder) / KEYWORDS)
+    keywords = KeywordIndex(live(folder) / KEYWORDS)
     corpora = [corpus.id for corpus in Manifest.read(folder).corpora]
     return [ids[row] for c in corpora for row in sorted(keywords.matching(c, [term], 1000).rows)]
 
@@ -139,7 +141,7 @@ def contents(folder: Path) -> dict[str, Any]:
     parts = (TOKENS, WORDS, EMBEDDINGS)
     arrays = {n: d for n, d in manifest.files.items() if n.split("/")[0] in parts}
     del arrays[f"{EMBEDDINGS}/{VECTORS}"], arrays[f"{EMBEDDINGS}/{SUMS}"]
-    keywords = Keywords(live(folder) / KEYWORDS)
+    keywords = KeywordIndex(live(folder) / KEYWORDS)
     terms = TokenTable.read(live(folder) / TOKENS).vocabulary
     tables = ("documents", "passages", "metadata")
     return {

@@ -24,8 +24,8 @@ from atlas_search.words.request import (
     Point,
     Sort,
     Strength,
-    Where,
     WordsRequest,
+    WordsScope,
 )
 from atlas_search.words.results import Collocates, Concordance, Keywords, WordCounts
 from atlas_search.words.run import ReachRun, WordsRun
@@ -199,7 +199,7 @@ def words_request(services: Services, query: str, **where: Unpack[WordsWhere]) -
     return WordsRequest(text=query, query=parse(query), **vars(_where(services, where)))
 
 
-def _where(services: Services, where: WordsWhere) -> Where:
+def _where(services: Services, where: WordsWhere) -> WordsScope:
     corpora, every = check_corpora(services, where.get("corpora", "all"))
     form: Form = _one_of(where.get("form", "surface"), "form", get_args(Form))
     exactly = bool(where.get("case_sensitive"))
@@ -208,7 +208,7 @@ def _where(services: Services, where: WordsWhere) -> Where:
             "case_sensitive compares words as they are written, which form=stem does not. "
             "Leave one of them out."
         )
-    return Where(
+    return WordsScope(
         corpora=corpora,
         every_corpus=every,
         form=form,

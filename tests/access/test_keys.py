@@ -10,13 +10,13 @@ import pytest
 
 from atlas_search.cli.main import main
 from atlas_search.core.errors import ConfigurationError, RequestError
-from atlas_search.server.access.keys import KeyRing, Limits, add_key, read_keys, revoke_key
+from atlas_search.server.access.keys import KeyLimits, KeyRing, add_key, read_keys, revoke_key
 
 TODAY = date(2026, 5, 1)
 
 
 def test_a_key_is_found_by_its_text_and_only_its_hash_is_kept(keys_file: Path) -> None:
-    made = add_key(keys_file, "Anna", corpora={"parish": ["meadow"]}, limits=Limits(streams=2))
+    made = add_key(keys_file, "Anna", corpora={"parish": ["meadow"]}, limits=KeyLimits(streams=2))
     assert KeyRing(keys_file).find(made.text, TODAY) == made.key
     _, id_, secret = made.text.split("_")
     assert len(secret) == 64
@@ -148,7 +148,7 @@ def test_the_command_adds_lists_and_revokes(
     found = KeyRing(keys_file).find(out.strip(), TODAY)
     assert found
     assert found.sees("parish") == {"meadow", "mill"}
-    assert found.limits == Limits(streams=2)
+    assert found.limits == KeyLimits(streams=2)
     assert "meadow, mill of parish" in err
     status, out, _ = atlas(capsys, "keys", "list")
     assert "Anna" in out

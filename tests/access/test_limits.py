@@ -11,7 +11,7 @@ from atlas_search import Atlas
 from atlas_search.core.errors import TooManyQuestions
 from atlas_search.core.settings import Settings
 from atlas_search.server.access.caller import Caller
-from atlas_search.server.access.keys import Limits, add_key
+from atlas_search.server.access.keys import KeyLimits, add_key
 from atlas_search.server.access.limits import Limiter, Spending
 from atlas_search.server.app import create_app
 from atlas_search.server.problems import problem_of
@@ -47,7 +47,7 @@ def limiter(tmp_path: Path, clock: Clock) -> Callable[..., Limiter]:
 
 
 def caller_with(keys_file: Path, name: str, **limits: Any) -> Caller:
-    key = add_key(keys_file, name, limits=Limits(**limits)).key
+    key = add_key(keys_file, name, limits=KeyLimits(**limits)).key
     return Caller(frozenset({"reader"}), owner=key.id, key=key)
 
 
@@ -118,7 +118,7 @@ def test_what_was_spent_outlives_the_server_but_not_the_day(tmp_path: Path) -> N
 
 
 def keyed(parish: Atlas, keys_file: Path, tmp_path: Path, **limits: Any) -> Signed:
-    key = add_key(keys_file, "Anna", limits=Limits(**limits)).text
+    key = add_key(keys_file, "Anna", limits=KeyLimits(**limits)).text
     guarded = guard(parish, keys_file, atlas_state_directory=tmp_path / "state")
     return Signed(create_app(lambda: guarded).test_client(), key)
 

@@ -25,7 +25,7 @@ import typer
 from numpy.typing import NDArray
 
 from atlas_search.building.flow import BuildOptions, BuildReport, build
-from atlas_search.building.source_file import Rule
+from atlas_search.building.source_file import CorpusRule
 from atlas_search.building.sources import by_folder, by_rule
 from atlas_search.core.settings import load_settings
 from atlas_search.providers.embedding import DEFAULT_MODEL, EmbedderInfo, find_folder
@@ -91,7 +91,7 @@ def print_rate(source: Path, root: Path) -> None:
     """The rate of a build against the model's own, and a second build against the first."""
     embedder = open_embedder(load_settings())
     reader = JsonlReader()
-    sources = by_rule([source], reader.suffixes, Rule("one"))
+    sources = by_rule([source], reader.suffixes, CorpusRule("one"))
     embedder.embed(["The first call compiles kernels."])
     ratios = []
     for number in range(ROUNDS):

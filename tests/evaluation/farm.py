@@ -9,8 +9,8 @@ from atlas_search.atlas import Atlas
 from atlas_search.core.settings import Settings
 from atlas_search.evaluation.carry_out import (
     ProcessSubject,
+    RunRequest,
     Subject,
-    Wanted,
     begin_run,
     choose_questions,
 )
@@ -57,10 +57,13 @@ def opened_farm(folder: Path, target: str = TARGET, **settings: object) -> Itera
 
 
 def begun(
-    folder: Path, subject: Subject, labels: Sequence[Label] = LABELS, wanted: Wanted | None = None
+    folder: Path,
+    subject: Subject,
+    labels: Sequence[Label] = LABELS,
+    wanted: RunRequest | None = None,
 ) -> RunFolder:
     """The folder of a run of which nothing is asked yet."""
-    wanted = wanted or Wanted(TODAY)
+    wanted = wanted or RunRequest(TODAY)
     questions = choose_questions(Path("labels.jsonl"), "", labels, wanted.limit, wanted.seed)
     begin_run(RunFolder(folder), subject, questions, wanted)
     return RunFolder(folder)

@@ -13,7 +13,7 @@ from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.evaluation.asking import Told, no_one
 from atlas_search.evaluation.carry_out import (
     ProcessSubject,
-    Wanted,
+    RunRequest,
     begin_run,
     carry_out,
     choose_questions,
@@ -61,7 +61,7 @@ def carried_out(
     for run, target in zip(runs, targets, strict=True):
         subject = ProcessSubject(atlas, target)
         questions = choose_questions(LABELS, "test", labels, None, 0)
-        begin_run(run, subject, questions, Wanted(TODAY))
+        begin_run(run, subject, questions, RunRequest(TODAY))
         carry_out(run, subject)
     wait_for(lambda: tracer.waiting == 0 or None, 60, "the end of sending")
     tracer.close()

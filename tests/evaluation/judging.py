@@ -21,9 +21,9 @@ from atlas_search.evaluation.judge import (
 from atlas_search.evaluation.judge_model import (
     NAME,
     JudgeModel,
+    JudgeSpending,
     KeptReplies,
     Rules,
-    Spending,
     rules,
 )
 from atlas_search.evaluation.labels import Label
@@ -140,7 +140,7 @@ def judge_of(
             seconds,
             tracer or Tracer("", "test", content=True),
             KeptReplies(folder / NAME),
-            Spending(prices, max_cost),
+            JudgeSpending(prices, max_cost),
             server.address,
         )
         yield Panel(model, votes, passage_tokens)

@@ -9,10 +9,10 @@ import pytest
 
 from atlas_search.cli.main import main
 from atlas_search.core.errors import SourceError
-from atlas_search.evaluation.compare import UNSET, Change, compare, markdown
+from atlas_search.evaluation.compare import UNSET, ChangedValue, compare, markdown
 from atlas_search.evaluation.compare_figures import Difference
 from atlas_search.evaluation.folder import JUDGE, RunFolder
-from atlas_search.evaluation.labels import Label, Span
+from atlas_search.evaluation.labels import GoldSpan, Label
 from atlas_search.evaluation.scored import corpora_of, slices
 from tests.evaluation.made_runs import LABELS, by_a_judge, kept, made_run, slower, spec, unanswered
 
@@ -77,7 +77,7 @@ def test_every_corpus_and_category_is_a_slice() -> None:
 def test_a_question_is_in_the_corpora_of_its_gold_or_of_its_filter() -> None:
     label = Label("q1", "", "", "?", gold_document_ids=frozenset({"b.x.y", "a.z"}))
     assert corpora_of(label) == ["a", "b"]
-    assert corpora_of(Label("q1", "", "", "?", gold_spans=(Span("c.x", 0, 9),))) == ["c"]
+    assert corpora_of(Label("q1", "", "", "?", gold_spans=(GoldSpan("c.x", 0, 9),))) == ["c"]
     passages = frozenset({"d.x.0-9"})
     assert corpora_of(Label("q1", "", "", "?", gold_passage_ids=passages)) == ["d"]
     assert corpora_of(Label("q1", "", "", "?", corpus_filter=("d", "c"))) == ["c", "d"]
@@ -129,7 +129,10 @@ def test_what_the_runs_were_asked_with_is_compared() -> None:
     b = made_run("after", options=options, labels=LABELS, collection_version="v2", versions={})
     b = replace(b, spec=b.spec.model_copy(update={"labels": other}))
     found = compare(a, b)
-    assert found.options == (Change("reader", UNSET, "x"), Change("weight_bm25", 0.6, 0))
+    assert found.options == (
+        ChangedValue("reader", UNSET, "x"),
+        ChangedValue("weight_bm25", 0.6, 0),
+    )
     assert {change.name for change in found.basis} == {
         "contents of the labels",
         "split",
@@ -150,10 +153,10 @@ def test_what_else_the_figures_depend_on_is_compared() -> None:
     a = made_run(settings={"embedding_model": "large", "pooling": "mean"}, seed=7)
     found = compare(a, made_run("after", **b))
     assert found.basis == (
-        Change("passages wanted", 10, 5),
-        Change("questions drawn", "all", "20 with seed 3"),
-        Change("today", UNSET, "2026-01-02"),
-        Change("embedding_model", "large", "small"),
+        ChangedValue("passages wanted", 10, 5),
+        ChangedValue("questions drawn", "all", "20 with seed 3"),
+        ChangedValue("today", UNSET, "2026-01-02"),
+        ChangedValue("embedding_model", "large", "small"),
     )
     assert compare(made_run(k=10), made_run("after", seed=5)).basis == ()
 
@@ -165,16 +168,16 @@ def test_what_a_judge_said_is_compared_with_what_a_judge_said(tmp_path: Path) ->
     told = "faithfulness of 24 questions is left out: a judge gave it in one run, and shared words"
     assert found.gaps == (f"{told} in the other.",)
     assert found.basis == (
-        Change("figures by", "heuristic", "mixed"),
-        Change("judge", "none", "mistral large, 3 votes"),
+        ChangedValue("figures by", "heuristic", "mixed"),
+        ChangedValue("judge", "none", "mistral large, 3 votes"),
     )
     other = by_a_judge(made_run("c"), model="small", votes=1, prompts={"mark": "2e", "guess": "0"})
     found = compare(b, other)
     assert ("all", "faithfulness") in figures(list(found.differences))
     assert found.basis == (
-        Change("judge", "mistral large, 3 votes", "mistral small, 1 votes"),
-        Change("prompt of the judge: guess", UNSET, "0"),
-        Change("prompt of the judge: mark", "1f", "2e"),
+        ChangedValue("judge", "mistral large, 3 votes", "mistral small, 1 votes"),
+        ChangedValue("prompt of the judge: guess", UNSET, "0"),
+        ChangedValue("prompt of the judge: mark", "1f", "2e"),
     )
     folder = kept(b, tmp_path)
     (folder / JUDGE).write_text(b.judge.model_dump_json())

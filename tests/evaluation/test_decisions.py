@@ -3,7 +3,7 @@
 import pytest
 
 from atlas_search.evaluation import metrics
-from atlas_search.evaluation.labels import Decision, Label, Span
+from atlas_search.evaluation.labels import Decision, GoldSpan, Label
 from atlas_search.evaluation.metrics import Case, Reply, Tools, confusion
 from tests.hash_embedder import HashEmbedder
 from tests.replies import citation, passage, reply
@@ -60,7 +60,7 @@ def test_citations_are_gold_by_their_documents() -> None:
 
 
 def test_citations_are_gold_by_their_places_where_those_are_known() -> None:
-    spans = (Span("a", 0, 10), Span("a", 500, 600), Span("b", 0, 10))
+    spans = (GoldSpan("a", 0, 10), GoldSpan("a", 500, 600), GoldSpan("b", 0, 10))
     label = Label("q1", "", "", "?", gold_document_ids=frozenset({"a", "b"}), gold_spans=spans)
     figures = cited(label, citation("a", "y" * 10), citation("a", "y" * 10, number=2))
     assert figures["citation_precision"] == 1 / 2
@@ -102,7 +102,7 @@ def test_an_answer_is_right_if_it_holds_a_reference() -> None:
 def test_of_a_paraphrase_an_answer_is_right_if_it_cites_gold() -> None:
     assert right(KNOWN, "A week.", "a", kept="One week.") == {"right": 1}
     assert right(KNOWN, "A week.", "x", kept="One week.") == {"right": 0}
-    spans = (Span("a", 500, 600),)
+    spans = (GoldSpan("a", 500, 600),)
     placed = Label("q1", "", "", "?", ("Seven days",), frozenset({"a"}), gold_spans=spans)
     assert right(placed, "A week.", "a", kept="One week.") == {"right": 0}
 

@@ -11,7 +11,7 @@ import pytest
 
 from atlas_search.core.errors import RequestError
 from atlas_search.core.targets import Target, load_target
-from atlas_search.evaluation.carry_out import Outcome, Subject, missing
+from atlas_search.evaluation.carry_out import RunOutcome, Subject, missing
 from atlas_search.evaluation.folder import RunFolder
 from atlas_search.evaluation.grid import (
     Axes,
@@ -151,10 +151,10 @@ def test_the_runs_of_a_grid_can_end_with_their_judge(
     assert "Without --judge nothing heeds --judge-model" in refused[2]
 
 
-def interrupted(folder: RunFolder, subject: Subject, **_: object) -> Outcome:
+def interrupted(folder: RunFolder, subject: Subject, **_: object) -> RunOutcome:
     """A run that Ctrl-C ends before anything is asked."""
     scored = score_all(folder.labels(), folder.replies().values(), subject.tools(None))
-    return Outcome(EvalRun(folder.spec(), tuple(scored)), len(missing(folder)), stopped=True)
+    return RunOutcome(EvalRun(folder.spec(), tuple(scored)), len(missing(folder)), stopped=True)
 
 
 def test_a_grid_that_cannot_begin_leaves_nothing(

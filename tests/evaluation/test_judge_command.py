@@ -15,7 +15,7 @@ from atlas_search.evaluation.metrics import Reply
 from atlas_search.evaluation.people import Rating as PersonRating
 from atlas_search.evaluation.people import Ratings
 from atlas_search.server.feedback.delivery import open_store
-from atlas_search.server.feedback.store import RatedAnswer, Rating, Vote
+from atlas_search.server.feedback.store import AnswerRating, RatedAnswer, Vote
 from tests.chat_server import KEY
 from tests.evaluation.away import Away
 from tests.evaluation.commands import Command, command_runner
@@ -312,7 +312,7 @@ def test_a_vote_is_read_as_approval() -> None:
         session_id="s", qa_id="q", question="?", answer="Yes.", decision="ANSWER"
     )
     said = Vote(thumb="down", scores={"accuracy": 5, "relevance": 3, "corpus_fidelity": 1})
-    assert vote_of(Rating(answer, "ann", said)).approves == {
+    assert vote_of(AnswerRating(answer, "ann", said)).approves == {
         "thumb": False,
         "accuracy": True,
         "corpus_fidelity": False,

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from atlas_search.evaluation.judge import (
-    Agreement,
+    PeopleAgreement,
     PersonVote,
     Scale,
     agreement_with_people,
@@ -33,7 +33,7 @@ def vote(number: int, approves: Mapping[Scale, bool], session: str = "s1") -> Pe
 
 def agreed(
     figures: Sequence[float], said: Sequence[bool], scale: Scale = "accuracy"
-) -> list[Agreement]:
+) -> list[PeopleAgreement]:
     scored = [judged(number, value) for number, value in enumerate(figures)]
     return agreement_with_people(
         scored, [vote(number, {scale: approves}) for number, approves in enumerate(said)]

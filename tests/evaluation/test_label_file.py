@@ -10,7 +10,7 @@ import pytest
 
 from atlas_search.core.errors import Conflict, NotFound, SourceError
 from atlas_search.evaluation.label_files import load_labels
-from atlas_search.evaluation.labels import Label, Span
+from atlas_search.evaluation.labels import GoldSpan, Label
 from atlas_search.evaluation.people import LabelFile, label_line
 
 LABEL = Label(
@@ -21,7 +21,7 @@ LABEL = Label(
     ("Nine metres.", "9 m"),
     frozenset({"coast.light", "coast.keeper"}),
     gold_passage_ids=frozenset({"coast.light:0-20"}),
-    gold_spans=(Span("coast.light", 3, 9),),
+    gold_spans=(GoldSpan("coast.light", 3, 9),),
     grades={"coast.keeper": 1, "coast.light": 3, "coast.light:0-20": 3, "coast.mole:0-9": 0},
     filters={"year": {"from": "1900", "to": None}},
 )

@@ -14,7 +14,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from atlas_search import Atlas
 from atlas_search.core.domain import Passage
 from atlas_search.evaluation.label_files import load_labels
-from atlas_search.evaluation.labels import Decision, Label, Span
+from atlas_search.evaluation.labels import Decision, GoldSpan, Label
 from atlas_search.evaluation.people import LabelFile
 from atlas_search.server.access.caller import RULES
 from atlas_search.server.labelling import LABEL_ROUTES, RATING_ROUTES
@@ -159,7 +159,7 @@ def test_words_that_do_not_stand_there_are_not_saved(
     assert file.saved() == []
     assert put(client, spans=[right]).is_success
     [label] = load_labels(file.path)
-    assert label.gold_spans == (Span("meadow.bridge", right["start"], right["end"]),)
+    assert label.gold_spans == (GoldSpan("meadow.bridge", right["start"], right["end"]),)
     assert label.gold_document_ids == {"meadow.bridge"}
 
 
@@ -195,7 +195,7 @@ def test_what_the_page_does_not_show_stays(
         frozenset({"meadow.bridge", "meadow.gone", "meadow.mill"}),
         kind="by hand",
         gold_passage_ids=frozenset({bridge.id, "meadow.gone:0-9"}),
-        gold_spans=(Span("meadow.gone", 2, 5),),
+        gold_spans=(GoldSpan("meadow.gone", 2, 5),),
         grades={"meadow.mill": 2, "meadow.other": 0, bridge.id: 3, "meadow.bridge": 3},
         corpus_filter=("meadow",),
         filters={"year": 1931.0},

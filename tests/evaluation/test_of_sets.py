@@ -13,8 +13,8 @@ from atlas_search.atlas import Atlas
 from atlas_search.documents.search import SearchOut
 from atlas_search.evaluation.confidence import (
     Bin,
+    CoveragePoint,
     Outcomes,
-    Point,
     calibration_error,
     coverage_at,
     curve,
@@ -48,10 +48,10 @@ FOUR = [answered(0.9, 1), answered(0.8, 0), answered(0.7, 1), answered(0.6, 0), 
 
 def test_the_curve_by_hand() -> None:
     assert curve(FOUR) == [
-        Point(0.9, 1 / 5, 1 / 1),
-        Point(0.8, 2 / 5, 1 / 2),
-        Point(0.7, 3 / 5, 2 / 3),
-        Point(0.6, 4 / 5, 2 / 4),
+        CoveragePoint(0.9, 1 / 5, 1 / 1),
+        CoveragePoint(0.8, 2 / 5, 1 / 2),
+        CoveragePoint(0.7, 3 / 5, 2 / 3),
+        CoveragePoint(0.6, 4 / 5, 2 / 4),
     ]
     assert curve([DECLINED]) == []
 
@@ -66,7 +66,7 @@ def test_the_area_and_the_coverage_by_hand() -> None:
 
 def test_answers_of_one_confidence_are_given_up_together() -> None:
     tied = [answered(0.9, 0), answered(0.5, 1), answered(0.5, 0)]
-    assert curve(tied) == [Point(0.9, 1 / 3, 0), Point(0.5, 1, 1 / 3)]
+    assert curve(tied) == [CoveragePoint(0.9, 1 / 3, 0), CoveragePoint(0.5, 1, 1 / 3)]
     assert set_figures(tied)["precision_coverage"].mean == pytest.approx((0 + 2 * (1 / 3)) / 3)
     assert set_figures(tied)["coverage_at_90"].mean == 0
 
@@ -97,9 +97,9 @@ def test_answers_that_cannot_be_judged_are_left_out() -> None:
 def test_a_judge_says_how_right_an_answer_is() -> None:
     came = answered(0.9, 0)
     judged = replace(came, figures={"right": 0, "answer_correctness": 0.8})
-    assert curve([judged]) == [Point(0.9, 1, 0)]
+    assert curve([judged]) == [CoveragePoint(0.9, 1, 0)]
     by_judge = replace(judged, sources={"answer_correctness": "judge"})
-    assert curve([by_judge]) == [Point(0.9, 1, 0.8)]
+    assert curve([by_judge]) == [CoveragePoint(0.9, 1, 0.8)]
 
 
 def test_a_set_without_an_answer_has_none_of_them() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from atlas_search.cli.evaluate_options import remarks_on, status_of
-from atlas_search.evaluation.carry_out import Outcome, operations
+from atlas_search.evaluation.carry_out import RunOutcome, operations
 from atlas_search.evaluation.labels import Label
 from atlas_search.evaluation.metrics import Reply
 from atlas_search.evaluation.run import EvalRun, LabelsUsed, RunSpec
@@ -121,15 +121,15 @@ def test_kept_answers_failures_retries_and_fallbacks_are_told() -> None:
 def test_what_a_run_lacks_is_told_and_decides_the_status() -> None:
     fallback = {"code": "model_unavailable", "message": "away"}
     kept = took(0.1, cache_hit=True)
-    good = Outcome(run_of(took(1.0)), missing=0, stopped=False)
+    good = RunOutcome(run_of(took(1.0)), missing=0, stopped=False)
     assert (remarks_on(good), status_of(good, require_llm=True)) == ([], 0)
-    stood_in = Outcome(run_of(took(1.0, fallback=fallback), kept), missing=0, stopped=False)
+    stood_in = RunOutcome(run_of(took(1.0, fallback=fallback), kept), missing=0, stopped=False)
     assert remarks_on(stood_in) == [
         "1 answers are not the language model's (fallback).",
         "50% of the answers were kept ones: their seconds say little.",
     ]
     assert [status_of(stood_in, require_llm=wanted) for wanted in (False, True)] == [0, 1]
-    failed = Outcome(run_of(Reply(label_id="q1", seconds=1, error="away")), 2, stopped=True)
+    failed = RunOutcome(run_of(Reply(label_id="q1", seconds=1, error="away")), 2, stopped=True)
     assert remarks_on(failed) == [
         "1 questions failed, the first: away",
         "2 questions were not asked.",

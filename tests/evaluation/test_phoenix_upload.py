@@ -17,7 +17,7 @@ from atlas_search.core.errors import (
 )
 from atlas_search.evaluation.carry_out import carry_out
 from atlas_search.evaluation.folder import RunFolder
-from atlas_search.evaluation.labels import Label, Span
+from atlas_search.evaluation.labels import GoldSpan, Label
 from atlas_search.evaluation.metrics import Reply
 from atlas_search.evaluation.phoenix import (
     FILE,
@@ -54,7 +54,7 @@ LABEL = Label(
     "What does anna@x.org keep?",
     ("Sheep of anna@x.org",),
     frozenset({"farm.sheep", "farm.cows"}),
-    gold_spans=(Span("farm.sheep", 0, 5),),
+    gold_spans=(GoldSpan("farm.sheep", 0, 5),),
     filters={"author": "anna@x.org", "year": {"from": 1990.0}},
     corpus_filter=("farm",),
 )

@@ -17,7 +17,7 @@ from atlas_search.evaluation.confidence import (
     coverage_at,
     precision_coverage,
 )
-from atlas_search.evaluation.labels import Span
+from atlas_search.evaluation.labels import GoldSpan
 from atlas_search.evaluation.metrics import exact_match, token_f1
 from atlas_search.evaluation.metrics_ranked import overlap
 
@@ -114,8 +114,8 @@ def chunk_scores(chunks: Sequence[Range], references: Sequence[Range]) -> dict[s
     }
 
 
-def spans(ranges: Sequence[Range]) -> list[Span]:
-    return [Span("d", start, end) for start, end in ranges]
+def spans(ranges: Sequence[Range]) -> list[GoldSpan]:
+    return [GoldSpan("d", start, end) for start, end in ranges]
 
 
 LENGTHS = st.lists(st.tuples(st.integers(0, 30), st.integers(1, 30)), min_size=1, max_size=6)

@@ -15,7 +15,7 @@ from atlas_search.cli.evaluate_options import remarks_on, status_of
 from atlas_search.core.errors import AtlasError, ConfigurationError, RequestError, UnknownTarget
 from atlas_search.core.settings import load_settings
 from atlas_search.core.telemetry.tracer import Tracer
-from atlas_search.evaluation.carry_out import ProcessSubject, Wanted, carry_out
+from atlas_search.evaluation.carry_out import ProcessSubject, RunRequest, carry_out
 from atlas_search.evaluation.remote import (
     ATTEMPTS,
     RemoteServer,
@@ -76,7 +76,7 @@ def test_a_server_gives_the_figures_of_this_process(
 def test_a_server_can_only_be_searched_too(
     address: str, here: ProcessSubject, tmp_path: Path
 ) -> None:
-    wanted = Wanted(TODAY, search_only=True, k=3)
+    wanted = RunRequest(TODAY, search_only=True, k=3)
     folders = [
         begun(tmp_path / name, side, wanted=wanted)
         for name, side in (("here", here), ("there", subject_at(address)))

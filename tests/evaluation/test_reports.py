@@ -12,9 +12,9 @@ from matplotlib.figure import Figure
 
 from atlas_search.evaluation import plots
 from atlas_search.evaluation.labels import Label
-from atlas_search.evaluation.plots import Panel, Point, Series
+from atlas_search.evaluation.plots import PlotPanel, PlotPoint, Series
 from atlas_search.evaluation.report_analysis import findings, read_runs, worst
-from atlas_search.evaluation.report_blocks import Plot, Words
+from atlas_search.evaluation.report_blocks import Plot, ReportText
 from atlas_search.evaluation.report_files import write_reports
 from atlas_search.evaluation.report_plots import quality
 from atlas_search.evaluation.statistics import share_interval
@@ -235,7 +235,7 @@ def test_lines_join_runs_that_differ_in_k_alone(tmp_path: Path, changes: dict[st
     (other.path / "run.json").write_text(json.dumps(said | changes))
     joined, apart = (read_runs([one.path, folder.path]) for folder in (same, other))
     assert isinstance(quality(joined).blocks[0], Plot)
-    assert quality(apart).blocks[0] == Words("The runs do not differ in k alone.")
+    assert quality(apart).blocks[0] == ReportText("The runs do not differ in k alone.")
 
 
 def test_runs_whose_questions_all_failed_have_no_quality(tmp_path: Path) -> None:
@@ -255,10 +255,10 @@ def test_runs_whose_questions_all_failed_have_no_quality(tmp_path: Path) -> None
 def test_a_series_looks_the_same_in_every_panel(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[Figure] = []
     monkeypatch.setattr(plots, "svg_of", lambda figure, _: drawn.append(figure) or "")
-    series = {name: Series(name, (Point(3, 0.5, 0.4, 0.6),)) for name in "abc"}
+    series = {name: Series(name, (PlotPoint(3, 0.5, 0.4, 0.6),)) for name in "abc"}
     panels = [
-        Panel("Recall", (series["b"], series["c"])),
-        Panel("F1", (series["a"], series["b"])),
+        PlotPanel("Recall", (series["b"], series["c"])),
+        PlotPanel("F1", (series["a"], series["b"])),
     ]
     plots.lines("x", panels, "k")
     (figure,) = drawn

@@ -13,7 +13,14 @@ from atlas_search.evaluation.folder import RunFolder
 from atlas_search.evaluation.labels import Label
 from atlas_search.evaluation.metrics import Reply
 from atlas_search.evaluation.report_analysis import Analysis, Faults, read_runs
-from atlas_search.evaluation.report_blocks import Plot, Report, Section, Table, as_html, as_markdown
+from atlas_search.evaluation.report_blocks import (
+    Plot,
+    Report,
+    ReportSection,
+    Table,
+    as_html,
+    as_markdown,
+)
 from atlas_search.evaluation.report_files import write_reports
 from atlas_search.evaluation.report_sections import SECTIONS, report_of
 from tests.evaluation.reported import LIGHTS, QUESTIONS, begun, failed, made, right
@@ -44,7 +51,7 @@ def test_a_file_that_cannot_be_written_costs_no_other(tmp_path: Path, name: str)
         assert name not in told["reports"]
 
 
-def _broken(runs: Sequence[Analysis]) -> Section:
+def _broken(runs: Sequence[Analysis]) -> ReportSection:
     raise ZeroDivisionError(f"of {len(runs)}")
 
 
@@ -62,7 +69,7 @@ def test_a_plot_that_fails_leaves_its_figures() -> None:
     table = Table("Figures", ("a", "b"), (("row", "0.42"),))
     plot = Plot("Broken", "Nothing", lambda: str(1 / 0), table)
     faults = Faults()
-    page = as_html(Report("r", (Section("s", (plot,)),)), faults)
+    page = as_html(Report("r", (ReportSection("s", (plot,)),)), faults)
     assert "This plot could not be drawn: ZeroDivisionError" in page
     assert "0.42" in page
     assert [fault.part for fault in faults.found] == ["Broken"]

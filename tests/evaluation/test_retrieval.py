@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from atlas_search.evaluation.labels import Label
 from atlas_search.evaluation.metrics import METRICS, Case, Reply, Tools, metric_of
 from atlas_search.evaluation.metrics_ranked import (
-    Ranking,
+    GradedRanking,
     measure_retrieval,
     rank,
     recall,
@@ -147,8 +147,8 @@ def test_the_figures_are_those_of_trec_eval(found: list[str], gold: dict[str, in
 
 
 def test_what_is_not_found_counts_by_its_grade() -> None:
-    assert rank(["x", "a"], {"a": 2, "c": 3, "b": 1}) == Ranking((0, 2), (1, 3))
-    assert trec_eval(Ranking((2,), (3,)), (1,))["ndcg@1"] == pytest.approx(2 / 3)
+    assert rank(["x", "a"], {"a": 2, "c": 3, "b": 1}) == GradedRanking((0, 2), (1, 3))
+    assert trec_eval(GradedRanking((2,), (3,)), (1,))["ndcg@1"] == pytest.approx(2 / 3)
 
 
 def test_every_figure_has_its_metric() -> None:

@@ -14,7 +14,7 @@ from atlas_search.core.errors import AtlasError, RequestError, SourceError
 from atlas_search.evaluation.asking import Asker
 from atlas_search.evaluation.carry_out import (
     ProcessSubject,
-    Wanted,
+    RunRequest,
     carry_out,
     check_same,
     choose_questions,
@@ -252,7 +252,7 @@ def test_labels_that_say_the_same_have_the_same_digest() -> None:
 def test_passages_wanted_are_asked_for_and_judged_at_that_depth(
     subject: ProcessSubject, tmp_path: Path
 ) -> None:
-    folder = begun(tmp_path / "run", subject, wanted=Wanted(TODAY, search_only=True, k=2))
+    folder = begun(tmp_path / "run", subject, wanted=RunRequest(TODAY, search_only=True, k=2))
     carry_out(folder, subject)
     assert {len(reply.passages) for reply in folder.replies().values()} == {2}
     assert all(reply.answer is None for reply in folder.replies().values())

@@ -12,28 +12,30 @@ from atlas_search.evaluation.compare_figures import (
     differences,
     set_pairs,
 )
-from atlas_search.evaluation.confidence import FIGURES, Outcome, together
+from atlas_search.evaluation.confidence import FIGURES, AnswerOutcome, together
 
 NAMES = tuple(FIGURES)
-ANSWERED_WELL = Outcome(True, 1.0, 0.9, 0.9, judged=False)
-ANSWERED_BADLY = Outcome(True, 0.0, 0.9, 0.9, judged=False)
-DECLINED = Outcome(False, 0.0, 0.1, None, judged=False)
+ANSWERED_WELL = AnswerOutcome(True, 1.0, 0.9, 0.9, judged=False)
+ANSWERED_BADLY = AnswerOutcome(True, 0.0, 0.9, 0.9, judged=False)
+DECLINED = AnswerOutcome(False, 0.0, 0.1, None, judged=False)
 
-A = [Outcome(True, float(n % 3 > 0), n / 9, n / 9, judged=False) for n in range(8)]
-B = [Outcome(True, float(n % 2), n / 10, n / 8, judged=False) for n in range(7)] + [DECLINED]
+A = [AnswerOutcome(True, float(n % 3 > 0), n / 9, n / 9, judged=False) for n in range(8)]
+B = [AnswerOutcome(True, float(n % 2), n / 10, n / 8, judged=False) for n in range(7)] + [DECLINED]
 
 
-def run(outcomes: Sequence[Outcome | None]) -> dict[str, QuestionFigures]:
+def run(outcomes: Sequence[AnswerOutcome | None]) -> dict[str, QuestionFigures]:
     return {f"q{n}": QuestionFigures(f"d{n}", {}, {}, one) for n, one in enumerate(outcomes)}
 
 
-def paired(figure: str, a: Sequence[Outcome | None], b: Sequence[Outcome | None]) -> SetPairs:
+def paired(
+    figure: str, a: Sequence[AnswerOutcome | None], b: Sequence[AnswerOutcome | None]
+) -> SetPairs:
     found = set_pairs(figure, run(a), run(b), run(a))
     assert found is not None
     return found
 
 
-def value(figure: str, outcomes: Sequence[Outcome]) -> float:
+def value(figure: str, outcomes: Sequence[AnswerOutcome]) -> float:
     found = together(figure, outcomes)
     return float(FIGURES[figure](found, np.ones((1, len(found))))[0])
 
@@ -81,7 +83,7 @@ def test_what_one_run_does_not_tell_or_another_measure_does_is_left_out() -> Non
     ],
 )
 def test_a_comparison_tells_which_run_is_better(
-    a: list[Outcome], b: list[Outcome], verdict: str
+    a: list[AnswerOutcome], b: list[AnswerOutcome], verdict: str
 ) -> None:
     found = {one.figure: one for one in differences(run(a), run(b), {"all": list(run(a))})}
     assert found.keys() == set(NAMES)
@@ -95,11 +97,11 @@ def test_runs_that_differ_by_chance_seldom_have_a_small_p() -> None:
     """In 200 pairs of runs of the same target about 10 are below 5%."""
     random = np.random.default_rng(7)
 
-    def drawn() -> list[Outcome]:
+    def drawn() -> list[AnswerOutcome]:
         sure = random.random(30)
         right = random.random(30) < sure
         return [
-            Outcome(True, float(good), float(each), float(each), judged=False)
+            AnswerOutcome(True, float(good), float(each), float(each), judged=False)
             for each, good in zip(sure, right, strict=True)
         ]
 

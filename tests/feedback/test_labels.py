@@ -14,7 +14,7 @@ from atlas_search.evaluation.labels import Label, Split
 from atlas_search.evaluation.run import evaluate
 from atlas_search.evaluation.scored import summarise
 from atlas_search.server.feedback.routes import export_feedback, labels_of
-from atlas_search.server.feedback.store import RatedAnswer, RatedPlace, Rating, Vote, rated
+from atlas_search.server.feedback.store import AnswerRating, RatedAnswer, RatedPlace, Vote, rated
 from tests.access.two_corpora import QUESTION
 from tests.conftest import TODAY
 
@@ -63,7 +63,9 @@ def declined(**changed: object) -> RatedAnswer:
 
 def only(*votes: tuple[RatedAnswer, Vote]) -> Label | dict:
     """The label that the votes make, or why they make none."""
-    found = labels_of([Rating(answer, f"v{n}", vote) for n, (answer, vote) in enumerate(votes)])
+    found = labels_of(
+        [AnswerRating(answer, f"v{n}", vote) for n, (answer, vote) in enumerate(votes)]
+    )
     if found.labels:
         assert not found.left_out
         (label,) = found.labels
@@ -154,7 +156,9 @@ def test_a_question_keeps_its_id_and_split() -> None:
     assert isinstance(again, Label)
     assert (first.id, first.split) == (again.id, again.split)
     questions = [answered(question=f"Who keeps bridge {n}?") for n in range(40)]
-    splits = [label.split for label in labels_of(Rating(q, "v", UP) for q in questions).labels]
+    splits = [
+        label.split for label in labels_of(AnswerRating(q, "v", UP) for q in questions).labels
+    ]
     assert 10 < splits.count(Split.DEV) < 30
 
 
@@ -163,10 +167,10 @@ def test_the_export_is_read_by_the_evaluation(parish: Atlas, tmp_path: Path) -> 
     wrongly = declined(question="Who pays a toll for every cart?")
     answer = rated(parish.ask(QUESTION, qa_id="q1"), "", content=True)
     ratings = [
-        Rating(answer, "anna", UP),
-        Rating(declined(question=absent), "anna", UP),
-        Rating(wrongly, "anna", DOWN),
-        Rating(answered(question="Other?"), "anna", DOWN),
+        AnswerRating(answer, "anna", UP),
+        AnswerRating(declined(question=absent), "anna", UP),
+        AnswerRating(wrongly, "anna", DOWN),
+        AnswerRating(answered(question="Other?"), "anna", DOWN),
     ]
     exported = export_feedback(ratings, "jsonl")
     path = tmp_path / "labels.jsonl"
@@ -188,7 +192,7 @@ def test_the_export_is_read_by_the_evaluation(parish: Atlas, tmp_path: Path) -> 
 
 def test_spreadsheets_compute_nothing_of_a_table() -> None:
     vote = Vote(thumb="up", comment='=HYPERLINK("http://x")', tags=["+1", "ok"])
-    ratings = [Rating(answered(question="=1+1"), "-anna", vote, "2026-01-01T00:00:00+00:00")]
+    ratings = [AnswerRating(answered(question="=1+1"), "-anna", vote, "2026-01-01T00:00:00+00:00")]
     (label,) = csv.DictReader(io.StringIO(export_feedback(ratings, "csv").text))
     assert (label["question"], label["gold_document_ids"]) == ("'=1+1", "a\nb")
     (row,) = csv.DictReader(io.StringIO(export_feedback(ratings, "ratings").text))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from atlas_search import Atlas
-from atlas_search.server.access.keys import Limits, add_key
+from atlas_search.server.access.keys import KeyLimits, add_key
 from atlas_search.server.app import create_app
 from tests.access.conftest import COLLECTION, TOKEN, Signed, guard
 from tests.access.two_corpora import OPEN
@@ -114,7 +114,7 @@ def test_the_audit_log_has_the_action_and_not_the_comment(sign, audit_log: Path)
 
 
 def test_ratings_count_as_requests(sign) -> None:
-    anna = sign("Anna", limits=Limits(requests_per_minute=2))
+    anna = sign("Anna", limits=KeyLimits(requests_per_minute=2))
     anna.post("/api/ask", ASKED)
     statuses = [
         anna.post("/api/feedback", {"qa_id": "q1", "thumb": "up"}).status_code for _ in range(2)

@@ -9,7 +9,7 @@ import pytest
 
 from atlas_search.core.errors import ConfigurationError, SourceError
 from atlas_search.readers.fetch import AGENT, PoliteSession, Robots, origin_of
-from atlas_search.readers.network import Refused
+from atlas_search.readers.network import RequestRefused
 from tests.conftest import free_port
 from tests.fetching.sites import HTML, OPTIONS, PAGE, Answer, Folder, Site, reasons
 
@@ -128,7 +128,7 @@ def test_a_page_that_never_ends_is_left(site: Site) -> None:
     minutes = map(float, count(0, 299))  # looked at for the pause, the beginning and each part
     with (
         closing(PoliteSession(OPTIONS, lambda _: None, minutes.__next__)) as session,
-        pytest.raises(Refused, match="not complete after 300 s"),
+        pytest.raises(RequestRefused, match="not complete after 300 s"),
     ):
         session.get(f"{site.address}/a")
 

@@ -5,18 +5,18 @@ from pathlib import Path
 from atlas_search.building.chunking import Chunking, chunking
 from atlas_search.building.flow import BuildOptions, BuildReport, build
 from atlas_search.building.sources import by_folder
-from atlas_search.building.workers import Limits
+from atlas_search.building.workers import ReadingLimits
 from atlas_search.readers import Reader
 from tests.hash_embedder import HashEmbedder
 
-LIMITS = Limits(workers=2, seconds=1, memory=400, characters=1_000_000)
+LIMITS = ReadingLimits(workers=2, seconds=1, memory=400, characters=1_000_000)
 
 
 def build_with(
     reader: Reader,
     root: Path,
     folder: Path,
-    limits: Limits = LIMITS,
+    limits: ReadingLimits = LIMITS,
     cut: Chunking | None = None,
     embedder: HashEmbedder | None = None,
 ) -> BuildReport:

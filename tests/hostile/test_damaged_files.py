@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from random import Random
 
-from atlas_search.building.workers import Limits
+from atlas_search.building.workers import ReadingLimits
 from atlas_search.readers.files import files_reader
 from tests.hostile.builds import build_with
 from tests.places import ROOT
 from tests.source_builds import documents, remarks
 
-LIMITS = Limits(workers=2, seconds=120, memory=1000)
+LIMITS = ReadingLimits(workers=2, seconds=120, memory=1000)
 CHANCE = Random(14)
 
 DAMAGES: Mapping[str, Callable[[bytes], bytes]] = {

@@ -7,9 +7,9 @@ import pytest
 
 from atlas_search.building.chunking import chunking
 from atlas_search.building.prepare import Preparation, Remark
-from atlas_search.building.source_file import Rule
+from atlas_search.building.source_file import CorpusRule
 from atlas_search.building.sources import by_rule
-from atlas_search.building.workers import End, Limits, read_files
+from atlas_search.building.workers import End, ReadingLimits, read_files
 from atlas_search.readers.files import files_reader
 from tests.hostile.builds import build_with
 from tests.hostile.files import HOSTILE, lines_for_patterns, long_json_line, write_hostile
@@ -41,7 +41,7 @@ REASONS = {
     "marks.txt": READ,
 }
 WITH_TEXT = {name for name, reason in REASONS.items() if not reason}
-LIMITS = Limits(workers=2, seconds=120, memory=1000)
+LIMITS = ReadingLimits(workers=2, seconds=120, memory=1000)
 
 
 def test_hostile_files_cost_only_themselves(tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_one_line_larger_than_memory_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "sources" / "town").mkdir(parents=True)
     (tmp_path / "sources" / "town" / "good.txt").write_text("Sheep give wool.")
     (tmp_path / "sources" / "town" / "long.jsonl").write_bytes(long_json_line())
-    limits = Limits(workers=1, memory=300)
+    limits = ReadingLimits(workers=1, memory=300)
     report = build_with(files_reader(), tmp_path / "sources", tmp_path / "c", limits)
     assert remarks(report) == {
         "town/good.txt": "",
@@ -75,7 +75,7 @@ def test_no_pattern_goes_wild_on_a_long_line(tmp_path: Path, suffix: str) -> Non
     for name, line in lines_for_patterns().items():
         (tmp_path / f"{name}{suffix}").write_bytes(line)
     reader = files_reader()
-    sources = by_rule([tmp_path], reader.suffixes, Rule("town"))
+    sources = by_rule([tmp_path], reader.suffixes, CorpusRule("town"))
     preparation = Preparation("files", reader, chunking(), _no_tokens, "")
     ends = {}
     with closing(read_files(preparation, LIMITS, sources.files)) as reading:

@@ -10,14 +10,14 @@ from atlas_search.server.ingest.arrival import (
     MOST_LEFT_OUT,
     Arrival,
     Handed,
-    Limits,
     Places,
+    UploadLimits,
     files_below,
     path_below,
     take_in,
 )
 
-LIMITS = Limits(1_000_000, 10_000_000, frozenset({".txt"}))
+LIMITS = UploadLimits(1_000_000, 10_000_000, frozenset({".txt"}))
 PLACES = ("farm/.jobs/20260102T030405-0a1b2c3d/documents", "farm/documents")
 
 

@@ -20,7 +20,7 @@ from atlas_search.evaluation.label_fit import (
     places_of,
 )
 from atlas_search.evaluation.label_set import ReadLabel
-from atlas_search.evaluation.labels import Label, Span
+from atlas_search.evaluation.labels import GoldSpan, Label
 from tests.labels.conftest import BRIDGE
 from tests.labels.forms import OTHER, QUESTION, UNKNOWN, benchmark, lines
 
@@ -113,7 +113,7 @@ def test_grades_and_places_go_with_the_name(tmp_path: Path, village: OpenCollect
     }
     (label,) = fit(lines(tmp_path / "labels.jsonl", row), village).labels
     assert label.relevance == {"meadow.the_bridge": 3}
-    assert label.gold_spans == (Span("meadow.the_bridge", 0, 10),)
+    assert label.gold_spans == (GoldSpan("meadow.the_bridge", 0, 10),)
 
 
 def test_a_benchmark_fits_what_was_built_from_it(tmp_path: Path, village: OpenCollection) -> None:
@@ -190,12 +190,12 @@ def test_quotes_become_places(tmp_path: Path, village: OpenCollection) -> None:
     start = text.index("keeps")
     end = text.index("The end.")
     assert {label.id: label.gold_spans for label in fitted.labels} == {
-        "a": (Span("meadow.the_bridge", start, start + len("keeps the\ngranite bridge")),),
-        "b": (Span("meadow.the_bridge", end, end + 8),),
-        "c": (Span("meadow.the_bridge", end, end + 8),),
+        "a": (GoldSpan("meadow.the_bridge", start, start + len("keeps the\ngranite bridge")),),
+        "b": (GoldSpan("meadow.the_bridge", end, end + 8),),
+        "c": (GoldSpan("meadow.the_bridge", end, end + 8),),
         "d": (),
         "e": (),
-        "f": (Span("meadow.1931.mill", 28, 36),),
+        "f": (GoldSpan("meadow.1931.mill", 28, 36),),
     }
     assert fitted_text(fitted).splitlines()[1:] == [
         "Quotes found in gold documents: 4, 1 at several places (the first counts).",

@@ -7,7 +7,7 @@ import pytest
 
 from atlas_search.evaluation.label_files import load_labels, read_labels
 from atlas_search.evaluation.label_set import LabelSet
-from atlas_search.evaluation.labels import Label, Span
+from atlas_search.evaluation.labels import GoldSpan, Label
 from tests.conftest import SAMPLES
 from tests.labels.forms import OTHER, QUESTION, UNKNOWN, benchmark, document, lines, text
 
@@ -256,7 +256,7 @@ def test_everything_that_a_label_can_say(tmp_path: Path) -> None:
         gold_document_ids=frozenset({"bridge", "mill"}),
         kind="off_topic",
         gold_passage_ids=frozenset({"bridge:0-9"}),
-        gold_spans=(Span("bridge", 3, 9),),
+        gold_spans=(GoldSpan("bridge", 3, 9),),
         grades={"bridge": 2, "mill": 1},
         corpus_filter=("meadow",),
         filters={"year": {"from": 1930, "to": None}, "author": ("a", "b")},
@@ -317,7 +317,7 @@ def test_a_place_without_a_document_stands_in_the_only_one(tmp_path: Path) -> No
     row = {"question": QUESTION, "doc_id": "a", "span": {"start": 0, "end": 4}}
     row["gold_span"] = row.pop("span")
     (label,) = load_labels(lines(tmp_path / "labels.jsonl", row))
-    assert label.gold_spans == (Span("a", 0, 4),)
+    assert label.gold_spans == (GoldSpan("a", 0, 4),)
 
 
 def test_a_benchmark_with_one_file_of_judgements(tmp_path: Path) -> None:

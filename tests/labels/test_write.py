@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from atlas_search.evaluation.label_files import labels_text, load_labels, write_labels
-from atlas_search.evaluation.labels import Label, Span
+from atlas_search.evaluation.labels import GoldSpan, Label
 from atlas_search.server.feedback.routes import export_feedback
-from atlas_search.server.feedback.store import RatedAnswer, Rating, Vote
+from atlas_search.server.feedback.store import AnswerRating, RatedAnswer, Vote
 from tests.labels.forms import QUESTION, text
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip)
@@ -33,7 +33,7 @@ def labels(draw: st.DrawFn, id_: str) -> Label:
         should_answer=draw(stated),
         gold_passage_ids=draw(st.frozensets(NAMES, max_size=2)),
         gold_spans=tuple(
-            Span(name, start, start + size)
+            GoldSpan(name, start, start + size)
             for name, start, size in draw(
                 st.lists(st.tuples(NAMES, st.integers(0, 9), st.integers(1, 9)), max_size=2)
             )
@@ -88,9 +88,9 @@ ANSWER = dict.fromkeys(EMPTY, "") | {
 }
 
 
-def rating(question: str, answer: str) -> Rating:
+def rating(question: str, answer: str) -> AnswerRating:
     said = RatedAnswer.model_validate(ANSWER | {"question": question, "answer": answer})
-    return Rating(said, "anna", Vote(thumb="up"))
+    return AnswerRating(said, "anna", Vote(thumb="up"))
 
 
 @given(TEXTS.map(str.strip), TEXTS)

@@ -18,7 +18,7 @@ from atlas_search.server.app import create_app
 from atlas_search.server.capacity import networks
 from atlas_search.server.collections import ServedCollections
 from atlas_search.server.metrics import observe_listener
-from atlas_search.server.sockets import Limits, Listener
+from atlas_search.server.sockets import BoundPort, ConnectionLimits
 from tests.hash_embedder import HashEmbedder
 from tests.ingest.handing import settings_for
 from tests.listening import WHOLE, connected, rest
@@ -40,8 +40,8 @@ def test_connections_are_told_and_those_refused(metrics: Metrics) -> None:
         return [b"ok"]
 
     metrics.expose()
-    limits = Limits(400, 2, networks(""))
-    listener = Listener(app, "127.0.0.1", 0, threads=8, max_body=1024, limits=limits)
+    limits = ConnectionLimits(400, 2, networks(""))
+    listener = BoundPort(app, "127.0.0.1", 0, threads=8, max_body=1024, limits=limits)
     observe_listener(metrics, listener)
     thread = threading.Thread(target=listener.run, daemon=True)
     thread.start()

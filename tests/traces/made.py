@@ -10,7 +10,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 
 from atlas_search.evaluation.traces import Trace, read_trace
 from atlas_search.services import Services
-from atlas_search.stores.store import Hits, Store
+from atlas_search.stores.store import LegHits, Store
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -26,7 +26,7 @@ class Shallow:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 
-    def nearest(self, corpus: str, vector: Any, depth: int, *rest: Any) -> Hits:
+    def nearest(self, corpus: str, vector: Any, depth: int, *rest: Any) -> LegHits:
         """See Store."""
         return self._store.nearest(
             corpus, vector, self._depth if corpus == self._corpus else depth, *rest

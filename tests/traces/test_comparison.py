@@ -7,8 +7,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from atlas_search.core.errors import RequestError
 from atlas_search.evaluation.traces import (
+    CommonQuestions,
     Marks,
-    Pairs,
     Side,
     Spent,
     Told,
@@ -41,7 +41,7 @@ def cites(*ids: str) -> dict[str, Any]:
     }
 
 
-def questions(pairs: Pairs) -> list[str]:
+def questions(pairs: CommonQuestions) -> list[str]:
     return [pair.asked.question for pair in pairs.pairs]
 
 

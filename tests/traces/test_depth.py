@@ -18,8 +18,8 @@ from atlas_search.evaluation.traces import (
     DepthCheck,
     Told,
     Trace,
+    TraceFilter,
     Verdict,
-    Wanted,
     check_depth,
     depths,
     read_trace,
@@ -163,7 +163,7 @@ class Holding:
     def __init__(self, *traces: Trace):
         self._traces = traces
 
-    def traces(self, _: Wanted) -> Iterator[Trace]:
+    def traces(self, _: TraceFilter) -> Iterator[Trace]:
         return iter(self._traces)
 
     def tell(self, traces: Iterable[Trace]) -> Iterator[Told]:

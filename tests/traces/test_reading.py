@@ -12,7 +12,7 @@ from atlas_search.cli.main import main
 from atlas_search.cli.traces import since_when
 from atlas_search.core.errors import RequestError, Unavailable
 from atlas_search.evaluation import traces
-from atlas_search.evaluation.traces import Phoenix, Wanted
+from atlas_search.evaluation.traces import PhoenixProject, TraceFilter
 from tests.conftest import free_port
 from tests.servers import served
 from tests.traces.made import START, phoenix_span
@@ -147,7 +147,7 @@ def test_pages_are_asked_for_until_there_are_enough(replies: Replies) -> None:
         return {"data": [span], "next_cursor": str(number + 1)}  # it never ends
 
     replies.body = page
-    traces = Phoenix(replies.address, "p").traces(Wanted(("ask",), since=START))
+    traces = PhoenixProject(replies.address, "p").traces(TraceFilter(("ask",), since=START))
     assert [next(traces).trace_id for _ in range(3)] == [f"{n:032x}" for n in range(3)]
     assert len(replies.asked) == 3
     _, query = replies.asked[0]
@@ -166,7 +166,7 @@ def test_a_target_may_be_composite_and_the_last_comes_first(replies: Replies) ->
         return {"data": spans, "next_cursor": None}
 
     replies.body = page
-    found = Phoenix(replies.address, "p").traces(Wanted(target='a "b'))
+    found = PhoenixProject(replies.address, "p").traces(TraceFilter(target='a "b'))
     assert [trace.trace_id for trace in found] == ["0", "1", "2", "3", "4", "5"]
 
 
@@ -186,8 +186,8 @@ def test_an_odd_annotation_is_no_outage_and_an_evaluator_no_reader(replies: Repl
         return {"data": found, "next_cursor": None}
 
     replies.body = page
-    source = Phoenix(replies.address, "p")
-    (told,) = source.tell(source.traces(Wanted()))
+    source = PhoenixProject(replies.address, "p")
+    (told,) = source.tell(source.traces(TraceFilter()))
     assert (told.marks["thumbs"].count, told.marks["thumbs"].mean) == (2, 0.5)
     replies.body = {"data": [{}], "next_cursor": None}
     with pytest.raises(Unavailable, match="as Phoenix does"):
@@ -200,7 +200,7 @@ def test_traces_are_asked_about_together(replies: Replies, monkeypatch: pytest.M
         traces.read_trace(phoenix_span("ask", {}, trace_id=str(n), span_id=str(n)))
         for n in range(3)
     ]
-    assert len(list(Phoenix(replies.address, "p").tell(read))) == 3
+    assert len(list(PhoenixProject(replies.address, "p").tell(read))) == 3
     assert [query.get("trace_id") or query["span_ids"] for _, query in replies.asked] == [
         ["0", "1"],
         ["0", "1"],

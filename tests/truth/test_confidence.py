@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from atlas_search import Atlas
-from atlas_search.answer.quotes.choose import Chosen, Part
+from atlas_search.answer.quotes.choose import Chosen, RankedQuotes
 from atlas_search.answer.quotes.scores import LIKELY, POSSIBLE, Grounds, Signs, likelihood
 from atlas_search.providers.embedding import Embedder
 from tests.truth.collection import closest, collection, said, warnings
@@ -153,7 +153,7 @@ def test_a_longer_question_is_not_more_surely_answered() -> None:
 
 
 def test_of_nothing_that_is_quoted_nothing_is_said() -> None:
-    nothing = Part("Is the contract of the agent void?", (), Grounds(Signs(), 0.0))
+    nothing = RankedQuotes("Is the contract of the agent void?", (), Grounds(Signs(), 0.0))
     assert Chosen(nothing).notes(LIKELY) == ()
 
 

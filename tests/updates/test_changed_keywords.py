@@ -14,7 +14,7 @@ from atlas_search.core.errors import DamagedStore
 from atlas_search.stores.keywords import (
     Entry,
     Keys,
-    Keywords,
+    KeywordIndex,
     change_keywords,
     write_keywords,
 )
@@ -130,7 +130,7 @@ def test_ties_go_by_row_wherever_the_index_has_them(tmp_path: Path) -> None:
         for row in range(3)
     ]
     change_keywords(tmp_path / "k", tmp_path / "changed", keys, [0, 1, 2], added)
-    keywords = Keywords(tmp_path / "changed")
+    keywords = KeywordIndex(tmp_path / "changed")
     found = keywords.matching("a", ["wool"], 10)
     assert sorted(found.rows) == list(range(900))
     keywords.close()

@@ -12,7 +12,7 @@ import pytest
 from atlas_search.atlas import Atlas
 from atlas_search.building import change
 from atlas_search.building.document_ids import Changes
-from atlas_search.building.source_file import Rule
+from atlas_search.building.source_file import CorpusRule
 from atlas_search.building.sources import by_rule
 from atlas_search.building.version import _fingerprints
 from atlas_search.stores.manifest import Manifest
@@ -129,7 +129,7 @@ def test_sizes_are_shared_by_the_corpora_of_a_file_after_a_change(
     monkeypatch.setattr(change, "RECENT_SHARE", 100)
     monkeypatch.setattr(change, "REBUILD_SHARE", 100)
     folder, at_once, root = tmp_path / "c", tmp_path / "new", tmp_path / "s"
-    rule = Rule(corpus_field="about")
+    rule = CorpusRule(corpus_field="about")
     for text in ("Bees give honey.", "Bees give wax and honey."):
         table = [("sea", "Ships carry cloth."), ("farm", text), ("farm", "Cows give milk.")]
         lines = "\n".join(f"{n},{about},{said}" for n, (about, said) in enumerate(table))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from atlas_search.building.source_file import Rule
+from atlas_search.building.source_file import CorpusRule
 from atlas_search.building.sources import by_rule
 from atlas_search.stores.manifest import Manifest
 from tests.hash_embedder import HashEmbedder
@@ -45,7 +45,7 @@ def test_the_command_that_is_named_has_all_options_that_were_given(
         "quotes": False,
         "rename": "a=b,c=d",
     }
-    sources = by_rule([source], READERS["csv"].suffixes, Rule("port"))
+    sources = by_rule([source], READERS["csv"].suffixes, CorpusRule("port"))
     build_tiny(sources, folder, HashEmbedder(), kind="csv", arguments=arguments)
     lose("records.sqlite")(live(folder))
     _, _, error = atlas("repair")

@@ -6,7 +6,7 @@ import pytest
 
 from atlas_search.building.document_ids import Changes
 from atlas_search.building.maintain import drop
-from atlas_search.building.source_file import Rule
+from atlas_search.building.source_file import CorpusRule
 from atlas_search.building.sources import by_rule
 from atlas_search.stores.manifest import Manifest
 from tests.hash_embedder import HashEmbedder
@@ -68,7 +68,7 @@ def test_unknown_corpora_and_the_last_one_are_not_dropped(
 def test_a_corpus_can_be_dropped_from_a_table_of_several(tmp_path: Path) -> None:
     table = "id,text,party\n1,Ships.,a\n2,Sheep.,b\n"
     source = write_sources(tmp_path / "s", {"t.csv": table})
-    sources = by_rule([source], READERS["csv"].suffixes, Rule(corpus_field="party"))
+    sources = by_rule([source], READERS["csv"].suffixes, CorpusRule(corpus_field="party"))
     build_tiny(sources, tmp_path / "c", HashEmbedder(), kind="csv")
     whole = contents(tmp_path / "c")
     drop(tmp_path / "c", "a", HashEmbedder(), silent)

@@ -14,9 +14,9 @@ from atlas_search.words.hits import find_hits, near_places
 from atlas_search.words.query import (
     MAX_DISTANCE,
     MOST_WILDCARDS,
-    Comparison,
     Either,
     Near,
+    WordMatching,
     Words,
     parse,
 )
@@ -49,7 +49,7 @@ def table_of(*texts: str, language: str = "en") -> WordTable:
 
 def found_in(table: WordTable, query: str, **how: object) -> list[list[tuple[int, int]]]:
     """The spans of hits in each document, by the number of its words."""
-    compared = Comparison(**({"language": "en", "form": "surface", "exactly": False} | how))  # type: ignore[arg-type]
+    compared = WordMatching(**({"language": "en", "form": "surface", "exactly": False} | how))  # type: ignore[arg-type]
     hits = find_hits(parse(query), table, compared, Stop())
     documents = table.documents_of(hits.starts)
     found: list[list[tuple[int, int]]] = [[] for _ in range(table.documents)]
@@ -75,7 +75,9 @@ def test_places_near_hits_are_those_that_near_finds(
     texts: list[str], query: object, left: int, right: int
 ) -> None:
     table = table_of(*texts)
-    hits = find_hits(parse(typed(query)), table, Comparison("en", "surface", exactly=False), Stop())
+    hits = find_hits(
+        parse(typed(query)), table, WordMatching("en", "surface", exactly=False), Stop()
+    )
     near = np.flatnonzero(near_places(table, hits, left, right)).tolist()
     expected, first = [], 0
     for text in texts:

@@ -8,7 +8,7 @@ from atlas_search.core.stop import Stop
 from atlas_search.language.text import TextSpan
 from atlas_search.stores.words import WordWriter
 from atlas_search.words.hits import find_hits, lots, page
-from atlas_search.words.query import Comparison, parse
+from atlas_search.words.query import WordMatching, parse
 from atlas_search.words.run import Reach
 from tests.words.scan import characters, words_in
 
@@ -44,7 +44,7 @@ def test_what_counts_equals_a_plain_look(case: Case) -> None:
     counted = np.array(sorted(rows), dtype=np.int64)
     reach = Reach(table, document_of, np.unique(document_of[counted]), counted, whole)
     hits = reach.keep(
-        find_hits(parse(TYPED), table, Comparison("en", "surface", exactly=False), Stop())
+        find_hits(parse(TYPED), table, WordMatching("en", "surface", exactly=False), Stop())
     )
     passages = [
         (row, document, span)

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from atlas_search.stores.order import Counts, Order
+from atlas_search.stores.order import KeyCounts, Order
 from atlas_search.stores.words import WordTable
 from tests.words.test_word_table import documents, table_of
 
@@ -32,7 +32,7 @@ def test_two_tables_tell_what_one_does(of, chance, others) -> None:
             keys.append(-1)
             row_keys += [-1] * len(document[2])
     recent = [document for document, stays in zip(of, is_base, strict=True) if not stays]
-    counts = Counts(rows + 1000, len(base) + 1000, rows, len(base))
+    counts = KeyCounts(rows + 1000, len(base) + 1000, rows, len(base))
     order = Order(_numbered(row_keys, rows), _numbered(keys, len(base)), counts, {})
     document_of = np.repeat(np.arange(len(of)), [len(spans) for *_, spans in of])
     found = table_of(base).spliced(table_of(recent), order, document_of)

@@ -5,7 +5,7 @@ import pytest
 from atlas_search.core.domain import Segment
 from atlas_search.core.locator import is_locator, root
 from atlas_search.readers.law.statutes import Outline, item_label, level, number, schedule_number
-from atlas_search.readers.xml.tree import Writer
+from atlas_search.readers.xml.tree import TextWriter
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_the_label_of_an_item(place: int, kind: str, decoration: str, expected: 
 
 
 def test_a_segment_begins_where_the_place_changes() -> None:
-    writer = Writer()
+    writer = TextWriter()
     writer.section("Part 1")
     for locator, words in (("s 1", "One."), ("s 1", "More."), ("s 2", "Two."), ("", "Three.")):
         writer.locate(locator)
@@ -111,7 +111,7 @@ def test_what_is_no_locator(text: str) -> None:
 
 
 def test_what_no_citation_can_hold_is_no_locator() -> None:
-    writer = Writer()
+    writer = TextWriter()
     outline = Outline(writer)
     for place in ("s a1", "s 3"):
         outline.enter(place, first="(1)")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from atlas_search.readers.xml.tree import Writer, counted_pages, printed_pages, unique_keys
+from atlas_search.readers.xml.tree import TextWriter, counted_pages, printed_pages, unique_keys
 from tests.xml.xml_drafts import DATA, drafts, paragraphs
 
 SAMPLES = sorted(DATA.glob("*.xml"))
@@ -87,7 +87,7 @@ STEPS = st.lists(
 
 @given(STEPS)
 def test_whatever_is_written_offsets_fit_the_text(steps: list[tuple[str, ...]]) -> None:
-    writer = Writer()
+    writer = TextWriter()
     for name, *arguments in steps:
         getattr(writer, name)(*arguments)
     composed = writer.finish()

@@ -183,7 +183,7 @@ class Context:
 
 
 @dataclass(frozen=True)
-class Point:
+class ComparisonPoint:
     """Something that sources of several corpora agree or differ about, as text with markers."""
 
     text: str
@@ -207,8 +207,8 @@ class Comparison:
     """The answers of the corpora, and where they agree and differ."""
 
     answers: tuple[CorpusAnswer, ...] = ()
-    agreements: tuple[Point, ...] = ()
-    differences: tuple[Point, ...] = ()
+    agreements: tuple[ComparisonPoint, ...] = ()
+    differences: tuple[ComparisonPoint, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -419,7 +419,7 @@ def _indices(of: Sequence[Citation], citations: Sequence[Citation]) -> list[int]
 
 
 def _comparison(comparison: Comparison, citations: Sequence[Citation]) -> dict[str, Any]:
-    def points(of: Sequence[Point]) -> list[dict[str, Any]]:
+    def points(of: Sequence[ComparisonPoint]) -> list[dict[str, Any]]:
         return [{"text": p.text, "citations": _indices(p.citations, citations)} for p in of]
 
     return {

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from atlas_search.answer.answer import (
     Comparison,
+    ComparisonPoint,
     Context,
     CorpusAnswer,
     Fallback,
-    Point,
     Section,
     Support,
     Writer,
@@ -43,7 +43,7 @@ SAME_SUBJECT = 0.5  # least cosine of two sentences that may differ about one th
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class SentencePair:
     """A sentence from each of two corpora; `corpora` and `sentences` are in the same order."""
 
     corpora: tuple[str, str]
@@ -63,7 +63,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class _Match:
-    pair: Pair
+    pair: SentencePair
     cosine: float
     places: frozenset[int]
 
@@ -71,7 +71,7 @@ class _Match:
 def agreements_and_differences(
     answers: Mapping[str, Sequence[CheckedSentence]],
     vectors_of: Callable[[Sequence[str]], NDArray[np.float32]],
-) -> tuple[list[Pair], list[Pair]]:
+) -> tuple[list[SentencePair], list[SentencePair]]:
     """Return the pairs of sentences in which two corpora agree, and those in which they differ.
 
     Two sentences differ if they give other numbers for one thing, or if one denies the other.
@@ -91,7 +91,7 @@ def agreements_and_differences(
     vectors = vectors_of([sentence.text for _, sentence in candidates])
     cosines = vectors @ vectors.T
     matches = [
-        _Match(Pair((a, b), (x, y)), float(cosines[i, j]), frozenset({i, j}))
+        _Match(SentencePair((a, b), (x, y)), float(cosines[i, j]), frozenset({i, j}))
         for (i, (a, x)), (j, (b, y)) in combinations(enumerate(candidates), 2)
         if a != b and cosines[i, j] >= SAME_SUBJECT and _share_a_subject(x.text, y.text)
     ]
@@ -102,7 +102,7 @@ def agreements_and_differences(
     return agreements, differences
 
 
-def _best_pairs_of(matches: Sequence[_Match], used: set[int]) -> list[Pair]:
+def _best_pairs_of(matches: Sequence[_Match], used: set[int]) -> list[SentencePair]:
     """The pairs of sentences that no better pair has used."""
     pairs = []
     for match in matches:
@@ -116,12 +116,12 @@ def _share_a_subject(a: str, b: str) -> bool:
     return bool(specific(read(a).subject & read(b).subject))
 
 
-def _differ(pair: Pair) -> bool:
+def _differ(pair: SentencePair) -> bool:
     first, second = (read(sentence.text) for sentence in pair.sentences)
     return difference(first, second) is not None
 
 
-def _agree(pair: Pair) -> bool:
+def _agree(pair: SentencePair) -> bool:
     first, second = (read(sentence.text) for sentence in pair.sentences)
     return may_agree(first, second)
 
@@ -136,11 +136,11 @@ Spoken = Mapping[str, Sequence[CheckedSentence]]
 
 
 @dataclass(frozen=True)
-class Stated:
+class StatedPoints:
     """The points on which corpora agree and differ; `stand_in` says why no model stated them."""
 
-    agreements: tuple[Point, ...]
-    differences: tuple[Point, ...]
+    agreements: tuple[ComparisonPoint, ...]
+    differences: tuple[ComparisonPoint, ...]
     stand_in: Fallback | None = None
     support: Support = field(default_factory=Support)
 
@@ -211,7 +211,7 @@ def _joint(
     run: AnswerRun,
     answers: Sequence[CorpusAnswer],
     parts: Sequence[Written],
-    stated: Stated,
+    stated: StatedPoints,
 ) -> Written:
     """All answers as one text."""
     text = "\n\n".join(answer.text for answer in answers if answer.text)
@@ -272,7 +272,7 @@ def _joint_context(parts: Sequence[Context]) -> Context:
     return Context(tuple(message for part in parts for message in part.messages), **sums)
 
 
-def _state_points(run: AnswerRun, spoken: Spoken, stand_in: Fallback | None) -> Stated:
+def _state_points(run: AnswerRun, spoken: Spoken, stand_in: Fallback | None) -> StatedPoints:
     """Agreements and differences, stated by the target's model, or by rule if it has none.
 
     By rule too where the model cannot be used and the target has a fallback: then with the reason.
@@ -292,17 +292,17 @@ def _state_points(run: AnswerRun, spoken: Spoken, stand_in: Fallback | None) -> 
         return stage.done(stated)
 
 
-def _points_by_rule(run: AnswerRun, spoken: Spoken, stand_in: Fallback | None) -> Stated:
+def _points_by_rule(run: AnswerRun, spoken: Spoken, stand_in: Fallback | None) -> StatedPoints:
     embed = run.answerer.searcher.embedder.embed
     agreements, differences = agreements_and_differences(spoken, embed)
-    return Stated(
-        tuple(Point(pair.text, pair.citations) for pair in agreements),
-        tuple(Point(pair.text, pair.citations) for pair in differences),
+    return StatedPoints(
+        tuple(ComparisonPoint(pair.text, pair.citations) for pair in agreements),
+        tuple(ComparisonPoint(pair.text, pair.citations) for pair in differences),
         stand_in,
     )
 
 
-def _points_by_model(run: AnswerRun, model: ChatModel, spoken: Spoken) -> Stated:
+def _points_by_model(run: AnswerRun, model: ChatModel, spoken: Spoken) -> StatedPoints:
     """Let the model state points, and keep the lines that can be verified like an answer."""
     messages = (
         Message("system", prompt("compare").template),
@@ -320,10 +320,10 @@ def _points_by_model(run: AnswerRun, model: ChatModel, spoken: Spoken) -> Stated
     if judge:
         verdicts, support = judge_points(run, judge, [point[-1] for point in checked], passages)
         checked = [point for point, is_kept in zip(checked, verdicts, strict=True) if is_kept]
-    stated: dict[str, list[Point]] = {"AGREE": [], "DIFFER": []}
+    stated: dict[str, list[ComparisonPoint]] = {"AGREE": [], "DIFFER": []}
     for kind, line, verification in checked:
-        stated[kind].append(Point(line, verification.citations))
-    return Stated(tuple(stated["AGREE"]), tuple(stated["DIFFER"]), support=support)
+        stated[kind].append(ComparisonPoint(line, verification.citations))
+    return StatedPoints(tuple(stated["AGREE"]), tuple(stated["DIFFER"]), support=support)
 
 
 def _verify_point(line: str, passages: Sequence[Passage]) -> Verification | None:

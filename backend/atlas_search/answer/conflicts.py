@@ -65,7 +65,7 @@ _CLASHES = (
 )
 
 
-class Rule(NamedTuple):
+class SentenceForce(NamedTuple):
     """The force of a sentence; empty if it has none, `mixed` if it has several.
 
     `phrases` are the places of the words that say so, and of those that bound an amount.
@@ -79,7 +79,7 @@ class Rule(NamedTuple):
         return any(start <= place < end for start, end in self.phrases)
 
 
-def rule_in(sentence: str) -> Rule:
+def rule_in(sentence: str) -> SentenceForce:
     """The rule that a sentence states: `no person shall` forbids, `need not` leaves open."""
     matches = [(match, _group(match)) for match in _PHRASES.finditer(sentence)]
     places = [match.span() for match, _ in matches]
@@ -91,7 +91,7 @@ def rule_in(sentence: str) -> Rule:
     else:
         forces = {_plain(name) for name in names}
     force: Force = forces.pop() if len(forces) == 1 else "mixed" if forces else ""
-    return Rule(force, tuple(places))
+    return SentenceForce(force, tuple(places))
 
 
 def clash(one: Force, other: Force) -> bool:
@@ -273,16 +273,14 @@ _IS_GRANTED = stems("client user customer caller consumer developer")
 """The side that allows so many requests and the side that may make them, of one rule."""
 
 
-class Difference(NamedTuple):
+class Clash(NamedTuple):
     """A contradiction between two statements; `detail` is for people."""
 
     kind: Literal["polarity", "number"]
     detail: str
 
 
-def difference(
-    a: Statement, b: Statement, titles: frozenset[str] = frozenset()
-) -> Difference | None:
+def difference(a: Statement, b: Statement, titles: frozenset[str] = frozenset()) -> Clash | None:
     """Return the contradiction between two statements on the same thing; None if there is none.
 
     They speak of the same thing if one names nothing that the other, or the title of its document,
@@ -356,7 +354,7 @@ def _narrows(a: Statement, b: Statement, own: frozenset[str]) -> bool:
     return bool(own & a.narrowed) and not b.without_exception
 
 
-def _numbers(a: Statement, b: Statement) -> Difference | None:
+def _numbers(a: Statement, b: Statement) -> Clash | None:
     """One amount differs and all others agree: a scale has several."""
     first, second = ({q.unit: q for q in s.quantities} for s in (a, b))
     single = len(first) == len(a.quantities) and len(second) == len(b.quantities)
@@ -365,7 +363,7 @@ def _numbers(a: Statement, b: Statement) -> Difference | None:
     apart = [unit for unit in sorted(first) if first[unit].differs(second[unit])]
     if len(apart) != 1 or not all(_comparable(a, first[u], b, second[u]) for u in first):
         return None
-    return Difference("number", f"{first[apart[0]].text} or {second[apart[0]].text}")
+    return Clash("number", f"{first[apart[0]].text} or {second[apart[0]].text}")
 
 
 def _comparable(a: Statement, x: Quantity, b: Statement, y: Quantity) -> bool:
@@ -383,18 +381,18 @@ def _comparable(a: Statement, x: Quantity, b: Statement, y: Quantity) -> bool:
     return statement.is_ceiling or exact.exceeds(most)
 
 
-def _polarity(a: Statement, b: Statement, opposed: list[tuple[str, str]]) -> Difference | None:
+def _polarity(a: Statement, b: Statement, opposed: list[tuple[str, str]]) -> Clash | None:
     """One denies what the other affirms; beside words that deny each other that is agreement."""
     units = [{quantity.unit for quantity in statement.quantities} for statement in (a, b)]
     if units[0] != units[1] or not _amounts_agree(a, b):
         return None
     denied = a.denies != b.denies
     if clash(a.force, b.force):
-        return None if denied or opposed else Difference("polarity", f"{a.force} or {b.force}")
+        return None if denied or opposed else Clash("polarity", f"{a.force} or {b.force}")
     if a.force != b.force or a.force not in ("", "required") or denied == bool(opposed):
         return None
     apart = [f"{a.said[one]} or {b.said[two]}" for one, two in opposed]
-    return Difference("polarity", apart[0] if apart else "affirmed or denied")
+    return Clash("polarity", apart[0] if apart else "affirmed or denied")
 
 
 def _amounts_agree(a: Statement, b: Statement) -> bool:

@@ -42,7 +42,7 @@ from atlas_search.search.trace import (
 )
 
 if TYPE_CHECKING:
-    from atlas_search.answer.compare import Stated
+    from atlas_search.answer.compare import StatedPoints
     from atlas_search.answer.run import AnswerRun
     from atlas_search.answer.write.condense import Standalone
     from atlas_search.answer.write.quotes import PassageSpans
@@ -204,7 +204,7 @@ def _describe_part(_: "AnswerRun", span: Span, written: "Written") -> None:
     span.output(written.text or written.outcome.message)
 
 
-def _describe_points(_: "AnswerRun", span: Span, stated: "Stated") -> None:
+def _describe_points(_: "AnswerRun", span: Span, stated: "StatedPoints") -> None:
     sides = {"agree": stated.agreements, "differ": stated.differences}
     span.output({side: [point.text for point in points] for side, points in sides.items()})
 

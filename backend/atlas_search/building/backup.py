@@ -13,8 +13,8 @@ from pydantic import BaseModel, ValidationError
 
 from atlas_search.building import backup_form as form
 from atlas_search.building.backup_form import (
-    Entry,
     Export,
+    ExportedDocument,
     NewExport,
     Progress,
     Sink,
@@ -192,14 +192,16 @@ class _Rows:
         return np.stack(list(islice(self._rows, count)))
 
 
-def _token_counts(entry: Entry, staged: StagedDocument, embedder: Embedder) -> Sequence[int]:
+def _token_counts(
+    entry: ExportedDocument, staged: StagedDocument, embedder: Embedder
+) -> Sequence[int]:
     stated = [line.tokens for line in entry.passages if line.tokens is not None]
     if len(stated) == len(staged.passages):
         return stated
     return embedder.count_tokens([passage.embedded for passage in staged.passages])
 
 
-def _read_document(entry: Entry, language: str) -> StagedDocument:
+def _read_document(entry: ExportedDocument, language: str) -> StagedDocument:
     line = entry.document
     document = Document(
         id="",
@@ -224,7 +226,9 @@ def _metadata(line: form.DocumentLine) -> form.Metadata:
     return dict(line.metadata) | missing
 
 
-def _passages(entry: Entry, document: Document, language: str) -> Iterator[StagedPassage]:
+def _passages(
+    entry: ExportedDocument, document: Document, language: str
+) -> Iterator[StagedPassage]:
     rows = _rows(entry, document)
     for row in rows:
         text = document.text[row.span.start : row.span.end]
@@ -244,7 +248,7 @@ def _passages(entry: Entry, document: Document, language: str) -> Iterator[Stage
         )
 
 
-def _rows(entry: Entry, document: Document) -> Iterator[PassageRow]:
+def _rows(entry: ExportedDocument, document: Document) -> Iterator[PassageRow]:
     """Return passages as they are stored; what a line does not say of its place is found here."""
     spans = [TextSpan(line.start, line.end) for line in entry.passages]
     order = sorted(range(len(spans)), key=lambda at: spans[at].start)
@@ -433,7 +437,7 @@ def _describe(manifest: Manifest, sources: int, export: NewExport) -> form.Descr
         form_version=form.FORM_VERSION,
         collection=manifest.collection,
         corpora=tuple(_part(form.CorpusPart, corpus) for corpus in said["corpora"]),
-        counts=form.Counts(
+        counts=form.LineCounts(
             documents=manifest.documents, passages=manifest.passages, sources=sources
         ),
         files=dict(export.files),

@@ -168,7 +168,7 @@ class OriginPart(_FormPart):
     across_sections: bool = Field(description="Likewise sections")
 
 
-class Counts(_FormPart):
+class LineCounts(_FormPart):
     """The lines of each file."""
 
     documents: int = Field(ge=1, description="Lines of documents.jsonl")
@@ -190,7 +190,7 @@ class Description(_FormPart):
     form_version: int = Field(description="The version of this form")
     collection: str = Field(description="Name of the collection")
     corpora: tuple[CorpusPart, ...] = Field(min_length=1, description="Its corpora")
-    counts: Counts = Field(description="Lines of each file")
+    counts: LineCounts = Field(description="Lines of each file")
     files: Mapping[str, FileDigest] = Field(description="Size and digest of every other file")
     embedding: ModelPart | None = Field(None, description="What made `vectors.npy`")
     origins: Mapping[str, OriginPart] = Field(
@@ -347,7 +347,7 @@ _Line = TypeVar("_Line", bound=BaseModel)
 
 
 @dataclass(frozen=True)
-class Entry:
+class ExportedDocument:
     """A document of an export with its passages in order; `first_row` is that of the first."""
 
     document: DocumentLine
@@ -385,7 +385,7 @@ def check_export(export: Export, description: Description, progress: Progress) -
         pass
 
 
-def read_entries(export: Export) -> Iterator[Entry]:
+def read_entries(export: Export) -> Iterator[ExportedDocument]:
     """Read the documents in the order of the export. Raises SourceError for a line of another form.
 
     Raises SourceError for a line of another form.
@@ -398,7 +398,7 @@ def read_entries(export: Export) -> Iterator[Entry]:
             while coming and coming.document_id == document.id:
                 own.append(coming)
                 coming = next(lines, None)
-            yield Entry(document, tuple(own), row)
+            yield ExportedDocument(document, tuple(own), row)
             row += len(own)
         if coming:
             raise SourceError(

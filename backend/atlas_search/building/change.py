@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.building.document_ids import Kept, Placed
+from atlas_search.building.document_ids import KeptDocuments, PlacedDocument
 from atlas_search.building.live import Live, Materials, former_places
 from atlas_search.building.vectorise import VectorSources, fill
 from atlas_search.building.write import (
@@ -60,7 +60,7 @@ _SHARED = (RECORDS, IDS, TOKENS, WORDS, EMBEDDINGS, CHROMA)
 
 
 @dataclass(frozen=True)
-class Change:
+class VersionChange:
     """Version to be written: parts of the live one and new documents, in an order.
 
     `stood` and `documents_stood` say where each passage and document stands in the live version;
@@ -68,7 +68,7 @@ class Change:
     """
 
     live: Live
-    parts: Sequence[Kept | Placed]
+    parts: Sequence[KeptDocuments | PlacedDocument]
     passages: Sequence[int]
     order: Order
     stood: IntArray
@@ -93,7 +93,7 @@ class Change:
     @property
     def only_links(self) -> bool:
         """Return whether no document of the live version is written anew, under another id, say."""
-        return not any(isinstance(part, Placed) and part.found.kept for part in self.parts)
+        return not any(isinstance(part, PlacedDocument) and part.found.kept for part in self.parts)
 
     @cached_property
     def gone(self) -> list[int]:
@@ -108,7 +108,7 @@ class Change:
         """Return whether each document of the live version is not in its base."""
         return self.before.documents >= self.before.counts.base_documents
 
-    def recent_of(self, kept: Kept) -> tuple[range, range]:
+    def recent_of(self, kept: KeptDocuments) -> tuple[range, range]:
         """Return which recent documents of the live version are kept, and which passages."""
         return _within(self.is_recent, kept.documents), _within(self.before.is_recent, kept.rows)
 
@@ -117,7 +117,7 @@ class Change:
         """Number of passages of each document of the coming version."""
         return np.concatenate(
             [
-                self.live.passages_of(part) if isinstance(part, Kept) else [count]
+                self.live.passages_of(part) if isinstance(part, KeptDocuments) else [count]
                 for part, count in zip(self.parts, self.passages, strict=True)
             ]
         )
@@ -133,7 +133,9 @@ class Change:
         return _order_of(self.live)
 
 
-def change_of(live: Live, parts: Sequence[Kept | Placed], materials: Materials) -> Change | None:
+def change_of(
+    live: Live, parts: Sequence[KeptDocuments | PlacedDocument], materials: Materials
+) -> VersionChange | None:
     """Return how to write a version with these documents beside the live one; None if it is to
     be written whole, for too much is new or gone, or the live one cannot be the base."""
     manifest = live.manifest
@@ -142,13 +144,15 @@ def change_of(live: Live, parts: Sequence[Kept | Placed], materials: Materials) 
     # what is linked keeps its digest, so that damage is found later; what is copied gets a new one
     if damaged_files(live.folder, manifest, filter(_is_copied, manifest.files)):
         return None
-    passages = [len(p.rows) if isinstance(p, Kept) else materials.passages(p) for p in parts]
+    passages = [
+        len(p.rows) if isinstance(p, KeptDocuments) else materials.passages(p) for p in parts
+    ]
     if sum(passages) < WHOLE_UP_TO:
         return None
     stood, documents_stood = former_places(parts, passages)
     before = _order_of(live)
     order = before.after(stood, documents_stood, _leaving(live, before, stood))
-    change = Change(live, parts, passages, order, stood, documents_stood)
+    change = VersionChange(live, parts, passages, order, stood, documents_stood)
     return change if _is_small(change) else None
 
 
@@ -187,7 +191,7 @@ def _leaving(live: Live, before: Order, stood: IntArray) -> Mapping[str, Sequenc
     return result
 
 
-def _is_small(change: Change) -> bool:
+def _is_small(change: VersionChange) -> bool:
     order, live = change.order, change.live
     most = min(MOST_RECENT, int(RECENT_SHARE * len(order.rows)))
     if max(order.recent, order.left_out) > most:
@@ -200,7 +204,7 @@ def _is_small(change: Change) -> bool:
     # a corpus of which searches ask the index has a recall that was measured
     sizes: dict[str, int] = {}
     for part, count in zip(change.parts, change.passages, strict=True):
-        corpus = part.corpus if isinstance(part, Kept) else part.found.corpus
+        corpus = part.corpus if isinstance(part, KeptDocuments) else part.found.corpus
         sizes[corpus] = sizes.get(corpus, 0) + count
     return all(
         corpus in live.manifest.index_recalls
@@ -211,7 +215,7 @@ def _is_small(change: Change) -> bool:
 
 def write_change(
     folder: Path,
-    change: Change,
+    change: VersionChange,
     sources: Iterable[SourceRow],
     materials: Materials,
 ) -> Counter:
@@ -233,7 +237,7 @@ def _link(live: Live, part: str, folder: Path) -> None:
 class _Writer:
     """Writer of the documents, words and keyword index of a changed version."""
 
-    def __init__(self, folder: Path, change: Change, materials: Materials):
+    def __init__(self, folder: Path, change: VersionChange, materials: Materials):
         self._folder, self._change, self._materials = folder, change, materials
         self._live = change.live
         self._tokens, self._words, self._counter = TokenWriter(), WordWriter(), Counter()
@@ -254,7 +258,7 @@ class _Writer:
         _change_sources(records, self._live, sources)
         ready_from = self._materials.reader(self._tokens)
         for part in self._change.parts:
-            if isinstance(part, Kept):
+            if isinstance(part, KeptDocuments):
                 self._keep(part)
                 continue
             ready = ready_from(part)
@@ -271,7 +275,7 @@ class _Writer:
         self._change_keywords(table)
         return self._counter
 
-    def _keep(self, kept: Kept) -> None:
+    def _keep(self, kept: KeptDocuments) -> None:
         characters, metadata = self._live.described(kept)
         documents, rows = self._change.recent_of(kept)
         if documents:
@@ -352,13 +356,13 @@ def _change_sources(records: RecentWriter, live: Live, sources: Iterable[SourceR
 
 
 def write_recent_vectors(
-    target: Embeddings, change: Change, vectors: VectorSources, staging: Staging, model: str
+    target: Embeddings, change: VersionChange, vectors: VectorSources, staging: Staging, model: str
 ) -> None:
     """Write the vectors of what is recent; `vectors` are those of all parts, in order."""
     live = change.live
     recent = Embeddings.read(live.folder / EMBEDDINGS / RECENT) if live.order else None
     parts = [
-        change.recent_of(part)[1] if isinstance(part, Kept) else of_part
+        change.recent_of(part)[1] if isinstance(part, KeptDocuments) else of_part
         for part, of_part in zip(change.parts, vectors.parts, strict=True)
     ]
     own = [part for part in parts if len(part)]

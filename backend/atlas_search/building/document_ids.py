@@ -33,7 +33,7 @@ class FoundDocument:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedDocument:
     """A document of the coming version with its id."""
 
     id: str
@@ -41,7 +41,7 @@ class Placed:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptDocuments:
     """Documents of one corpus that follow each other in the live version as in the coming one.
 
     They and their passages, the `rows`, are taken over as they stand there, with their words.
@@ -90,7 +90,7 @@ class Changes:
         )
 
 
-def place(found: Iterable[FoundDocument]) -> list[Placed]:
+def place(found: Iterable[FoundDocument]) -> list[PlacedDocument]:
     """Give documents their ids, by corpus and id: `<corpus>.<stem>`.
 
     Documents whose ids would be equal all get a digest of where they come from, so that an id
@@ -105,7 +105,7 @@ def place(found: Iterable[FoundDocument]) -> list[Placed]:
     ]
     require_apart(zip(ids, documents, strict=True))
     pairs = sorted(zip(ids, documents, strict=True), key=lambda pair: (pair[1].corpus, pair[0]))
-    return [Placed(id_, document) for id_, document in pairs]
+    return [PlacedDocument(id_, document) for id_, document in pairs]
 
 
 def require_apart(named: Iterable[tuple[str, FoundDocument]]) -> None:
@@ -120,12 +120,14 @@ def require_apart(named: Iterable[tuple[str, FoundDocument]]) -> None:
         sources[id_] = document.source
 
 
-def changes(before: DocumentColumns | None, now: Iterable[Kept | Placed]) -> Changes:
+def changes(
+    before: DocumentColumns | None, now: Iterable[KeptDocuments | PlacedDocument]
+) -> Changes:
     """Compare the documents of the coming version with those `before`."""
     others = set(range(len(before.ids))) if before else set[int]()
     kept, new = 0, list[FoundDocument]()
     for part in now:
-        if isinstance(part, Kept):
+        if isinstance(part, KeptDocuments):
             others.difference_update(part.documents)
             kept += len(part.documents)
         elif part.found.kept:
@@ -144,14 +146,16 @@ def changes(before: DocumentColumns | None, now: Iterable[Kept | Placed]) -> Cha
     )
 
 
-def content_digest(documents: Iterable[Kept | Placed], settings: Iterable[str]) -> str:
+def content_digest(
+    documents: Iterable[KeptDocuments | PlacedDocument], settings: Iterable[str]
+) -> str:
     """Return a digest that is equal for equal documents and settings: it decides whether to build.
 
     Each of the `settings` is JSON.
     """
     digest = hashlib.sha256(f"[{', '.join(settings)}]".encode())
     for part in documents:
-        if isinstance(part, Kept):
+        if isinstance(part, KeptDocuments):
             pairs = zip(part.ids, part.digests, strict=True)
             digest.update(b"".join(id_.encode() + b"\0" + own for id_, own in pairs))
         else:

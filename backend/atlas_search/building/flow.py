@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from atlas_search.building.chunking import Chunking, chunking
-from atlas_search.building.document_ids import Changes, Kept, changes
+from atlas_search.building.document_ids import Changes, KeptDocuments, changes
 from atlas_search.building.kept_files import INGEST
 from atlas_search.building.live import Live, open_live
 from atlas_search.building.prepare import Preparation
@@ -33,7 +33,7 @@ from atlas_search.building.version import (
     weigh_terms,
     write_live,
 )
-from atlas_search.building.workers import Limits
+from atlas_search.building.workers import ReadingLimits
 from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding import Embedder
 from atlas_search.readers import Reader
@@ -66,7 +66,7 @@ class BuildOptions:
     force: bool = False
     arguments: Mapping[str, Any] = field(default_factory=dict)
     rename: Mapping[str, str] = field(default_factory=dict)
-    limits: Limits = field(default_factory=Limits)
+    limits: ReadingLimits = field(default_factory=ReadingLimits)
     beside: Sequence[Path] = ()
 
 
@@ -276,7 +276,7 @@ def _documents(
 ) -> Iterator[_Documents]:
     counts = np.diff(live.first_rows).tolist() if live else []
     for part in plan.documents:
-        if isinstance(part, Kept):
+        if isinstance(part, KeptDocuments):
             own = slice(part.documents.start, part.documents.stop)
             columns = (part.sources, part.columns.keys[own], counts[own])
             for is_own in (is_own for of, is_own in part.of_origins() if of == origin):

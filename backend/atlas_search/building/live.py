@@ -12,7 +12,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.building.document_ids import FoundDocument, Kept, Placed, place, require_apart
+from atlas_search.building.document_ids import (
+    FoundDocument,
+    KeptDocuments,
+    PlacedDocument,
+    place,
+    require_apart,
+)
 from atlas_search.building.kept_files import INGEST
 from atlas_search.core.domain import Document, Metadata, Passage, passage_id
 from atlas_search.core.errors import AtlasError, DamagedStore, MissingStore, OutdatedStore
@@ -211,7 +217,7 @@ class Live:
         """First passage row of each document, and the number of rows last."""
         return np.concatenate([[0], np.cumsum(self.records.passage_counts())])
 
-    def passages_of(self, kept: Kept) -> IntArray:
+    def passages_of(self, kept: KeptDocuments) -> IntArray:
         """Return the number of passages of each document of a run."""
         passages: IntArray = np.diff(
             self.first_rows[kept.documents.start : kept.documents.stop + 1]
@@ -274,21 +280,21 @@ class Live:
             corpus, columns.sources[index], columns.provenance(index), True, index, language
         )
 
-    def kept(self, documents: range) -> Kept:
+    def kept(self, documents: range) -> KeptDocuments:
         """Return a run of its documents, of one corpus."""
         corpus = self.columns.corpora[documents.start]
         first, end = self.first_rows[[documents.start, documents.stop]].tolist()
         language = self.manifest.languages[corpus]
-        return Kept(corpus, language, documents, range(first, end), self.columns)
+        return KeptDocuments(corpus, language, documents, range(first, end), self.columns)
 
-    def placed(self, kept: Kept) -> list[Placed]:
+    def placed(self, kept: KeptDocuments) -> list[PlacedDocument]:
         """Return the documents of a run, each by itself."""
         return [
-            Placed(id_, self.found(index))
+            PlacedDocument(id_, self.found(index))
             for id_, index in zip(kept.ids, kept.documents, strict=True)
         ]
 
-    def described(self, kept: Kept) -> tuple[list[int], list[Metadata]]:
+    def described(self, kept: KeptDocuments) -> tuple[list[int], list[Metadata]]:
         """Return the length of each document of a run, and its metadata as written."""
         own = slice(kept.documents.start, kept.documents.stop)
         return list(self.columns.characters[own]), metadata_of(self.columns.metadata[own])
@@ -363,7 +369,7 @@ class Cut:
 
 
 def former_places(
-    parts: Sequence[Kept | Placed], passages: Sequence[int]
+    parts: Sequence[KeptDocuments | PlacedDocument], passages: Sequence[int]
 ) -> tuple[IntArray, IntArray]:
     """Return where each passage and document of a coming version stands in the live one; -1 for
     new.
@@ -372,7 +378,7 @@ def former_places(
     """
     rows, documents = [], []
     for part, count in zip(parts, passages, strict=True):
-        if isinstance(part, Kept):
+        if isinstance(part, KeptDocuments):
             rows.append(np.arange(part.rows.start, part.rows.stop))
             documents.append(np.arange(part.documents.start, part.documents.stop))
         else:
@@ -398,7 +404,7 @@ class Materials:
         assert self._live is not None
         return self._live
 
-    def cuts(self, place: Placed) -> list[Cut]:
+    def cuts(self, place: PlacedDocument) -> list[Cut]:
         """Return the passages of a document, in order."""
         if not place.found.kept:
             staged = self._staging.passages(place.found.number)
@@ -427,14 +433,16 @@ class Materials:
             for cut in cuts
         ]
 
-    def parts(self, documents: Iterable[Kept | Placed]) -> list[Kept | Placed]:
+    def parts(
+        self, documents: Iterable[KeptDocuments | PlacedDocument]
+    ) -> list[KeptDocuments | PlacedDocument]:
         """Return all documents in order, none as kept unless its words can be taken over."""
         if self._keeps_words:
             return list(documents)
         return [
             place
             for part in documents
-            for place in (self.live.placed(part) if isinstance(part, Kept) else [part])
+            for place in (self.live.placed(part) if isinstance(part, KeptDocuments) else [part])
         ]
 
     @cached_property
@@ -456,7 +464,7 @@ class Materials:
             return None
         return self.live.folder / KEYWORDS
 
-    def passages(self, place: Placed) -> int:
+    def passages(self, place: PlacedDocument) -> int:
         """Return the number of passages of a document."""
         if not place.found.kept:
             return len(self._staging.passages(place.found.number))
@@ -473,14 +481,14 @@ class Materials:
         except DamagedStore:
             return False
 
-    def reader(self, writer: TokenWriter) -> Callable[[Placed], Ready]:
+    def reader(self, writer: TokenWriter) -> Callable[[PlacedDocument], Ready]:
         """Return a function that brings a document into the form in which it is written."""
 
         @lru_cache(maxsize=4096)  # most passages of a document have the same
         def context_ids(section: str, speaker: str, language: str) -> IntArray:
             return np.concatenate(_analyse(f"{section}\n{speaker}", language, writer))
 
-        def ready(place: Placed) -> Ready:
+        def ready(place: PlacedDocument) -> Ready:
             if not place.found.kept:
                 return self._read_staged(place, writer, context_ids)
             language = place.found.language
@@ -506,7 +514,9 @@ class Materials:
             return False
         return self._live.manifest.analyser == ANALYSER_VERSION
 
-    def _read_staged(self, place: Placed, writer: TokenWriter, context_ids: _ContextIds) -> Ready:
+    def _read_staged(
+        self, place: PlacedDocument, writer: TokenWriter, context_ids: _ContextIds
+    ) -> Ready:
         staged = self._staging.document(place.found.number)
         return Ready(
             replace(staged.document, id=place.id),
@@ -547,7 +557,7 @@ def _analyse(text: str, language: str, writer: TokenWriter) -> tuple[IntArray, I
 
 def place_beside(
     live: Live, stay: NDArray[np.bool_], found: Iterable[FoundDocument]
-) -> list[Kept | Placed]:
+) -> list[KeptDocuments | PlacedDocument]:
     """Order documents by corpus and id: those of the live version that `stay`, and others.
 
     One that stays is placed by itself if it gets another id, for that depends on all documents.
@@ -574,8 +584,8 @@ def place_beside(
 
 
 def _in_order(
-    live: Live, stay: NDArray[np.bool_], alone: Sequence[Placed]
-) -> Iterator[Kept | Placed]:
+    live: Live, stay: NDArray[np.bool_], alone: Sequence[PlacedDocument]
+) -> Iterator[KeptDocuments | PlacedDocument]:
     """Return runs of documents that stay, and in their places those that stand `alone`."""
     ids, of_corpora = live.columns.ids, live.documents_by_corpus
     places = [_place(ids, of_corpora, each) for each in alone]
@@ -595,7 +605,7 @@ def _in_order(
     yield from alone[waiting:]
 
 
-def _place(ids: Sequence[str], of_corpora: Mapping[str, range], document: Placed) -> int:
+def _place(ids: Sequence[str], of_corpora: Mapping[str, range], document: PlacedDocument) -> int:
     """Return where a document belongs among those of the live version, by corpus and id."""
     corpus = document.found.corpus
     if corpus in of_corpora:

@@ -12,7 +12,7 @@ from json.encoder import encode_basestring_ascii as _as_json_string
 from pathlib import Path
 
 from atlas_search.building.chunking import Chunking, TokenSpans, is_title, passage_spans, positions
-from atlas_search.building.source_file import Rule, SourceFile, sha256_of
+from atlas_search.building.source_file import CorpusRule, SourceFile, sha256_of
 from atlas_search.core.addresses import Linked, with_link
 from atlas_search.core.domain import Document, Metadata, Segment, embedded_text
 from atlas_search.core.errors import SourceError
@@ -54,7 +54,7 @@ class Preparation:
     languages: Mapping[str, str] = field(default_factory=dict)
     rename: Mapping[str, str] = field(default_factory=dict)
 
-    def language(self, rule: Rule, corpus: str) -> str:
+    def language(self, rule: CorpusRule, corpus: str) -> str:
         """Return the language of a corpus that a rule fills."""
         return rule.language or self.languages.get(corpus, DEFAULT_LANGUAGE)
 
@@ -99,7 +99,7 @@ class Preparation:
         ]
         return f"[{', '.join(map(_as_json, said))}, "
 
-    def _said_of(self, rule: Rule) -> str:
+    def _said_of(self, rule: CorpusRule) -> str:
         known = self._rules.get(id(rule))
         if known is None or known[0] is not rule:
             of_rule = asdict(rule) | {"language": self._languages(rule)}
@@ -108,10 +108,10 @@ class Preparation:
         return known[1]
 
     @cached_property
-    def _rules(self) -> dict[int, tuple[Rule, str]]:
+    def _rules(self) -> dict[int, tuple[CorpusRule, str]]:
         return {}
 
-    def _languages(self, rule: Rule) -> str | Mapping[str, str]:
+    def _languages(self, rule: CorpusRule) -> str | Mapping[str, str]:
         """Return all that the language of a file's documents depends on."""
         if rule.corpus or rule.language:
             return self.language(rule, rule.corpus)

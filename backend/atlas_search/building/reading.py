@@ -11,7 +11,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.building.document_ids import FoundDocument, Kept, Placed, place
+from atlas_search.building.document_ids import FoundDocument, KeptDocuments, PlacedDocument, place
 from atlas_search.building.live import Live, place_beside
 from atlas_search.building.prepare import (
     Preparation,
@@ -24,7 +24,7 @@ from atlas_search.building.prepare import (
 from atlas_search.building.source_file import FileDigests, SourceFile
 from atlas_search.building.sources import Sources
 from atlas_search.building.vectorise import check_vectors
-from atlas_search.building.workers import End, Limits, read_files
+from atlas_search.building.workers import End, ReadingLimits, read_files
 from atlas_search.core.errors import SourceError
 from atlas_search.providers.embedding import Embedder
 from atlas_search.stores.record_writer import SourceRow
@@ -49,7 +49,7 @@ class StagingOfFiles:
     """Staging of what the files of one origin give."""
 
     preparation: Preparation
-    limits: Limits
+    limits: ReadingLimits
     staging: Staging
     digests: FileDigests
     embedder: Embedder
@@ -143,7 +143,7 @@ LOOKED_AT = 1000
 class Plan:
     """Documents of the coming version in order, their sources, and the number of files read."""
 
-    documents: Sequence[Kept | Placed]
+    documents: Sequence[KeptDocuments | PlacedDocument]
     sources: Sequence[SourceRow]
     read: int
 
@@ -151,7 +151,7 @@ class Plan:
 def read_sources(
     sources: Sources,
     preparation: Preparation,
-    limits: Limits,
+    limits: ReadingLimits,
     live: Live | None,
     staging: Staging,
     digests: FileDigests,
@@ -212,7 +212,7 @@ class _Sorting:
     known: dict[str, SourceRow]
     staging: Staging
     preparation: Preparation
-    limits: Limits
+    limits: ReadingLimits
     stay: list[SourceRow] = field(default_factory=list)
     new: list[tuple[SourceFile, SourceRow | None, bytes]] = field(default_factory=list)
 
@@ -436,7 +436,7 @@ def _placed(
     stay: NDArray[np.bool_],
     staged: Iterable[FoundDocument],
     languages: Mapping[str, str],
-) -> Sequence[Kept | Placed]:
+) -> Sequence[KeptDocuments | PlacedDocument]:
     """Order all documents, each in the language of its corpus."""
     result = [replace(each, language=languages[each.corpus]) for each in staged]
     if live is None:

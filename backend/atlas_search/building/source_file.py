@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 
 @dataclass(frozen=True)
-class Rule:
+class CorpusRule:
     """Rule for the files of one corpus.
 
     Without `corpus` each document's own metadata field `corpus_field` names it. `metadata` are
@@ -38,7 +38,7 @@ class SourceFile(NamedTuple):
     location: str
     name: str
     stem: str
-    rule: Rule
+    rule: CorpusRule
     known: Mapping[str, bytes] = {}
 
     @property

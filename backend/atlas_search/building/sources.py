@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from atlas_search.building.source_file import Rule, SourceFile
+from atlas_search.building.source_file import CorpusRule, SourceFile
 from atlas_search.core.errors import SourceError
 from atlas_search.core.ids import check_id
 from atlas_search.language.languages import LANGUAGES
@@ -58,7 +58,7 @@ LEADS_OUT = "a link that leads out of the source folder, which is not followed"
 _UNPRINTABLE = "its name is not UTF-8: rename it"
 
 
-class LeftOut(NamedTuple):
+class ExcludedFile(NamedTuple):
     """A file below a folder that is not to be read: its absolute path, its name from the folder,
     and why."""
 
@@ -76,7 +76,7 @@ class Walk(NamedTuple):
 
     locations: list[str]
     names: list[str]
-    left_out: list[LeftOut]
+    left_out: list[ExcludedFile]
 
 
 def real_paths(roots: Iterable[Path]) -> list[Path]:
@@ -125,7 +125,7 @@ def _sort_in(found: Walk, location: str, name: str, reason: str) -> None:
     if said != name:  # a folder may be called so, too
         reason = _UNPRINTABLE
     if reason:
-        found.left_out.append(LeftOut(location, said, reason))
+        found.left_out.append(ExcludedFile(location, said, reason))
     else:
         found.locations.append(location)
         found.names.append(name)
@@ -239,12 +239,12 @@ def by_folder(roots: Sequence[Path], suffixes: frozenset[str], encoding: str) ->
             raise SourceError(f"{folder} is not a folder. Of several sources each is a corpus.")
         corpus = check_id(folder.name or folder.resolve().name, str(folder))
         below = walk(folder, suffixes, inside)
-        _add_walk(below, f"{corpus}/", Rule(corpus, encoding=encoding), files, left_out)
+        _add_walk(below, f"{corpus}/", CorpusRule(corpus, encoding=encoding), files, left_out)
     return _sources(files, left_out, {})
 
 
 @rare_collections()
-def by_rule(roots: Sequence[Path], suffixes: frozenset[str], rule: Rule) -> Sources:
+def by_rule(roots: Sequence[Path], suffixes: frozenset[str], rule: CorpusRule) -> Sources:
     """Put every file below `roots` under one rule: a corpus for all, or the field that names it."""
     files: list[SourceFile] = []
     left_out: list[tuple[str, str]] = []
@@ -258,7 +258,7 @@ def by_rule(roots: Sequence[Path], suffixes: frozenset[str], rule: Rule) -> Sour
 def _add_walk(
     below: Walk,
     above: str,
-    rule: Rule,
+    rule: CorpusRule,
     files: list[SourceFile],
     left_out: list[tuple[str, str]],
 ) -> None:
@@ -280,12 +280,12 @@ def by_mapping(root: Path, mapping: Path, suffixes: frozenset[str], encoding: st
     by_id = {corpus.id: corpus for corpus in corpora.corpus}
 
     @cache  # what a rule says is written down for each, and files share few
-    def rule_of(id_: str, entries: tuple[int, ...]) -> Rule:
+    def rule_of(id_: str, entries: tuple[int, ...]) -> CorpusRule:
         corpus = by_id[id_]
         metadata = dict(corpus.metadata)
         for entry in entries:
             metadata |= corpora.document[entry].metadata
-        return Rule(id_, "", metadata, corpus.encoding or encoding, corpus.language)
+        return CorpusRule(id_, "", metadata, corpus.encoding or encoding, corpus.language)
 
     own = str(mapping.absolute())
     walked = walk(root, suffixes, real_paths([root]))
@@ -458,9 +458,11 @@ def find_sources(
             raise SourceError(f"{path} does not exist. Give a file or a folder of sources.")
     suffixes = reader.suffixes
     if corpus:
-        return by_rule(source, suffixes, Rule(check_id(corpus, "--corpus"), encoding=encoding))
+        return by_rule(
+            source, suffixes, CorpusRule(check_id(corpus, "--corpus"), encoding=encoding)
+        )
     if corpus_field:
-        rule = Rule(corpus_field=corpus_field, encoding=encoding)
+        rule = CorpusRule(corpus_field=corpus_field, encoding=encoding)
         return by_rule(source, suffixes, rule)
     mapping = corpora or _mapping_beside(source)
     if mapping:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.building.document_ids import Kept, Placed
+from atlas_search.building.document_ids import KeptDocuments, PlacedDocument
 from atlas_search.building.live import Cut, Live, Materials
 from atlas_search.building.prepare import VectoredDocument
 from atlas_search.core.errors import AtlasError, DamagedStore, SourceError
@@ -156,7 +156,7 @@ def _live_manifest(folder: Path) -> Manifest | None:
 
 
 def embed_missing(
-    parts: Sequence[Kept | Placed],
+    parts: Sequence[KeptDocuments | PlacedDocument],
     materials: Materials,
     known: Known,
     embedder: Embedder,
@@ -174,12 +174,14 @@ def embed_missing(
     of_parts: list[range | list[bytes]] = []
     cuts: dict[bytes, Cut] = {}
     for part in parts:
-        if isinstance(part, Kept) and (are_whole or known.live is not None):
+        if isinstance(part, KeptDocuments) and (are_whole or known.live is not None):
             of_parts.append(part.rows)
             continue
         of_part = [
             cut
-            for place in (materials.live.placed(part) if isinstance(part, Kept) else [part])
+            for place in (
+                materials.live.placed(part) if isinstance(part, KeptDocuments) else [part]
+            )
             for cut in materials.cuts(place)
         ]
         of_parts.append([cut.digest for cut in of_part])

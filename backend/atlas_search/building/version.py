@@ -14,8 +14,13 @@ from pathlib import Path
 
 import numpy as np
 
-from atlas_search.building.change import Change, change_of, write_change, write_recent_vectors
-from atlas_search.building.document_ids import Kept, Placed, content_digest
+from atlas_search.building.change import (
+    VersionChange,
+    change_of,
+    write_change,
+    write_recent_vectors,
+)
+from atlas_search.building.document_ids import KeptDocuments, PlacedDocument, content_digest
 from atlas_search.building.live import Live, Materials
 from atlas_search.building.prepare import VERSION as PREPARATION_VERSION
 from atlas_search.building.reading import Plan
@@ -100,7 +105,9 @@ class Contents:
         }
         languages = {
             part.corpus: part.language
-            for part in (p if isinstance(p, Kept) else p.found for p in self.plan.documents)
+            for part in (
+                p if isinstance(p, KeptDocuments) else p.found for p in self.plan.documents
+            )
         }
         labels = {corpus: (self.labels.get(corpus, ""), languages[corpus]) for corpus in languages}
         settings = [
@@ -230,7 +237,7 @@ class _Parts:
 def _write_whole(
     site: Site,
     contents: Contents,
-    parts: Sequence[Kept | Placed],
+    parts: Sequence[KeptDocuments | PlacedDocument],
     materials: Materials,
     known: Known,
     vectors: VectorSources,
@@ -256,7 +263,7 @@ def _write_whole(
 def _write_change(
     site: Site,
     contents: Contents,
-    change: Change,
+    change: VersionChange,
     materials: Materials,
     vectors: VectorSources,
     folder: Path,

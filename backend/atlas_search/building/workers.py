@@ -41,7 +41,7 @@ _EXPANSION = 100  # characters for each byte of a file; packed books and papers 
 
 
 @dataclass(frozen=True)
-class Limits:
+class ReadingLimits:
     """Limits of reading one file; `workers` processes read at once.
 
     Without `workers` files are read by the build itself, where only `characters` hold. `seconds`
@@ -79,10 +79,10 @@ class Limits:
         return hashlib.sha256(fingerprint + said.encode()).digest()
 
 
-def limits_from(settings: "Settings") -> Limits:
+def limits_from(settings: "Settings") -> ReadingLimits:
     """Return the limits that the settings name."""
     named = settings.read_workers
-    return Limits(
+    return ReadingLimits(
         workers=_processors() if named is None else named,
         seconds=settings.file_seconds,
         memory=settings.file_memory_mb,
@@ -106,7 +106,9 @@ class TooLong(Exception):
     """A file gives more characters than it may."""
 
 
-def within_limits(given: Iterator[Prepared], limits: Limits, size: int) -> Iterator[Prepared]:
+def within_limits(
+    given: Iterator[Prepared], limits: ReadingLimits, size: int
+) -> Iterator[Prepared]:
     """Pass on what a file of `size` bytes gives, and no more remarks than MOST_REMARKS.
 
     Raises TooLong.
@@ -147,7 +149,7 @@ def _left_out(reason: str, setting: str) -> str:
 
 
 def read_here(
-    preparation: Preparation, limits: Limits, file: SourceFile
+    preparation: Preparation, limits: ReadingLimits, file: SourceFile
 ) -> Iterator[Prepared | End]:
     """Read what a file gives, and last its End."""
     started = time.monotonic()
@@ -184,7 +186,7 @@ def work(build: Connection) -> None:
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the build ends its workers
     preparation: Preparation
-    limits: Limits
+    limits: ReadingLimits
     try:
         preparation, limits, parent = pickle.loads(build.recv_bytes())
     except Exception as error:
@@ -210,7 +212,7 @@ def work(build: Connection) -> None:
 class _Room:
     """Share of the machine that this process may take, by the limits of its kernel."""
 
-    def __init__(self, limits: Limits):
+    def __init__(self, limits: ReadingLimits):
         self.limits = limits
         self._before = _data()
         memory = self._before + limits.memory * 1_000_000
@@ -325,7 +327,7 @@ class Unfit(Exception):
     """A process cannot read with this reader: it cannot be sent there."""
 
 
-class Message(NamedTuple):
+class ProcessMessage(NamedTuple):
     """Message of a process: its kind, and what belongs to it."""
 
     kind: bytes
@@ -363,14 +365,14 @@ class Process:
         with suppress(BrokenPipeError, ConnectionResetError):
             self.connection.send(file)
 
-    def receive(self) -> Message | None:
+    def receive(self) -> ProcessMessage | None:
         """Return the next message; none if the process has ended."""
         try:
             said = self.connection.recv_bytes()
         except (EOFError, OSError):
             return None
         self.heard = time.monotonic()
-        message = Message(said[:1], said[1:])
+        message = ProcessMessage(said[:1], said[1:])
         self.is_ready = self.is_ready or message.kind == READY
         return message
 
@@ -392,7 +394,7 @@ class Process:
         return self._process.wait()
 
 
-def why_it_ended(status: int, limits: Limits, seconds: float) -> End:
+def why_it_ended(status: int, limits: ReadingLimits, seconds: float) -> End:
     """Return what is said of the file during which a process ended with this exit code."""
     if status == NO_MEMORY:
         return End(seconds, limits.too_large)
@@ -432,7 +434,7 @@ _START_COST = 0.5  # seconds; another process is worth it if reading has taken a
 
 
 def read_files(
-    preparation: Preparation, limits: Limits, files: Sequence[SourceFile]
+    preparation: Preparation, limits: ReadingLimits, files: Sequence[SourceFile]
 ) -> Generator[tuple[SourceFile, Iterator[Prepared | End]], None, None]:
     """Read the files, and give each with what it gives, in order; take all of one before the next.
 
@@ -440,7 +442,7 @@ def read_files(
     there. Close the iterator to end them.
     """
     if limits.workers and files:
-        with suppress(Unfit), Pool(preparation, limits, files) as pool:
+        with suppress(Unfit), WorkerPool(preparation, limits, files) as pool:
             pool.meet()
             yield from ((file, pool.take(number)) for number, file in enumerate(files))
             return
@@ -457,11 +459,13 @@ class _Lane:
     end: End | None = None
 
 
-class Pool:
+class WorkerPool:
     """Processes that read. They begin with one: few small files are read before a second is
     ready."""
 
-    def __init__(self, preparation: Preparation, limits: Limits, files: Sequence[SourceFile]):
+    def __init__(
+        self, preparation: Preparation, limits: ReadingLimits, files: Sequence[SourceFile]
+    ):
         self._token_spans = preparation.token_spans
         self._limits = limits
         self._job = pack((replace(preparation, token_spans=_build_has_them), limits, os.getpid()))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.building.document_ids import FoundDocument, Kept, Placed
+from atlas_search.building.document_ids import FoundDocument, KeptDocuments, PlacedDocument
 from atlas_search.building.live import Live, Materials, Ready, former_places
 from atlas_search.building.sources import label_of
 from atlas_search.core.addresses import UNLINKED, URL
@@ -109,7 +109,7 @@ class Counter:
 
     def keep(
         self,
-        kept: Kept,
+        kept: KeptDocuments,
         characters: Sequence[int],
         words: IntArray,
         passages: IntArray,
@@ -239,12 +239,12 @@ class WrittenRecords:
 
 def write_records(
     folder: Path,
-    parts: Sequence[Kept | Placed],
+    parts: Sequence[KeptDocuments | PlacedDocument],
     sources: Iterable[SourceRow],
     materials: Materials,
 ) -> WrittenRecords:
     """Write documents, words and keyword index."""
-    kept = any(isinstance(part, Kept) for part in parts)
+    kept = any(isinstance(part, KeptDocuments) for part in parts)
     tokens, all_words, counter = TokenWriter(), WordWriter(), Counter()
     records = RecordWriter(folder / RECORDS, materials.live.record_files if kept else ())
     ids: list[str] = []
@@ -254,7 +254,7 @@ def write_records(
     for source in sources:
         records.source(source)
     for part in parts:
-        if isinstance(part, Kept):
+        if isinstance(part, KeptDocuments):
             added = materials.passage_ids[part.rows.start : part.rows.stop]
             _require_new(seen, added, part, materials)
             for run in materials.live.runs(part.documents, part.rows):
@@ -304,7 +304,7 @@ def _change_keywords(
 
 
 def _keep_words(
-    kept: Kept,
+    kept: KeptDocuments,
     materials: Materials,
     tokens: TokenWriter,
     all_words: WordWriter,
@@ -320,7 +320,11 @@ def _keep_words(
 
 
 def add_words(
-    place: Placed, ready: Ready, tokens: TokenWriter, all_words: WordWriter, counter: Counter
+    place: PlacedDocument,
+    ready: Ready,
+    tokens: TokenWriter,
+    all_words: WordWriter,
+    counter: Counter,
 ) -> None:
     """Add the words of a document that is new, or has changed, and count it."""
     document, language = ready.document, ready.language
@@ -339,13 +343,15 @@ def add_words(
 
 
 def _require_new(
-    seen: set[str], added: Sequence[str], part: Kept | Placed, materials: Materials
+    seen: set[str], added: Sequence[str], part: KeptDocuments | PlacedDocument, materials: Materials
 ) -> None:
     """Raise SourceError if an id that came with its passage is another's."""
-    for row, id_ in enumerate(added, start=part.rows.start if isinstance(part, Kept) else 0):
+    for row, id_ in enumerate(
+        added, start=part.rows.start if isinstance(part, KeptDocuments) else 0
+    ):
         if id_ not in seen:
             seen.add(id_)
-        elif isinstance(part, Placed):
+        elif isinstance(part, PlacedDocument):
             raise two_passages(id_, part.found.source)
         else:
             document = np.searchsorted(materials.live.first_rows, row, side="right") - 1

@@ -28,7 +28,7 @@ from typer.core import TyperGroup
 from atlas_search.atlas import Atlas
 from atlas_search.building.chunking import Splitter, Unit, chunking
 from atlas_search.building.flow import BuildReport
-from atlas_search.building.source_file import Rule, SourceFile
+from atlas_search.building.source_file import CorpusRule, SourceFile
 from atlas_search.building.sources import (
     FILE_NAME,
     LEADS_OUT,
@@ -507,9 +507,9 @@ def locate_chroma(
     if stranger := next(strangers, None):
         raise SourceError(f"{stranger} is {LEADS_OUT}. Put the file itself there.")
     rule = (
-        Rule(check_id(given["corpus"], "--corpus"))
+        CorpusRule(check_id(given["corpus"], "--corpus"))
         if given["corpus"]
-        else Rule(corpus_field=given["corpus_field"] or CORPUS_FIELD)
+        else CorpusRule(corpus_field=given["corpus_field"] or CORPUS_FIELD)
     )
     name = path.resolve().name
     return Sources((SourceFile(str(path), name, name, rule),), (), {})

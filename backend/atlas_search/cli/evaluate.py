@@ -66,10 +66,10 @@ from atlas_search.core.errors import AtlasError, RequestError
 from atlas_search.core.registry import require
 from atlas_search.core.settings import listed, load_settings
 from atlas_search.evaluation.carry_out import (
-    Outcome,
     ProcessSubject,
+    RunOutcome,
+    RunRequest,
     Subject,
-    Wanted,
     begin_run,
     carry_out,
     check_index_is_here,
@@ -81,10 +81,10 @@ from atlas_search.evaluation.carry_out import (
 from atlas_search.evaluation.folder import AtWork, RunFolder, replace_file
 from atlas_search.evaluation.grid import (
     Axes,
-    Cell,
     Configuration,
     Grid,
-    Row,
+    GridCell,
+    GridRow,
     begin_grid,
     carry_out_grid,
     grid_csv,
@@ -97,7 +97,7 @@ from atlas_search.evaluation.judge import JudgeWanted
 from atlas_search.evaluation.label_set import EVERY_SPLIT
 from atlas_search.evaluation.remote import open_subject
 from atlas_search.evaluation.report_analysis import WIDTH, evaluation_table, index_table
-from atlas_search.evaluation.report_files import Written, write_reports
+from atlas_search.evaluation.report_files import ReportFiles, write_reports
 from atlas_search.evaluation.run import PROCESS, EvalRun
 from atlas_search.evaluation.scored import by_category
 
@@ -117,7 +117,7 @@ class _Demands:
 class _Ended:
     """A run as far as it came; `judged` unless a judge gave no figure."""
 
-    outcome: Outcome
+    outcome: RunOutcome
     judged: bool = True
     error: BaseException | None = None
 
@@ -183,7 +183,7 @@ def run_command(
     else:
         if audit_index:
             check_index_is_here(url or PROCESS)
-        wanted = Wanted(
+        wanted = RunRequest(
             today=day_of(today),
             search_only=search_only,
             k=k,
@@ -261,7 +261,7 @@ def _print_figures(run: EvalRun, *, as_json: bool) -> None:
         Console(width=WIDTH).print(table, *audited)
 
 
-def _say_how_it_ended(folder: RunFolder, outcome: Outcome, written: Written) -> None:
+def _say_how_it_ended(folder: RunFolder, outcome: RunOutcome, written: ReportFiles) -> None:
     """Say where the run and its reports are, and what they lack."""
     lines = [f"The run is in {folder.path}.", *remarks_on(outcome), *written.remarks]
     if not outcome.complete:
@@ -325,7 +325,7 @@ def grid_command(
                 _require_models(atlas, [run.configuration for run in grid.spec().runs])
             cells = list(carry_out_grid(grid, atlas, asking_bar, parallel=parallel))
     else:
-        wanted = Wanted(
+        wanted = RunRequest(
             today=day_of(today),
             search_only=search_only,
             limit=limit,
@@ -374,7 +374,7 @@ def grid_command(
     sys.exit(status or bool(written.faults) or not judged)
 
 
-def _judged(grid: Grid, cells: Sequence[Cell], by: JudgeWanted) -> bool:
+def _judged(grid: Grid, cells: Sequence[GridCell], by: JudgeWanted) -> bool:
     """Judge each run, none after an interrupt; return True if the judge gave a figure in all.
 
     A run that cannot be judged is named, in its reports too, and costs no other. `--max-cost` is
@@ -406,7 +406,7 @@ def _require_models(atlas: Atlas, configurations: Iterable[Configuration]) -> No
         require_language_model(ProcessSubject(atlas, configuration.name))
 
 
-def _print_tables(rows: Sequence[Row], *, as_json: bool) -> None:
+def _print_tables(rows: Sequence[GridRow], *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(grid_document(rows), indent=2))
         return
@@ -415,7 +415,7 @@ def _print_tables(rows: Sequence[Row], *, as_json: bool) -> None:
         print_whole(console, table)
 
 
-def _end_grid(grid: Grid, cells: Sequence[Cell]) -> Written:
+def _end_grid(grid: Grid, cells: Sequence[GridCell]) -> ReportFiles:
     """Say where the runs are and what they lack, and write their reports."""
     written = write_reports(grid.path)
     lines = [f"The grid is in {grid.path}: grid.csv, grid.md, and a folder for each run."]

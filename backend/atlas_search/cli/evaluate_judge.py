@@ -58,7 +58,7 @@ from atlas_search.evaluation.scored import Scored, Source
 from atlas_search.providers.open import open_embedder
 from atlas_search.server.capacity import networks
 from atlas_search.server.feedback.delivery import open_store
-from atlas_search.server.feedback.store import Rating, Wanted
+from atlas_search.server.feedback.store import AnswerRating, RatingFilter
 from atlas_search.server.labelling import (
     HOST,
     LABEL_ROUTES,
@@ -71,7 +71,7 @@ from atlas_search.server.labelling import (
     rating_blueprint,
 )
 from atlas_search.server.search import search_blueprint
-from atlas_search.server.sockets import Limits, Listener
+from atlas_search.server.sockets import BoundPort, ConnectionLimits
 
 OF_THE_JUDGE = ("judge_target", "judge_provider", "judge_model", "max_cost")
 """Options that only a judge heeds."""
@@ -152,7 +152,9 @@ def check_judge(wanted: JudgeWanted) -> None:
 def judge_run(settings: Settings, folder: RunFolder, wanted: JudgeWanted) -> JudgeReport:
     """Judge a run that is finished, and say on stderr what it took. Raises AtlasError."""
     collection = folder.spec().collection
-    votes = [vote_of(one) for one in open_store(settings).every(Wanted(collection=collection))]
+    votes = [
+        vote_of(one) for one in open_store(settings).every(RatingFilter(collection=collection))
+    ]
     votes += rated_votes(folder)
     tools = Tools(open_embedder(settings))
     parallel = min(wanted.parallel, settings.llm_concurrency)  # more would only wait, and too long
@@ -188,7 +190,7 @@ def rated_votes(folder: RunFolder) -> list[PersonVote]:
     ]
 
 
-def vote_of(rating: Rating) -> PersonVote:
+def vote_of(rating: AnswerRating) -> PersonVote:
     """Read a rating of an answer as approval."""
     answer, vote = rating.answer, rating.vote
     approvals: dict[Scale, bool | None] = {
@@ -291,7 +293,7 @@ def _row(one: Agreement) -> tuple[str, ...]:
 
 THREADS = 8
 DRAIN_SECONDS = 2.0
-LIMITS = Limits(connections=100, per_address=100, trusted=networks(""))
+LIMITS = ConnectionLimits(connections=100, per_address=100, trusted=networks(""))
 _FIRST_PORT, _PORTS = 20_000, 10_000  # below those that systems give to connections
 
 Browser = Annotated[
@@ -346,9 +348,9 @@ def redirection(address: str) -> Iterator[Path]:
         yield Path(file.name)
 
 
-def _listener(app: OpenAPI, of: Path, port: int | None) -> Listener:
-    def listen(port: int) -> Listener:
-        return Listener(app, HOST, port, threads=THREADS, max_body=2 * MAX_BODY, limits=LIMITS)
+def _listener(app: OpenAPI, of: Path, port: int | None) -> BoundPort:
+    def listen(port: int) -> BoundPort:
+        return BoundPort(app, HOST, port, threads=THREADS, max_body=2 * MAX_BODY, limits=LIMITS)
 
     if port is not None:
         try:

@@ -16,9 +16,9 @@ from atlas_search.core.errors import RequestError, SourceError
 from atlas_search.core.files import bundled_folder
 from atlas_search.core.settings import load_settings
 from atlas_search.evaluation.carry_out import (
-    Outcome,
-    Questions,
-    Wanted,
+    RunOutcome,
+    RunQuestions,
+    RunRequest,
     choose_questions,
     operations,
 )
@@ -114,11 +114,11 @@ def read_questions(
     path: Path,
     split: str | None,
     documents: LabelCollection,
-    wanted: Wanted,
+    wanted: RunRequest,
     *,
     allow_unknown_gold: bool = False,
     filter_by: str = "",
-) -> Questions:
+) -> RunQuestions:
     """The questions to ask, as `choose_labels` gives them. Raises AtlasError."""
     chosen, labels = choose_labels(
         path, split, documents, allow_unknown_gold=allow_unknown_gold, filter_by=filter_by
@@ -197,7 +197,7 @@ def _word(value: object) -> str:
 INTERRUPTED = 130  # as shells say of a command that Ctrl-C ended
 
 
-def remarks_on(outcome: Outcome) -> list[str]:
+def remarks_on(outcome: RunOutcome) -> list[str]:
     """Say what a run lacks, a sentence for each thing."""
     remarks = []
     if outcome.failed:
@@ -221,7 +221,7 @@ def remarks_on(outcome: Outcome) -> list[str]:
     return remarks
 
 
-def status_of(outcome: Outcome, *, require_llm: bool) -> int:
+def status_of(outcome: RunOutcome, *, require_llm: bool) -> int:
     """0 for a run that has all it was to have."""
     if outcome.stopped:
         return INTERRUPTED

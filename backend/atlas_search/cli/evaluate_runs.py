@@ -22,7 +22,7 @@ from atlas_search.core.registry import require
 from atlas_search.core.settings import load_settings
 from atlas_search.evaluation.calibrate import (
     LOSE,
-    Questions,
+    CalibrationQuestions,
     calibrate,
     keep,
     labelled_questions,
@@ -31,7 +31,7 @@ from atlas_search.evaluation.calibrate import (
 from atlas_search.evaluation.compare import (
     HEADS,
     MEANING,
-    Comparison,
+    RunComparison,
     change_text,
     compare,
     conclusion,
@@ -85,7 +85,7 @@ def compare_command(
         _print(comparison, every=every)
 
 
-def plain_comparison(found: Comparison) -> dict[str, Any]:
+def plain_comparison(found: RunComparison) -> dict[str, Any]:
     """A comparison as values of JSON: the runs by what was asked of them."""
     specs = {"a": found.a.model_dump(mode="json"), "b": found.b.model_dump(mode="json")}
     return {
@@ -105,7 +105,7 @@ def plain_comparison(found: Comparison) -> dict[str, Any]:
     }
 
 
-def _print(comparison: Comparison, *, every: bool) -> None:
+def _print(comparison: RunComparison, *, every: bool) -> None:
     console = Console()
     for line in heading(comparison):
         console.print(_text(line), highlight=False)
@@ -322,7 +322,7 @@ def calibrate_command(
         ),
     ] = None,
     questions: Annotated[
-        int, typer.Option(min=1, help="Questions to make from the collection")
+        int, typer.Option(min=1, help="CalibrationQuestions to make from the collection")
     ] = MADE,
     lose: Annotated[
         float, typer.Option(min=0.001, max=0.5, help="Share of good questions that may be lost")
@@ -350,6 +350,6 @@ def calibrate_command(
         print(calibration_text(manifest.collection, calibration, before, kept=not dry_run))
 
 
-def _read_labelled(atlas: Atlas, path: Path) -> Questions:
+def _read_labelled(atlas: Atlas, path: Path) -> CalibrationQuestions:
     labels = read_labels(path).of_split(Split.DEV)
     return labelled_questions(fit_labels(labels, OpenCollection(atlas)).labels)

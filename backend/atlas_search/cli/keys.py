@@ -14,10 +14,10 @@ from rich.table import Table
 from atlas_search.cli.ask import print_whole, printable, printable_json
 from atlas_search.core.errors import AtlasError, ConfigurationError, RequestError
 from atlas_search.core.settings import Settings, load_settings
-from atlas_search.server.access.keys import ApiKey, Limits, add_key, read_keys, revoke_key
+from atlas_search.server.access.keys import ApiKey, KeyLimits, add_key, read_keys, revoke_key
 from atlas_search.server.feedback.delivery import open_store
 from atlas_search.server.feedback.routes import FEEDBACK_FORMATS, export_feedback
-from atlas_search.server.feedback.store import Rating, Wanted
+from atlas_search.server.feedback.store import AnswerRating, RatingFilter
 from atlas_search.stores.manifest import Manifest
 
 feedback_app = typer.Typer(help="What readers said of answers.", no_args_is_help=True)
@@ -35,7 +35,7 @@ def list_command_feedback(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document")] = False,
 ) -> None:
     """List the last ratings."""
-    wanted = Wanted(target=target, collection=collection)
+    wanted = RatingFilter(target=target, collection=collection)
     total, ratings = open_store(load_settings()).page(wanted, limit, 0)
     if as_json:
         print(printable_json({"total": total, "feedback": [_plain(one) for one in ratings]}))
@@ -61,7 +61,7 @@ def export_command(
     if format not in FEEDBACK_FORMATS:
         raise RequestError(f"--format {format}: give one of {', '.join(FEEDBACK_FORMATS)}.")
     settings = load_settings()
-    wanted = Wanted(collection=collection or settings.chroma_collection_name)
+    wanted = RatingFilter(collection=collection or settings.chroma_collection_name)
     ratings = open_store(settings).every(wanted)
     exported = export_feedback(ratings, format)
     file.write_text(exported.text, encoding="utf-8", newline="")  # keeps the line ends of CSV
@@ -74,7 +74,7 @@ def export_command(
     )
 
 
-def _cells(one: Rating) -> tuple[str, ...]:
+def _cells(one: AnswerRating) -> tuple[str, ...]:
     vote = one.vote
     marks = ", ".join(f"{scale} {mark}" for scale, mark in vote.scores.items())
     remarks = "; ".join(part for part in (", ".join(vote.tags), vote.comment) if part)
@@ -83,7 +83,7 @@ def _cells(one: Rating) -> tuple[str, ...]:
     return (*named, vote.thumb or "", marks, remarks)
 
 
-def _plain(one: Rating) -> dict[str, object]:
+def _plain(one: AnswerRating) -> dict[str, object]:
     about = one.answer.model_dump(mode="json", exclude={"owner", "passages", "citations"})
     origin = {"user_id": one.voter, "updated": one.updated, "sent": one.sent}
     return about | origin | one.vote.model_dump(mode="json")
@@ -119,7 +119,7 @@ def add_command(
         corpora="*" if ids is None else {_collection(settings): ids},
         administrator=admin,
         expires=_day(expires) if expires else None,
-        limits=Limits(
+        limits=KeyLimits(
             requests_per_minute=requests_per_minute, streams=streams, cost_per_day=cost_per_day
         ),
     )
@@ -212,7 +212,7 @@ def _corpora(key: ApiKey) -> str:
     return "; ".join(of) or "no corpus"
 
 
-def _limits(limits: Limits) -> str:
+def _limits(limits: KeyLimits) -> str:
     values = {
         "a minute": limits.requests_per_minute,
         "at once": limits.streams,

@@ -20,7 +20,7 @@ from atlas_search.core.errors import AtlasError, ConfigurationError
 from atlas_search.core.files import writing_anywhere
 
 
-class Entry(NamedTuple):
+class CommandEntry(NamedTuple):
     """A command, or a group of commands: its place, `module:attribute`, and its line of help."""
 
     place: str
@@ -30,7 +30,7 @@ class Entry(NamedTuple):
 class LazyGroup(TyperGroup):
     """A group of `entries`, by name in the order of its help."""
 
-    entries: ClassVar[Mapping[str, Entry]]
+    entries: ClassVar[Mapping[str, CommandEntry]]
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         """The names, without importing anything."""
@@ -104,74 +104,74 @@ class Commands(LazyGroup):
     """Every command of `atlas`."""
 
     entries: ClassVar = {
-        "demo": Entry(
+        "demo": CommandEntry(
             f"{_CLI}.serve:demo_command",
             "Build the bundled demo collection if it is missing, and serve it.",
         ),
-        "run": Entry(
+        "run": CommandEntry(
             f"{_CLI}.serve:run_command",
             "Serve, with Phoenix beside it unless PHOENIX=0; Ctrl-C stops both.",
         ),
-        "serve": Entry(f"{_CLI}.serve:serve_command", "Serve the page and the API."),
-        "phoenix": Entry(f"{_CLI}.serve:phoenix_command", "Run Phoenix alone until Ctrl-C."),
-        "doctor": Entry(
+        "serve": CommandEntry(f"{_CLI}.serve:serve_command", "Serve the page and the API."),
+        "phoenix": CommandEntry(f"{_CLI}.serve:phoenix_command", "Run Phoenix alone until Ctrl-C."),
+        "doctor": CommandEntry(
             f"{_CLI}.doctor:doctor_command",
             "Say what is set up, what is not, and what to do; status 1 if something needed is "
             "wrong.",
         ),
-        "create": Entry(
+        "create": CommandEntry(
             f"{_CLI}.create:create_app", "Build a collection from a folder of sources."
         ),
-        "watch": Entry(
+        "watch": CommandEntry(
             f"{_CLI}.watch:watch_command",
             "Build a collection from a folder, and again whenever the folder changes; Ctrl-C ends.",
         ),
-        "store": Entry(f"{_CLI}.store:store_app", "Look after built collections."),
-        "ask": Entry(
+        "store": CommandEntry(f"{_CLI}.store:store_app", "Look after built collections."),
+        "ask": CommandEntry(
             f"{_CLI}.ask:ask_command",
             "Ask the running server and print the answer with its sources.",
         ),
-        "search": Entry(
+        "search": CommandEntry(
             f"{_CLI}.ask:search_command",
             "Search the running server and print the passages, what speaks to the question marked.",
         ),
-        "kwic": Entry(
+        "kwic": CommandEntry(
             f"{_CLI}.words:kwic_command",
             "Show every hit of some words in its context (keyword in context), and count them.",
         ),
-        "trends": Entry(
+        "trends": CommandEntry(
             f"{_CLI}.words:trends_command",
             "Count the hits of some words by year, decade, corpus or metadata field.",
         ),
-        "counts": Entry(
+        "counts": CommandEntry(
             f"{_CLI}.words:counts_command",
             "Count the documents and passages that say something, at once or by a field.",
         ),
-        "collocates": Entry(
+        "collocates": CommandEntry(
             f"{_CLI}.words:collocates_command",
             "List the words that stand near some words more often than elsewhere.",
         ),
-        "keywords": Entry(
+        "keywords": CommandEntry(
             f"{_CLI}.words:keywords_command",
             "List the words that set some texts apart: those of a corpus, or with `--where`.",
         ),
-        "export": Entry(
+        "export": CommandEntry(
             f"{_CLI}.doctor:export_command",
             "Write answers, such as `atlas ask --json` prints, for a reader or a reference "
             "manager.",
         ),
-        "replay": Entry(
+        "replay": CommandEntry(
             f"{_CLI}.doctor:replay_command",
             "Search again as a run did, and say what changed; status 1 if anything did.",
         ),
-        "keys": Entry(f"{_CLI}.keys:keys_app", "API keys: who may ask, and which corpora."),
-        "feedback": Entry(f"{_CLI}.keys:feedback_app", "What readers said of answers."),
-        "eval": Entry(f"{_CLI}.evaluate:eval_app", "How good a target is."),
-        "calibrate": Entry(
+        "keys": CommandEntry(f"{_CLI}.keys:keys_app", "API keys: who may ask, and which corpora."),
+        "feedback": CommandEntry(f"{_CLI}.keys:feedback_app", "What readers said of answers."),
+        "eval": CommandEntry(f"{_CLI}.evaluate:eval_app", "How good a target is."),
+        "calibrate": CommandEntry(
             f"{_CLI}.evaluate_runs:calibrate_command",
             "Choose how much evidence an answer needs, and keep it in the collection's manifest.",
         ),
-        "traces": Entry(
+        "traces": CommandEntry(
             f"{_CLI}.traces:traces_app", "What Phoenix holds of requests; at first a list."
         ),
     }

@@ -34,7 +34,7 @@ from atlas_search.server.feedback.delivery import Feedback
 from atlas_search.server.ingest.jobs import Jobs
 from atlas_search.server.metrics import Refusals, observe_listener
 from atlas_search.server.runs import Runs
-from atlas_search.server.sockets import LargeBodies, Limits, Listener
+from atlas_search.server.sockets import BoundPort, ConnectionLimits, LargeBodies
 
 DEMO = "atlas_demo"
 
@@ -73,15 +73,15 @@ def serve(settings: Settings) -> None:
     refusals: Refusals = app.extensions["refusals"]
     feedback: Feedback = app.extensions["feedback"]
     access: Access = app.extensions["access"]
-    listener: Listener | None = None
+    listener: BoundPort | None = None
     try:
-        listener = Listener(
+        listener = BoundPort(
             app,
             settings.atlas_host,
             settings.atlas_port,
             threads=settings.atlas_threads,
             max_body=2 * MAX_BODY,  # up to there the application says itself that it is too much
-            limits=Limits(
+            limits=ConnectionLimits(
                 settings.max_connections,
                 settings.connections_per_address,
                 networks(settings.trusted_proxies),
@@ -108,7 +108,7 @@ def _largest_body(settings: Settings) -> int:
     return settings.ingest_max_request_mb * MEGABYTE + 2 * MEGABYTE
 
 
-def _stop(runs: Runs, jobs: Jobs, listener: Listener | None) -> None:
+def _stop(runs: Runs, jobs: Jobs, listener: BoundPort | None) -> None:
     """Let every answer and job end, and its clients hear of it."""
     ending = (runs.close, jobs.close)
     closing = [threading.Thread(target=end, name="close", daemon=True) for end in ending]

@@ -27,19 +27,19 @@ from atlas_search.documents.export import csv_text
 from atlas_search.evaluation.traces import (
     REASONS,
     SEARCHING,
+    AnswerPair,
+    CommonQuestions,
     CorpusDepth,
     DepthCheck,
     LeftOut,
     Marks,
-    Pair,
-    Pairs,
-    Phoenix,
+    PhoenixProject,
     Side,
     Spent,
     Told,
     Trace,
+    TraceFilter,
     Unequal,
-    Wanted,
     check_depth,
     compare_sides,
     open_phoenix,
@@ -181,7 +181,7 @@ def side_document(side: Side, left_out: Mapping[LeftOut, int]) -> dict[str, Any]
     }
 
 
-def pair_table(pairs: Iterable[Pair], *, with_questions: bool) -> Table:
+def pair_table(pairs: Iterable[AnswerPair], *, with_questions: bool) -> Table:
     """A row for each common question, with both answers."""
     table = Table("Question", "Corpora", "Decisions", "Seconds", "Cited by both", "Traces")
     for pair in pairs:
@@ -198,7 +198,7 @@ def pair_table(pairs: Iterable[Pair], *, with_questions: bool) -> Table:
     return table
 
 
-def pair_document(pair: Pair, *, with_question: bool) -> dict[str, Any]:
+def pair_document(pair: AnswerPair, *, with_question: bool) -> dict[str, Any]:
     """A common question, with both answers."""
     named = pair.asked.question if with_question else None
     return {
@@ -347,7 +347,7 @@ def list_command(
     as_json: AsJson = False,
 ) -> None:
     """List the last traces: what was asked of which target, what came of it, how evenly."""
-    wanted = Wanted(kind or (), target, since_when(since, datetime.now(UTC)))
+    wanted = TraceFilter(kind or (), target, since_when(since, datetime.now(UTC)))
     phoenix = open_phoenix(load_settings())
     rows = list(phoenix.tell(islice(phoenix.traces(wanted), limit)))
     if as_json:
@@ -366,7 +366,7 @@ def check_command(since: Since = "7d", target: TargetChoice = "", as_json: AsJso
 
     Status 1 if one was not, 3 if none could be checked.
     """
-    wanted = Wanted(SEARCHING, target, since_when(since, datetime.now(UTC)))
+    wanted = TraceFilter(SEARCHING, target, since_when(since, datetime.now(UTC)))
     check = check_depth(open_phoenix(load_settings()).traces(wanted))
     if as_json:
         print(printable_json(depth_document(check)))
@@ -420,8 +420,10 @@ def since_when(text: str, now: datetime) -> datetime | None:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def _pair(phoenix: Phoenix, names: tuple[str, str], since: datetime | None) -> Pairs:
-    first, second = (phoenix.traces(Wanted(("ask",), name, since)) for name in names)
+def _pair(
+    phoenix: PhoenixProject, names: tuple[str, str], since: datetime | None
+) -> CommonQuestions:
+    first, second = (phoenix.traces(TraceFilter(("ask",), name, since)) for name in names)
     return pair_traces(names, first, second)
 
 
@@ -460,7 +462,7 @@ def _were(count: int) -> str:
     return "was" if count == 1 else "were"
 
 
-def _print_left_out(console: Console, pairs: Pairs) -> None:
+def _print_left_out(console: Console, pairs: CommonQuestions) -> None:
     for name, counts in zip(pairs.names, pairs.left_out, strict=True):
         if counts:
             reasons = ", ".join(f"{count} {REASONS[reason]}" for reason, count in counts.items())

@@ -108,7 +108,7 @@ class UsageOut(Sent):
 
 
 class FallbackOut(Sent):
-    """The reason why the sources' own sentences stand in for a language model's."""
+    """The reason why sentences of the sources stand in for those of a model."""
 
     code: Literal["model_refused", "model_blocked", "model_unavailable", "model_unusable"] = (
         "model_unusable"

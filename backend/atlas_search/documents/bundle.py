@@ -117,7 +117,7 @@ class WrittenBy(_Part):
     fallback: str
 
 
-class Answered(_Part):
+class BundledAnswer(_Part):
     """The outcome: `text` is empty unless the decision is ANSWER."""
 
     decision: Decision
@@ -149,7 +149,7 @@ class RunBundle(_Part):
     prompt: tuple[MessageUsed, ...]
     conversation: ConversationUsed = ConversationUsed()
     writer: WrittenBy
-    answered: Answered
+    answered: BundledAnswer
 
     def to_json(self) -> str:
         """The bundle as a file's content."""
@@ -229,7 +229,7 @@ def bundle_of(answer: Answer, manifest: Manifest) -> RunBundle:
             turns=answer.context.turns, turns_dropped=answer.context.turns_dropped
         ),
         writer=_writer(answer),
-        answered=Answered(
+        answered=BundledAnswer(
             decision=answer.outcome.decision,
             reason=answer.outcome.code,
             text=answer.text,
@@ -275,7 +275,7 @@ TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
-class Kept:
+class UnsharedPassage:
     """A passage that only one of the runs kept: its rank there, from 1, and its score.
 
     `exists` is false if the collection no longer holds it.
@@ -288,7 +288,7 @@ class Kept:
 
 
 @dataclass(frozen=True)
-class Change:
+class ChangedPassage:
     """A passage that both runs kept, with another rank or score."""
 
     passage_id: str
@@ -319,9 +319,9 @@ class Replay:
     notes: tuple[str, ...]
     then: int
     now: int
-    entered: tuple[Kept, ...]
-    left: tuple[Kept, ...]
-    changed: tuple[Change, ...]
+    entered: tuple[UnsharedPassage, ...]
+    left: tuple[UnsharedPassage, ...]
+    changed: tuple[ChangedPassage, ...]
 
     @property
     def identical(self) -> bool:
@@ -454,7 +454,7 @@ def _compare(
     old = _ranks((item.passage_id, item.score) for item in bundle.ranked)
     new = _ranks((item.passage.id, item.ranked.score) for item in passages)
     both = [
-        Change(id_, old[id_].rank, kept.rank, old[id_].score, kept.score)
+        ChangedPassage(id_, old[id_].rank, kept.rank, old[id_].score, kept.score)
         for id_, kept in new.items()
         if id_ in old
     ]
@@ -470,8 +470,11 @@ def _compare(
     )
 
 
-def _ranks(passages: Iterable[tuple[str, float]]) -> dict[str, Kept]:
-    return {id_: Kept(id_, rank, score) for rank, (id_, score) in enumerate(passages, start=1)}
+def _ranks(passages: Iterable[tuple[str, float]]) -> dict[str, UnsharedPassage]:
+    return {
+        id_: UnsharedPassage(id_, rank, score)
+        for rank, (id_, score) in enumerate(passages, start=1)
+    }
 
 
 def _exists(store: Store, passage_id: str) -> bool:

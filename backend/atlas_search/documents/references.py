@@ -105,7 +105,7 @@ _KEY = re.compile(r"[a-z0-9._-]+")
 
 
 @dataclass(frozen=True)
-class Stated:
+class StatedFacts:
     """The authors of a document, the body that issued it, and the citation it states for itself."""
 
     authors: tuple[str, ...]
@@ -155,11 +155,11 @@ def references_of(citations: Iterable[tuple[CitationOut, str]], base: Base) -> l
     ]
 
 
-def stated_by(cited: CitationOut) -> Stated:
+def stated_by(cited: CitationOut) -> StatedFacts:
     """Read the metadata of `cited`."""
     metadata = cited.metadata
     fields = _BOOK if kind_of(cited) == "book" else _OTHER
-    return Stated(
+    return StatedFacts(
         authors=tuple(_texts(metadata.get("author"))),
         body=next(filter(None, (_text(metadata.get(field)) for field in fields)), ""),
         source=_text(metadata.get("source")),

@@ -257,7 +257,7 @@ _ON, _OFF = "\x0e", "\x0f"  # control characters, which no text of a source keep
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenCitation:
     """A citation: `text` for a plain field, `html` for a word processor."""
 
     text: str
@@ -269,10 +269,10 @@ def italic(text: str) -> str:
     return f"{_ON}{text}{_OFF}" if text else ""
 
 
-def written(marked: str) -> Written:
+def written(marked: str) -> WrittenCitation:
     """Text that `italic` has marked, in both forms."""
     plain = marked.replace(_ON, "").replace(_OFF, "")
-    return Written(plain, escape(marked).replace(_ON, "<i>").replace(_OFF, "</i>"))
+    return WrittenCitation(plain, escape(marked).replace(_ON, "<i>").replace(_OFF, "</i>"))
 
 
 def joined(between: str, *parts: str) -> str:
@@ -634,8 +634,8 @@ class Styled(NamedTuple):
     """A citation in a style: a footnote, or an entry of the list of works and what stands in the
     text; `in_text` is None in styles of footnotes."""
 
-    reference: Written
-    in_text: Written | None
+    reference: WrittenCitation
+    in_text: WrittenCitation | None
 
 
 def cite(cited: CitationOut, style: StyleName, today: date) -> Styled:

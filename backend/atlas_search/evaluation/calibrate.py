@@ -40,7 +40,7 @@ FEW = 20
 
 
 @dataclass(frozen=True)
-class Questions:
+class CalibrationQuestions:
     """Questions the collection should answer, and questions it should not."""
 
     basis: Basis
@@ -48,7 +48,7 @@ class Questions:
     off_topic: tuple[str, ...]
 
 
-def labelled_questions(labels: Sequence[Label]) -> Questions:
+def labelled_questions(labels: Sequence[Label]) -> CalibrationQuestions:
     """The development questions of a label set.
 
     Off-topic are unanswerable ones whose `kind` is empty or `off_topic`: a question whose subject
@@ -60,14 +60,14 @@ def labelled_questions(labels: Sequence[Label]) -> Questions:
         for label in chosen
         if not label.answerable and label.kind in ("", "off_topic")
     )
-    return Questions(
+    return CalibrationQuestions(
         "labels",
         tuple(label.question for label in chosen if label.answerable),
         off_topic if len(off_topic) >= FEW else (*off_topic, *everyday()),
     )
 
 
-def make_questions(store: Store, count: int) -> Questions:
+def make_questions(store: Store, count: int) -> CalibrationQuestions:
     """Up to `count` questions made from passages all over the collection, and everyday ones.
 
     Always the same for the same contents. The evidence that 5% of them lack is lacked by 4% to 6%
@@ -84,7 +84,7 @@ def make_questions(store: Store, count: int) -> Questions:
     ids = store.passage_ids(range(store.manifest.passages))
     rows = sorted(range(len(ids)), key=lambda row: _digest(ids[row]))
     asked = (question for row in rows for question in _about(store.passages([row])[0]))
-    return Questions("made", tuple(islice(asked, count)), everyday())
+    return CalibrationQuestions("made", tuple(islice(asked, count)), everyday())
 
 
 def everyday() -> tuple[str, ...]:
@@ -137,7 +137,7 @@ class Choice:
 
 def calibrate(
     atlas: Atlas,
-    questions: Questions,
+    questions: CalibrationQuestions,
     target: str,
     lose: float,
     now: datetime,

@@ -102,7 +102,7 @@ _SAME = ("target", "options", "where", "collection", "collection_version", "corp
 
 
 @dataclass(frozen=True)
-class Wanted:
+class RunRequest:
     """Request of a run, whoever is asked, named as in RunSpec."""
 
     today: date
@@ -116,7 +116,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Questions:
+class RunQuestions:
     """The questions of a run, and where they are from."""
 
     path: Path
@@ -131,7 +131,7 @@ class Questions:
 
 def choose_questions(
     path: Path, split: str, labels: Sequence[Label], limit: int | None, seed: int
-) -> Questions:
+) -> RunQuestions:
     """The questions to ask: all, or `limit` drawn at random, in their order.
 
     Always the same for the same seed. Raises RequestError if there are none, or two of one id.
@@ -146,10 +146,12 @@ def choose_questions(
     if limit is not None and limit < len(labels):
         drawn = sorted(random.Random(seed).sample(range(len(labels)), limit))
         labels = [labels[place] for place in drawn]
-    return Questions(path, split, tuple(labels))
+    return RunQuestions(path, split, tuple(labels))
 
 
-def begin_run(folder: RunFolder, subject: Subject, questions: Questions, wanted: Wanted) -> RunSpec:
+def begin_run(
+    folder: RunFolder, subject: Subject, questions: RunQuestions, wanted: RunRequest
+) -> RunSpec:
     """Write down what is asked of whom. Raises AtlasError if the folder holds a run already."""
     spec = RunSpec(
         started=datetime.now(UTC), labels=questions.used, **vars(subject.facts), **vars(wanted)
@@ -197,7 +199,7 @@ def _shown(value: object, other: object) -> str:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RunOutcome:
     """A run as far as it came: `missing` counts questions that were not asked.
 
     An interrupt `stopped` it. `changed` says what was not as before when all were asked,
@@ -234,7 +236,7 @@ class Outcome:
 
 def carry_out(
     folder: RunFolder, subject: Subject, *, parallel: int | None = None, told: Told = no_one
-) -> Outcome:
+) -> RunOutcome:
     """Ask what has no reply yet, or one that failed, `parallel` at once; write all figures.
 
     Where all figures are there, they stay as they are, a judge's too; else all are computed anew.
@@ -253,7 +255,7 @@ def carry_out(
         _write_figures(folder, subject, spec, asked={label.id for label in due})
         run = folder.load()
         trace.describe(spec.composite_target, len(run.scored), means(run.scored))
-    return Outcome(
+    return RunOutcome(
         run,
         spec.labels.questions - len(run.scored),
         stopped,
@@ -262,11 +264,11 @@ def carry_out(
     )
 
 
-def so_far(folder: RunFolder) -> Outcome:
+def so_far(folder: RunFolder) -> RunOutcome:
     """Return what can be read of a run, without asking anything."""
     damaged: list[str] = []
     run = folder.load(lambda error: damaged.append(str(error)))
-    return Outcome(
+    return RunOutcome(
         run,
         run.spec.labels.questions - len(run.scored),
         stopped=False,
@@ -406,7 +408,7 @@ def check_index_is_here(where: str) -> None:
         raise _elsewhere(where)
 
 
-def with_index_audit(folder: RunFolder, subject: Subject, outcome: Outcome) -> Outcome:
+def with_index_audit(folder: RunFolder, subject: Subject, outcome: RunOutcome) -> RunOutcome:
     """The outcome with the recall of the index, which is kept with the run.
 
     As many passages are compared as a search of all corpora draws from each. A run that was

@@ -9,7 +9,7 @@ from atlas_search.evaluation.compare_figures import (
     ALPHA,
     SAME,
     Difference,
-    Pairs,
+    QuestionPairs,
     differences,
     pairs,
     run_figures,
@@ -111,7 +111,7 @@ UNSET = "(not there)"
 
 
 @dataclass(frozen=True)
-class Change:
+class ChangedValue:
     """Value called `name` in either run; UNSET where one has no such thing."""
 
     name: str
@@ -135,12 +135,12 @@ class Measured(Protocol):
         """Return who judged, if anyone did."""
 
 
-def changed_options(a: RunSpec, b: RunSpec) -> list[Change]:
+def changed_options(a: RunSpec, b: RunSpec) -> list[ChangedValue]:
     """Options of the targets that differ, by name."""
     return _changes(a.options, b.options)
 
 
-def changed_basis(a: Measured, b: Measured) -> list[Change]:
+def changed_basis(a: Measured, b: Measured) -> list[ChangedValue]:
     """List what else differs that figures depend on.
 
     Questions, collection, who was asked and who judged, settings, versions.
@@ -180,14 +180,14 @@ def _prompts(judge: JudgeUsed) -> dict[str, str]:
     return {f"prompt of the judge: {name}": version for name, version in judge.prompts.items()}
 
 
-def _changes(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[Change]:
+def _changes(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[ChangedValue]:
     names = sorted(a.keys() | b.keys())
-    changes = (Change(name, a.get(name, UNSET), b.get(name, UNSET)) for name in names)
+    changes = (ChangedValue(name, a.get(name, UNSET), b.get(name, UNSET)) for name in names)
     return [change for change in changes if change.a != change.b]
 
 
 @dataclass(frozen=True)
-class Comparison:
+class RunComparison:
     """Changes from run `a` to run `b`: options of the target, figures and questions.
 
     `basis` is what makes it less than a comparison of the same questions asked of the same
@@ -197,10 +197,10 @@ class Comparison:
     a: RunSpec
     b: RunSpec
     alpha: float
-    pairs: Pairs
-    basis: tuple[Change, ...]
+    pairs: QuestionPairs
+    basis: tuple[ChangedValue, ...]
     gaps: tuple[str, ...]
-    options: tuple[Change, ...]
+    options: tuple[ChangedValue, ...]
     differences: tuple[Difference, ...]
     questions: tuple[ChangedQuestion, ...]
 
@@ -212,7 +212,7 @@ class Comparison:
         return sorted(found, key=lambda d: (order.index(d.verdict), d.corrected, d.slice, d.figure))
 
 
-def compare(a: EvalRun, b: EvalRun, *, alpha: float = ALPHA) -> Comparison:
+def compare(a: EvalRun, b: EvalRun, *, alpha: float = ALPHA) -> RunComparison:
     """Compare the questions that both runs were asked. Raises SourceError if there are none."""
     before, after = run_figures(a), run_figures(b)
     found = pairs(before, after)
@@ -220,7 +220,7 @@ def compare(a: EvalRun, b: EvalRun, *, alpha: float = ALPHA) -> Comparison:
         raise SourceError(f"The runs {a.spec.id} and {b.spec.id} have no question in common.")
     scored_a, scored_b = _by_id(a), _by_id(b)
     parts = _parts(scored_b, found.common, {*a.spec.corpora, *b.spec.corpora})
-    return Comparison(
+    return RunComparison(
         a=a.spec,
         b=b.spec,
         alpha=alpha,
@@ -308,7 +308,7 @@ def p_text(p: float) -> str:
     return "<0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
-def heading(comparison: Comparison) -> list[str]:
+def heading(comparison: RunComparison) -> list[str]:
     """Lines that say what is compared, and what makes it less than that."""
     a, b = comparison.a, comparison.b
     return [
@@ -321,7 +321,7 @@ def heading(comparison: Comparison) -> list[str]:
     ]
 
 
-def conclusion(comparison: Comparison) -> str:
+def conclusion(comparison: RunComparison) -> str:
     """Say how many figures differ."""
     found = len(comparison.significant)
     tested = len(comparison.differences)
@@ -331,7 +331,7 @@ def conclusion(comparison: Comparison) -> str:
     )
 
 
-def pairs_text(found: Pairs, a: str, b: str) -> str:
+def pairs_text(found: QuestionPairs, a: str, b: str) -> str:
     """Say how many questions are compared, and how many are not."""
     left_out = {
         f"only in {a}": found.only_a,
@@ -342,7 +342,7 @@ def pairs_text(found: Pairs, a: str, b: str) -> str:
     return f"{len(found.common)} questions in common; left out: {told or 'none'}."
 
 
-def change_text(change: Change) -> str:
+def change_text(change: ChangedValue) -> str:
     """The name of what changed, before and after."""
     return f"{change.name}: {change.a} → {change.b}"
 
@@ -360,7 +360,7 @@ def question_lines(one: ChangedQuestion) -> list[str]:
     ]
 
 
-def markdown(comparison: Comparison) -> str:
+def markdown(comparison: RunComparison) -> str:
     """The whole comparison, significant figures before all."""
     lines = [
         "# Comparison",

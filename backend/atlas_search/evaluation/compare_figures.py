@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from atlas_search.evaluation.confidence import (
     FIGURES,
-    Outcome,
+    AnswerOutcome,
     Outcomes,
     counts,
     outcome_of,
@@ -47,7 +47,7 @@ class QuestionFigures:
     digest: str
     figures: Mapping[str, float]
     sources: Mapping[str, Source] = field(default_factory=dict)
-    outcome: Outcome | None = None
+    outcome: AnswerOutcome | None = None
 
 
 RunFigures = Mapping[str, QuestionFigures]
@@ -105,7 +105,7 @@ another order, and a million questions of such differences would be significant.
 
 
 @dataclass(frozen=True)
-class Pairs:
+class QuestionPairs:
     """The ids of labels whose question both runs were asked in the same words, in order.
 
     `only_a`, `only_b` and `reworded` are numbers of questions that are left out.
@@ -117,14 +117,14 @@ class Pairs:
     reworded: int
 
 
-NO_PAIRS = Pairs((), 0, 0, 0)
+NO_PAIRS = QuestionPairs((), 0, 0, 0)
 
 
-def pairs(a: RunFigures, b: RunFigures) -> Pairs:
+def pairs(a: RunFigures, b: RunFigures) -> QuestionPairs:
     """Return what can be compared."""
     both = [id_ for id_ in a if id_ in b]
     common = tuple(id_ for id_ in both if a[id_].digest == b[id_].digest)
-    return Pairs(common, len(a) - len(both), len(b) - len(both), len(both) - len(common))
+    return QuestionPairs(common, len(a) - len(both), len(b) - len(both), len(both) - len(common))
 
 
 def paired_values(
@@ -272,7 +272,7 @@ def unlike_outcomes(a: RunFigures, b: RunFigures, ids: Iterable[str]) -> int:
     return sum(bool(x and y and x.judged != y.judged) for x, y in both)
 
 
-def _same(a: Outcome, b: Outcome) -> bool:
+def _same(a: AnswerOutcome, b: AnswerOutcome) -> bool:
     """But for rounding, as of figures of questions."""
     likely = (a.likelihood is None) == (b.likelihood is None)
     near: Sequence[tuple[float, float]] = (

@@ -23,7 +23,7 @@ SetFigure = Callable[["Outcomes", FloatArray], FloatArray]
 """A figure of outcomes for each row of weights, shape (m, n) to (m); NaN where it says nothing."""
 
 
-class Judged(Protocol):
+class FiguredQuestion(Protocol):
     """A question with its figures."""
 
     @property
@@ -39,7 +39,7 @@ class Judged(Protocol):
         """Source of a figure: `judge` or `heuristic`."""
 
 
-class Outcome(NamedTuple):
+class AnswerOutcome(NamedTuple):
     """Outcome of one question: whether it was answered, rightly, and how surely.
 
     `likelihood` is None where none was given. A judge `judged` what is right, or the label.
@@ -64,7 +64,7 @@ class Outcomes:
         return len(self.answered)
 
 
-class Point(NamedTuple):
+class CoveragePoint(NamedTuple):
     """Result of answering only questions with at least this confidence.
 
     `coverage` is the share of all questions that is answered, `precision` that of right answers.
@@ -85,7 +85,7 @@ class Bin(NamedTuple):
     right: float
 
 
-def set_figures(scored: Sequence[Judged]) -> dict[str, Figure]:
+def set_figures(scored: Sequence[FiguredQuestion]) -> dict[str, Figure]:
     """Return FIGURES of the questions, with intervals by the percentile bootstrap."""
     known = [outcome for one in scored if (outcome := outcome_of(one))]
     gathered = {name: (of, together(name, known)) for name, of in FIGURES.items()}
@@ -94,7 +94,7 @@ def set_figures(scored: Sequence[Judged]) -> dict[str, Figure]:
     }
 
 
-def outcomes(scored: Iterable[Judged]) -> Outcomes:
+def outcomes(scored: Iterable[FiguredQuestion]) -> Outcomes:
     """Gather the questions that were declined, or whose answer is known to be right or wrong.
 
     How right an answer is says a judge if one was asked, else its label (`right`). The confidence
@@ -103,12 +103,12 @@ def outcomes(scored: Iterable[Judged]) -> Outcomes:
     return _gathered([outcome for one in scored if (outcome := outcome_of(one))])
 
 
-def outcome_of(one: Judged) -> Outcome | None:
+def outcome_of(one: FiguredQuestion) -> AnswerOutcome | None:
     """Return how a question went; None where it is not known whether its answer is right."""
     reply = one.reply
     if reply.answer is None or (reply.answered and _right(one) is None):
         return None
-    return Outcome(
+    return AnswerOutcome(
         reply.answered,
         _right(one) or 0.0,
         reply.evidence,
@@ -117,17 +117,17 @@ def outcome_of(one: Judged) -> Outcome | None:
     )
 
 
-def counts(figure: str, outcome: Outcome) -> bool:
+def counts(figure: str, outcome: AnswerOutcome) -> bool:
     """Return whether one of FIGURES is also of this question."""
     return figure != "calibration_error" or (outcome.answered and outcome.likelihood is not None)
 
 
-def together(figure: str, known: Sequence[Outcome]) -> Outcomes:
+def together(figure: str, known: Sequence[AnswerOutcome]) -> Outcomes:
     """Gather the outcomes that one of FIGURES is computed from."""
     return _gathered([one for one in known if counts(figure, one)])
 
 
-def _gathered(known: Sequence[Outcome]) -> Outcomes:
+def _gathered(known: Sequence[AnswerOutcome]) -> Outcomes:
     likely = all(one.likelihood is not None for one in known if one.answered)
     return Outcomes(
         answered=np.array([one.answered for one in known], dtype=float),
@@ -138,19 +138,19 @@ def _gathered(known: Sequence[Outcome]) -> Outcomes:
     )
 
 
-def curve(scored: Iterable[Judged]) -> list[Point]:
+def curve(scored: Iterable[FiguredQuestion]) -> list[CoveragePoint]:
     """Precision against coverage, from the most confident answers to all."""
     found = outcomes(scored)
     if not found.answered.any():
         return []
     bounds, given, right = _by_confidence(found, np.ones((1, len(found))))
     return [
-        Point(float(bound), float(count / len(found)), float(good / count))
+        CoveragePoint(float(bound), float(count / len(found)), float(good / count))
         for bound, count, good in zip(bounds, given[0], right[0], strict=True)
     ]
 
 
-def reliability(scored: Iterable[Judged]) -> list[Bin]:
+def reliability(scored: Iterable[FiguredQuestion]) -> list[Bin]:
     """Bin the answers by their likelihood; bins without an answer are left out."""
     known = [outcome for one in scored if (outcome := outcome_of(one))]
     found = together("calibration_error", known)
@@ -230,12 +230,12 @@ def _figure(of: SetFigure, found: Outcomes) -> Figure:
     return Figure(value, low, high, len(found))
 
 
-def _right(one: Judged) -> float | None:
+def _right(one: FiguredQuestion) -> float | None:
     if one.sources.get(_CORRECT) == "judge":
         return one.figures[_CORRECT]
     return one.figures.get("right")
 
 
-def _likelihood(one: Judged) -> float | None:
+def _likelihood(one: FiguredQuestion) -> float | None:
     answer = one.reply.answer
     return answer.confidence.likelihood if answer and answer.confidence else None

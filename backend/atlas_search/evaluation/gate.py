@@ -10,13 +10,18 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from atlas_search.core.errors import SourceError
-from atlas_search.evaluation.compare import Change, changed_basis, changed_options, source_gaps
+from atlas_search.evaluation.compare import (
+    ChangedValue,
+    changed_basis,
+    changed_options,
+    source_gaps,
+)
 from atlas_search.evaluation.compare_figures import (
     ALPHA,
     NO_PAIRS,
     SECONDS,
-    Pairs,
     QuestionFigures,
+    QuestionPairs,
     RunFigures,
     Test,
     better,
@@ -33,7 +38,7 @@ from atlas_search.evaluation.compare_figures import (
     set_pairs,
     unlike_sources,
 )
-from atlas_search.evaluation.confidence import Outcome, set_figures
+from atlas_search.evaluation.confidence import AnswerOutcome, set_figures
 from atlas_search.evaluation.run import EvalRun, JudgeUsed, RunSpec
 from atlas_search.evaluation.scored import (
     ALL,
@@ -69,7 +74,7 @@ class Needs(BaseModel):
 
 
 @dataclass(frozen=True)
-class Rule:
+class GateRule:
     """Bounds of a figure in a slice."""
 
     slice: str
@@ -81,7 +86,7 @@ class Rule:
 class Rules:
     """All rules, one at least, in the order of slices and the file; `alpha` is for their number."""
 
-    rules: tuple[Rule, ...]
+    rules: tuple[GateRule, ...]
     alpha: float = ALPHA
 
     @property
@@ -106,7 +111,7 @@ def read_rules(path: Path) -> Rules:
     named |= {f"{CORPUS}.{name}": figures for name, figures in file.corpus.items()}
     named |= {f"{CATEGORY}.{name}": figures for name, figures in file.category.items()}
     rules = [
-        Rule(slice_, figure, needs)
+        GateRule(slice_, figure, needs)
         for slice_, figures in named.items()
         for figure, needs in figures.items()
     ]
@@ -149,7 +154,7 @@ class Baseline:
 
 
 _Question = tuple[str, list[float | None], dict[str, Source]]
-_WithOutcome = tuple[str, list[float | None], dict[str, Source], Outcome]
+_WithOutcome = tuple[str, list[float | None], dict[str, Source], AnswerOutcome]
 
 
 class _BaselineFile(BaseModel):
@@ -244,7 +249,7 @@ Need = Literal["min", "max", "max_drop", "significant", "questions"]
 
 _ROUNDING = 1e-9  # a mean of 0.95 may be written 0.9499999999999999
 _IN_BOTH = ("max_drop", "significant")
-_NONE_FAILED = Rule(ALL, FAILED, Needs(max=0))
+_NONE_FAILED = GateRule(ALL, FAILED, Needs(max=0))
 
 
 @dataclass(frozen=True)
@@ -275,10 +280,10 @@ class Gate:
     """
 
     checks: tuple[Check, ...]
-    pairs: Pairs = NO_PAIRS
+    pairs: QuestionPairs = NO_PAIRS
     gaps: tuple[str, ...] = ()
-    basis: tuple[Change, ...] = ()
-    options: tuple[Change, ...] = ()
+    basis: tuple[ChangedValue, ...] = ()
+    options: tuple[ChangedValue, ...] = ()
 
     @property
     def failed(self) -> list[Check]:
@@ -290,7 +295,7 @@ class Gate:
 class _Paired:
     """A figure against the baseline, of `questions` with it in both; the change of none is 0."""
 
-    rule: Rule
+    rule: GateRule
     test: Test
     questions: int
     change: float
@@ -341,7 +346,7 @@ def gate(
     )
 
 
-def _all_questions(common: Pairs, wanted: int) -> list[Check]:
+def _all_questions(common: QuestionPairs, wanted: int) -> list[Check]:
     """A check that fails, where questions of the baseline are left out or worded otherwise."""
     found = len(common.common)
     needed = f"all {wanted} questions of the baseline, in its words (--allow-fewer: those in both)"
@@ -349,7 +354,7 @@ def _all_questions(common: Pairs, wanted: int) -> list[Check]:
     return [missing] if found < wanted else []
 
 
-def _check_alone(against: Sequence[Rule]) -> None:
+def _check_alone(against: Sequence[GateRule]) -> None:
     if against:
         raise SourceError(
             f"{against[0].slice}: {against[0].figure} is held to another run: name it, "
@@ -387,7 +392,7 @@ def _check_names(rules: Rules, figures: RunFigures, parts: Mapping[str, Sequence
             )
 
 
-def _bounds(rule: Rule, scored: Sequence[Scored]) -> Iterator[Check]:
+def _bounds(rule: GateRule, scored: Sequence[Scored]) -> Iterator[Check]:
     mean, questions = _mean(rule.figure, scored)
     low, high = rule.needs.min, rule.needs.max
     if low is not None:
@@ -409,7 +414,7 @@ def _mean(figure: str, scored: Sequence[Scored]) -> tuple[float, int]:
 
 
 def _paired(
-    rules: Sequence[Rule],
+    rules: Sequence[GateRule],
     figures: RunFigures,
     baseline: RunFigures,
     parts: Mapping[str, Sequence[str]],
@@ -422,7 +427,7 @@ def _paired(
     return paired
 
 
-def _pair(rule: Rule, figures: RunFigures, baseline: RunFigures, ids: Sequence[str]) -> _Paired:
+def _pair(rule: GateRule, figures: RunFigures, baseline: RunFigures, ids: Sequence[str]) -> _Paired:
     if not is_of_sets(rule.figure):
         changes = paired_differences(paired_values(baseline, figures, ids, rule.figure))
         mean = sum(changes) / len(changes) if changes else 0.0
@@ -467,7 +472,7 @@ def _significances(paired: Sequence[_Paired], alpha: float, seed: int) -> list[C
 
 
 def _check(
-    rule: Rule,
+    rule: GateRule,
     need: Need,
     value: float,
     needed: str,

@@ -24,11 +24,11 @@ from atlas_search.evaluation.asking import Told
 from atlas_search.evaluation.carry_out import (
     Ends,
     Operations,
-    Outcome,
     ProcessSubject,
-    Questions,
+    RunOutcome,
+    RunQuestions,
+    RunRequest,
     Subject,
-    Wanted,
     begin_run,
     carry_out,
     check_same,
@@ -183,11 +183,11 @@ class GridSpec(BaseModel):
 
 
 @dataclass(frozen=True)
-class Cell:
+class GridCell:
     """A run of a grid, and what came of it."""
 
     run: GridRun
-    outcome: Outcome
+    outcome: RunOutcome
 
 
 @dataclass(frozen=True)
@@ -249,8 +249,8 @@ def begin_grid(
     grid: Grid,
     atlas: Atlas,
     chosen: Sequence[Configuration],
-    questions: Mapping[str, Questions],
-    wanted: Wanted,
+    questions: Mapping[str, RunQuestions],
+    wanted: RunRequest,
 ) -> GridSpec:
     """Begin the run of every configuration over the questions of every split, by its name."""
     runs = []
@@ -274,7 +274,7 @@ def begin_grid(
 
 def carry_out_grid(
     grid: Grid, atlas: Atlas, bar: Bar, *, parallel: int | None = None
-) -> Iterator[Cell]:
+) -> Iterator[GridCell]:
     """Carry out one run after the other, or what they lack.
 
     After an interrupt nothing more is asked: those that follow are given as far as they came
@@ -287,7 +287,7 @@ def carry_out_grid(
         if stopped:
             before = so_far(folder)
             if before.run.scored:
-                yield Cell(run, before)
+                yield GridCell(run, before)
             continue
         outcome = _finished(folder)
         if not outcome:
@@ -295,11 +295,13 @@ def carry_out_grid(
             check_same(folder, subject)
             with bar(run.folder) as told:
                 outcome = _carried_out(folder, subject, parallel, told)
-        yield Cell(run, outcome)
+        yield GridCell(run, outcome)
         stopped = outcome.stopped
 
 
-def _carried_out(folder: RunFolder, subject: Subject, parallel: int | None, told: Told) -> Outcome:
+def _carried_out(
+    folder: RunFolder, subject: Subject, parallel: int | None, told: Told
+) -> RunOutcome:
     """Carry out a run; one that fails is given as far as it came, and costs no other."""
     try:
         return carry_out(folder, subject, parallel=parallel, told=told)
@@ -313,7 +315,7 @@ def _carried_out(folder: RunFolder, subject: Subject, parallel: int | None, told
         return replace(before, troubles=(*before.troubles, failed))
 
 
-def _finished(folder: RunFolder) -> Outcome | None:
+def _finished(folder: RunFolder) -> RunOutcome | None:
     """Return what came of a run that lacks nothing; None for any other."""
     outcome = so_far(folder)
     return outcome if outcome.complete and not outcome.troubles else None
@@ -339,7 +341,7 @@ _TOLD = ("questions", "failed", "fallbacks", "tokens_per_second", "cost_per_100"
 
 
 @dataclass(frozen=True)
-class Row:
+class GridRow:
     """A configuration over a split: its values, and what came of its run."""
 
     folder: str
@@ -350,22 +352,22 @@ class Row:
     missing: int
 
 
-def grid_rows(cells: Sequence[Cell]) -> list[Row]:
+def grid_rows(cells: Sequence[GridCell]) -> list[GridRow]:
     """A row for each run, in their order."""
     return [_row(cell) for cell in cells]
 
 
-def grid_tables(rows: Sequence[Row]) -> list[Table]:
+def grid_tables(rows: Sequence[GridRow]) -> list[Table]:
     """One for each split."""
     return [_table(split, found, _named(rows)) for split, found in _by_split(rows).items()]
 
 
-def grid_markdown(rows: Sequence[Row]) -> str:
+def grid_markdown(rows: Sequence[GridRow]) -> str:
     """Write the tables as Markdown."""
     return "\n".join(_markdown(s, found, _named(rows)) for s, found in _by_split(rows).items())
 
 
-def grid_csv(rows: Sequence[Row]) -> str:
+def grid_csv(rows: Sequence[GridRow]) -> str:
     """A line for each run: every value, figures with their 95% intervals, and what it took."""
     written = io.StringIO()
     documents = [_flat(row) for row in rows]
@@ -376,12 +378,12 @@ def grid_csv(rows: Sequence[Row]) -> str:
     return written.getvalue()
 
 
-def grid_document(rows: Sequence[Row]) -> list[dict[str, object]]:
+def grid_document(rows: Sequence[GridRow]) -> list[dict[str, object]]:
     """Return the rows as JSON has them."""
     return [_flat(row) for row in rows]
 
 
-def _row(cell: Cell) -> Row:
+def _row(cell: GridCell) -> GridRow:
     run, options = cell.outcome.run, cell.outcome.run.spec.options
     k = options["search_k"]
     summary = summarise(run.scored)
@@ -398,29 +400,29 @@ def _row(cell: Cell) -> Row:
         "balance": options["balance"],
     }
     took = operations(run)
-    return Row(cell.run.folder, cell.run.split, values, figures, took, cell.outcome.missing)
+    return GridRow(cell.run.folder, cell.run.split, values, figures, took, cell.outcome.missing)
 
 
-def _named(rows: Sequence[Row]) -> list[str]:
+def _named(rows: Sequence[GridRow]) -> list[str]:
     """The values that name a row: k and model, and others where they differ."""
     differ = [name for name in _OPTIONS if len({row.values[name] for row in rows}) > 1]
     return ["k", "model", *differ]
 
 
-def _by_split(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {}
+def _by_split(rows: Sequence[GridRow]) -> dict[str, list[GridRow]]:
+    found: dict[str, list[GridRow]] = {}
     for row in rows:
         found.setdefault(row.split, []).append(row)
     return found
 
 
-def _named_cells(row: Row, named: Sequence[str]) -> list[str]:
+def _named_cells(row: GridRow, named: Sequence[str]) -> list[str]:
     asked = row.took.questions + row.missing
     count = str(asked) if not row.missing else f"{row.took.questions} of {asked}"
     return [*(row.values[name] for name in named), count]
 
 
-def _values(row: Row) -> list[tuple[float, Ends] | None]:
+def _values(row: GridRow) -> list[tuple[float, Ends] | None]:
     """Each figure and what its run took, with their intervals; None where there is none."""
     figures = (row.figures.get(head) for head in FIGURES)
     took, seconds = row.took, row.took.seconds
@@ -441,7 +443,7 @@ def _heads(named: Sequence[str]) -> list[str]:
     return [*named, "n", *FIGURES, "p50 s", "p95 s", "tok/s", "cost/100"]
 
 
-def _table(split: str, rows: Sequence[Row], named: Sequence[str]) -> Table:
+def _table(split: str, rows: Sequence[GridRow], named: Sequence[str]) -> Table:
     heads = [
         Column(head, justify="left" if head in named else "right", no_wrap=head not in named)
         for head in _heads(named)
@@ -453,13 +455,13 @@ def _table(split: str, rows: Sequence[Row], named: Sequence[str]) -> Table:
     return table
 
 
-def _markdown(split: str, rows: Sequence[Row], named: Sequence[str]) -> str:
+def _markdown(split: str, rows: Sequence[GridRow], named: Sequence[str]) -> str:
     lines = [_heads(named), ["---"] * len(_heads(named))]
     lines += [[*_named_cells(row, named), *map(_in_line, _values(row))] for row in rows]
     return "\n".join([f"### {split}", "", *(f"| {' | '.join(line)} |" for line in lines), ""])
 
 
-def _flat(row: Row) -> dict[str, object]:
+def _flat(row: GridRow) -> dict[str, object]:
     figures = {
         f"{head}{end}": value
         for head, figure in row.figures.items()

@@ -32,19 +32,19 @@ from atlas_search.evaluation.judge_model import (
     DRAW,
     NAME,
     Decision,
+    FigureJudgement,
     Guess,
     Judged,
-    Judgement,
     JudgeModel,
+    JudgeRefused,
+    JudgeSpending,
+    JudgeTask,
     KeptReplies,
     Mark,
     NotJudged,
-    Refused,
     Rules,
-    Spending,
     Statements,
     Steps,
-    Task,
     Verdicts,
     join,
     quote,
@@ -86,7 +86,7 @@ class Panel:
             raise RequestError("The judge's votes are an odd number: 1, 3 or 5.")
 
     def ask_all(
-        self, task: Task, form: type[Form], check: Callable[[Form], None] = lambda _: None
+        self, task: JudgeTask, form: type[Form], check: Callable[[Form], None] = lambda _: None
     ) -> list[Form]:
         """The replies that are of the form asked for. Raises NotJudged if most are not.
 
@@ -96,7 +96,7 @@ class Panel:
         for vote in range(1, self.votes + 1):
             try:
                 replies.append(self.model.ask(task, form, check, vote))
-            except Refused:
+            except JudgeRefused:
                 raise
             except NotJudged as error:
                 why = error
@@ -113,7 +113,7 @@ class Panel:
         """Yes or no on each numbered thing in the material. Raises NotJudged where votes draw."""
         tokens = _VERDICTS_TOKENS + _TOKENS_OF_VERDICT * len(about)
         replies = self.ask_all(
-            Task(rules, material, tokens),
+            JudgeTask(rules, material, tokens),
             Verdicts,
             lambda reply: reply.check_numbers(len(about)),
         )
@@ -121,7 +121,7 @@ class Panel:
 
     def mark(self, rules: Rules, material: str) -> Decision:
         """The median of the marks, from 0 to 1."""
-        marks = self.ask_all(Task(rules, material, _TOKENS_OF_MARK), Mark)
+        marks = self.ask_all(JudgeTask(rules, material, _TOKENS_OF_MARK), Mark)
         middle = median(mark.score for mark in marks)
         nearest = min(marks, key=lambda mark: abs(mark.score - middle))
         agreement = Counter(mark.score for mark in marks).most_common(1)[0][1] / len(marks)
@@ -174,7 +174,7 @@ def judge_answer_correctness(panel: Panel, case: Case) -> Judged:
     """
     if not case.reply.answered:
         return Judged(0.0)
-    steps = panel.model.ask(Task("steps", "Write the steps.", _STEPS_TOKENS), Steps).steps
+    steps = panel.model.ask(JudgeTask("steps", "Write the steps.", _STEPS_TOKENS), Steps).steps
     material = join(
         (
             quote_each("step", steps),
@@ -196,7 +196,7 @@ def judge_answer_relevancy(panel: Panel, case: Case) -> Judged:
     It is 0 if most votes say that the answer commits itself to nothing. Raises NotJudged,
     and EmbeddingUnavailable where the questions cannot be compared.
     """
-    task = Task("guess", quote("answer", case.reply.text), _GUESS_TOKENS)
+    task = JudgeTask("guess", quote("answer", case.reply.text), _GUESS_TOKENS)
     guesses = panel.ask_all(task, Guess)
     commits, count = Counter(not guess.noncommittal for guess in guesses).most_common(1)[0]
     if count < panel.majority:
@@ -252,7 +252,7 @@ def judge_faithfulness(panel: Panel, case: Case) -> Judged:
         return Judged(0.0)
     answered = (quote("question", case.label.question), quote("answer", case.reply.text))
     stated = panel.model.ask(
-        Task("statements", join(answered), _STATEMENTS_TOKENS), Statements
+        JudgeTask("statements", join(answered), _STATEMENTS_TOKENS), Statements
     ).statements
     decisions, parts = panel.decide_by_any(
         "supported", quote_each("statement", stated), stated, case.reply.passages
@@ -280,7 +280,7 @@ class JudgedQuestion:
     """A question with the judge's figures, and how it came to each."""
 
     scored: Scored
-    judgements: tuple[Judgement, ...]
+    judgements: tuple[FigureJudgement, ...]
 
 
 def judge_questions(
@@ -320,7 +320,7 @@ def judge_question(panel: Panel, tools: Tools, scored: Scored) -> JudgedQuestion
     if scored.reply.error:
         return JudgedQuestion(scored, ())
     case = Case(scored.label, scored.reply, tools)
-    refusals: list[Refused] = []
+    refusals: list[JudgeRefused] = []
     judgements = tuple(
         _judge(panel, case, name, estimate, refusals)
         for name, estimate in estimates.measure_overlap(case).items()
@@ -337,18 +337,18 @@ def judge_question(panel: Panel, tools: Tools, scored: Scored) -> JudgedQuestion
 
 
 def _judge(
-    panel: Panel, case: Case, name: str, estimate: float, refusals: list[Refused]
-) -> Judgement:
+    panel: Panel, case: Case, name: str, estimate: float, refusals: list[JudgeRefused]
+) -> FigureJudgement:
     id_ = case.label.id
     try:
         judged = MEASURES[name](panel, case)
     except (NotJudged, EmbeddingUnavailable) as why:
         _log.debug("%s of %s is an estimate: %s", name, id_, why)
-        if isinstance(why, Refused):
+        if isinstance(why, JudgeRefused):
             refusals.append(why)
-        return Judgement(id_, name, estimate, "heuristic", note=str(why))
+        return FigureJudgement(id_, name, estimate, "heuristic", note=str(why))
     source: Source = "judge" if judged.decisions else "fixed"
-    return Judgement(
+    return FigureJudgement(
         id_, name, judged.value, source, parts=judged.parts, decisions=judged.decisions
     )
 
@@ -384,7 +384,7 @@ class PersonVote:
 
 
 @dataclass(frozen=True)
-class Agreement:
+class PeopleAgreement:
     """Cohen's kappa of a judge's figure and people's votes on a scale, of `count` votes.
 
     `kappa` is None where all are the same, and chance would agree as well. `agreeing` is a share.
@@ -402,7 +402,9 @@ def approval(mark: int) -> bool | None:
     return None if mark == 3 else mark > 3
 
 
-def agreement_with_people(scored: Iterable[Scored], votes: Sequence[PersonVote]) -> list[Agreement]:
+def agreement_with_people(
+    scored: Iterable[Scored], votes: Sequence[PersonVote]
+) -> list[PeopleAgreement]:
     """The agreement on each scale that someone used for a figure that the judge gave."""
     known: dict[_Key, list[PersonVote]] = {}
     for vote in votes:
@@ -437,14 +439,14 @@ def _fold(text: str) -> str:
     return without_markers(text).casefold()
 
 
-def _agreement(scale: Scale, pairs: Sequence[tuple[bool, bool]]) -> Agreement:
+def _agreement(scale: Scale, pairs: Sequence[tuple[bool, bool]]) -> PeopleAgreement:
     judge, people = ([str(said) for said in each] for each in zip(*pairs, strict=True))
     agreeing = sum(a == b for a, b in pairs) / len(pairs)
     try:
         kappa = cohen_kappa(judge, people)
     except RequestError:
         kappa = None
-    return Agreement(scale, MEANT[scale], len(pairs), agreeing, kappa)
+    return PeopleAgreement(scale, MEANT[scale], len(pairs), agreeing, kappa)
 
 
 class JudgeReport(BaseModel):
@@ -462,7 +464,7 @@ class JudgeReport(BaseModel):
     notes: dict[str, int] = Field(description="Why figures are estimates, and how many")
     split: int = Field(description="Figures whose passages did not fit into one call")
     judge_agreement: float | None = Field(description="Mean share of votes for the commonest")
-    people: list[Agreement]
+    people: list[PeopleAgreement]
     calls: int = Field(description="Without those whose reply was kept from before")
     prompt_tokens: int
     completion_tokens: int
@@ -470,7 +472,7 @@ class JudgeReport(BaseModel):
 
 
 def report_of(
-    panel: Panel, questions: Sequence[JudgedQuestion], people: Sequence[Agreement] = ()
+    panel: Panel, questions: Sequence[JudgedQuestion], people: Sequence[PeopleAgreement] = ()
 ) -> JudgeReport:
     """Make the report of a judging."""
     said = [judgement for one in questions for judgement in one.judgements]
@@ -542,7 +544,7 @@ def open_panel(settings: Settings, wanted: JudgeWanted) -> Iterator[Panel]:
             target.llm_seconds,
             tracer,
             KeptReplies(settings.atlas_evaluation_directory / NAME),
-            Spending(target, wanted.max_cost),
+            JudgeSpending(target, wanted.max_cost),
             _server(settings, provider),
         )
         yield Panel(model, wanted.votes, wanted.passage_tokens)
@@ -561,7 +563,7 @@ def _target(settings: Settings, name: str) -> Target:
     return targets[name]
 
 
-_LINE = TypeAdapter(Judgement)
+_LINE = TypeAdapter(FigureJudgement)
 
 
 def judge_folder(

@@ -97,7 +97,7 @@ class NotJudged(AtlasError):
     """Error of a judge without a figure; its text is a sentence that many questions may share."""
 
 
-class Refused(NotJudged):
+class JudgeRefused(NotJudged):
     """The provider will not take what is asked: asking it once more is of no use."""
 
 
@@ -128,7 +128,7 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Judgement:
+class FigureJudgement:
     """A figure of a question as it stands after the judge.
 
     `note` says why an estimate (`heuristic`) stands in for it. It is `fixed` where the judge was
@@ -221,7 +221,7 @@ class Call:
         self.owed = Usage()
 
 
-class Spending:
+class JudgeSpending:
     """Counts what calls took, at the prices of a target. Safe to use from several threads.
 
     A call that could pass the limit waits for those under way, for they may take less than they
@@ -316,7 +316,7 @@ _PER_MESSAGE = 16  # tokens that a provider may add to a message
 
 
 @dataclass(frozen=True)
-class Task:
+class JudgeTask:
     """A call of the model: its rules, quoted material, and the most tokens of a reply."""
 
     rules: Rules
@@ -347,14 +347,14 @@ class JudgeModel:
     seconds: float
     tracer: Tracer
     kept: KeptReplies
-    spending: Spending
+    spending: JudgeSpending
     server: str = ""
     stop: Stop = field(default_factory=Stop)
     outage: Outage = field(default_factory=Outage)
 
     def ask(
         self,
-        task: Task,
+        task: JudgeTask,
         form: type[Form],
         check: Callable[[Form], None] = lambda _: None,
         vote: int = 1,
@@ -382,12 +382,12 @@ class JudgeModel:
         kept = self.kept.keep(key, done.text)
         return reply if kept == done.text else read(kept)
 
-    def _call(self, task: Task, vote: int) -> Completion:
+    def _call(self, task: JudgeTask, vote: int) -> Completion:
         self.outage.check()
         try:
             done = self._pay(task, vote)
         except ModelRefused as error:
-            raise Refused(f"The judge could not be asked: {error}") from error
+            raise JudgeRefused(f"The judge could not be asked: {error}") from error
         except ModelUnavailable as error:
             if not isinstance(error, ModelBusy):  # that was our own queue
                 self.outage.failed(error)
@@ -395,7 +395,7 @@ class JudgeModel:
         self.outage.worked()
         return done
 
-    def _pay(self, task: Task, vote: int) -> Completion:
+    def _pay(self, task: JudgeTask, vote: int) -> Completion:
         options = ChatOptions(self.name, 0.0, task.tokens, self.seconds)
         with (
             self.spending.call(_most(task)) as call,
@@ -416,7 +416,7 @@ class JudgeModel:
             )
             return done
 
-    def _stream(self, task: Task, options: ChatOptions, call: Call) -> Completion:
+    def _stream(self, task: JudgeTask, options: ChatOptions, call: Call) -> Completion:
         pieces: list[str] = []
         try:
             with closing(self.chat.stream(task.messages, options, self.stop)) as stream:
@@ -455,13 +455,13 @@ def _read(text: str, form: type[Form], check: Callable[[Form], None]) -> Form:
     return reply
 
 
-def _most(task: Task) -> Usage:
+def _most(task: JudgeTask) -> Usage:
     """Return what a call may take: in no vocabulary has a text more tokens than bytes."""
     read = [len(message.content.encode("utf-8", "surrogatepass")) for message in task.messages]
     return Usage(sum(read) + _PER_MESSAGE * len(read), task.tokens)
 
 
-def _describe(span: Span, judge: JudgeModel, task: Task, options: ChatOptions) -> None:
+def _describe(span: Span, judge: JudgeModel, task: JudgeTask, options: ChatOptions) -> None:
     describe_call(
         span,
         judge.chat.name,

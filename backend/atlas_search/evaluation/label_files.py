@@ -27,10 +27,10 @@ from atlas_search.evaluation.label_set import (
 )
 from atlas_search.evaluation.labels import (
     INSIDE,
-    Cell,
+    CellText,
     Label,
     LabelColumns,
-    Row,
+    LabelRow,
     Rows,
     are_exported_answers,
     columns_of,
@@ -113,7 +113,7 @@ def _check(header: list[str], path: Path) -> None:
 
 def _rows(
     found: Iterator[tuple[int, list[str] | csv.Error]], header: list[str], path: Path
-) -> Iterator[Row]:
+) -> Iterator[LabelRow]:
     read = original if tuple(header[: len(OWN)]) == OWN else str
     for line, cells in found:
         place = f"{path}:{line}"
@@ -123,8 +123,8 @@ def _rows(
             reason = f"{len(cells)} values, but the first line names {len(header)} columns"
             raise not_a_label(place, reason)
         if any(cell.strip() for cell in cells):
-            values = (Cell(read(cell)) for cell in cells)
-            yield Row(place, dict(zip(header, values, strict=True)))
+            values = (CellText(read(cell)) for cell in cells)
+            yield LabelRow(place, dict(zip(header, values, strict=True)))
 
 
 _LISTS = ("labels", "questions", "examples", "data", "dataset", "items", "samples", "rows")
@@ -149,7 +149,7 @@ def json_rows(text: str, path: Path) -> Rows:
     raise nothing_understood(path, f"it holds {str(whole)[:80]!r}", understood_names())
 
 
-def _lines(text: str, path: Path) -> Iterator[Row]:
+def _lines(text: str, path: Path) -> Iterator[LabelRow]:
     # a line of JSON may hold every other character that ends lines elsewhere
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
@@ -166,7 +166,7 @@ def _object(whole: Mapping[str, object], path: Path) -> Rows:
     if _is_by_column(whole):
         return Rows("lists by column in JSON", _records(_by_row(whole, path), path))
     if "question" in columns_of(whole).meanings.values():
-        return Rows("lines of JSON", (Row(f"{path}:1", whole),))
+        return Rows("lines of JSON", (LabelRow(f"{path}:1", whole),))
     lists = {n: cast(list[object], value) for n, value in whole.items() if _is_of_objects(value)}
     known = [name for name in _LISTS if name in lists]
     if len(lists) == 1 or known:
@@ -176,7 +176,7 @@ def _object(whole: Mapping[str, object], path: Path) -> Rows:
     raise nothing_understood(path, found, f"a list of objects; {understood_names()}")
 
 
-def _records(values: Sequence[object], path: Path) -> tuple[Row, ...]:
+def _records(values: Sequence[object], path: Path) -> tuple[LabelRow, ...]:
     rows = []
     for number, value in enumerate(values, start=1):
         place = f"{path}, record {number}"
@@ -187,10 +187,10 @@ def _records(values: Sequence[object], path: Path) -> tuple[Row, ...]:
     return tuple(rows)
 
 
-def _row(value: object, place: str) -> Row:
+def _row(value: object, place: str) -> LabelRow:
     if not isinstance(value, dict):
         raise ValueError(f"a Label is an object with named fields, not {str(value)[:80]!r}")
-    return Row(place, value)
+    return LabelRow(place, value)
 
 
 def _is_object(line: str) -> bool:
@@ -223,14 +223,14 @@ def _is_squad(whole: Mapping[str, object]) -> bool:
     return isinstance(data, list) and any(isinstance(d, dict) and "paragraphs" in d for d in data)
 
 
-def _squad(whole: Mapping[str, object], path: Path) -> Iterator[Row]:
+def _squad(whole: Mapping[str, object], path: Path) -> Iterator[LabelRow]:
     """Each question with its paragraph as a quote from the article, if it has an answer there."""
     for number, article in enumerate(cast(list[dict[str, object]], whole["data"]), start=1):
         place = f"{path}, article {number}"
         try:
             for paragraph in cast(list[dict[str, object]], article["paragraphs"]):
                 for asked in cast(list[dict[str, object]], paragraph["qas"]):
-                    yield Row(
+                    yield LabelRow(
                         f"{place}, question {asked.get('id', '')}".rstrip(),
                         _squad_fields(asked, paragraph["context"], article.get("title", "")),
                     )
@@ -361,7 +361,7 @@ def _benchmark_rows(
     declined: Collection[str],
     split: str,
     qrels: Qrels,
-) -> Iterator[Row]:
+) -> Iterator[LabelRow]:
     for query in queries:
         grades = {
             record: relevance
@@ -372,7 +372,7 @@ def _benchmark_rows(
             grades = {}
         elif not grades:
             continue
-        yield Row(
+        yield LabelRow(
             f"{path}, query {query.id}",
             {
                 "id": query.id,
@@ -498,7 +498,7 @@ def _rows_of_file(path: Path) -> Rows:
     return json_rows(text, path) if is_json else table_rows(text, path)
 
 
-def _filtered(one: ReadLabel | None, row: Row, field: str) -> ReadLabel | None:
+def _filtered(one: ReadLabel | None, row: LabelRow, field: str) -> ReadLabel | None:
     """The label, asked of the documents that have the row's own value in a field, if one is named.
 
     Raises SourceError for a row without a value.

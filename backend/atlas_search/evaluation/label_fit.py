@@ -12,8 +12,8 @@ from typing import Literal, NamedTuple, Protocol, get_args
 from atlas_search.atlas import Atlas
 from atlas_search.building.prepare import slug
 from atlas_search.core.errors import AtlasError
-from atlas_search.evaluation.label_set import Counts, LabelSet, ReadLabel
-from atlas_search.evaluation.labels import Label, Span
+from atlas_search.evaluation.label_set import LabelCounts, LabelSet, ReadLabel
+from atlas_search.evaluation.labels import GoldSpan, Label
 
 Way = Literal["id", "id without corpus", "record id", "file name", "title"]
 """How a document was recognised, the surest first."""
@@ -150,7 +150,7 @@ _SHOWN = 40  # characters of a quote
 
 
 @dataclass(frozen=True)
-class Placed:
+class PlacedLabels:
     """Labels with the places of their quotes among the gold ones.
 
     Of the quotes `found`, some are `repeated`: they stand at several places, and the first counts.
@@ -167,20 +167,20 @@ class Placed:
 
 def place_quotes(
     read: Iterable[ReadLabel], known: Container[str], text_of: Callable[[str], str]
-) -> Placed:
+) -> PlacedLabels:
     """Look for the quotes of answerable labels in their gold documents, as far as they are known.
 
     `text_of` gives the text of a document of `known`.
     """
     text_of = lru_cache(_TEXTS)(text_of)
     labels, repeated, unplaced = [], 0, 0
-    found: list[Span] = []
+    found: list[GoldSpan] = []
     missing: list[str] = []
     for one in read:
         gold = sorted(name for name in one.label.gold_names if name in known)
         quotes = one.quotes if one.label.answerable else ()
         unplaced += bool(quotes and not gold)
-        places: list[Span] = []
+        places: list[GoldSpan] = []
         for quote in quotes if gold else ():
             all_ = [place for id_ in gold for place in places_of(quote, id_, text_of(id_))]
             places += all_[:1]
@@ -189,14 +189,14 @@ def place_quotes(
         found += places
         spans = tuple(dict.fromkeys((*one.label.gold_spans, *places)))
         labels.append(replace(one.label, gold_spans=spans))
-    return Placed(tuple(labels), len(found), repeated, tuple(missing), unplaced)
+    return PlacedLabels(tuple(labels), len(found), repeated, tuple(missing), unplaced)
 
 
-def places_of(quote: str, document_id: str, text: str) -> Iterator[Span]:
+def places_of(quote: str, document_id: str, text: str) -> Iterator[GoldSpan]:
     """Every place of a text that reads as the quote does, but for its blanks and line ends."""
     if pattern := r"\s+".join(map(re.escape, quote.split())):
         for found in re.finditer(pattern, text):
-            yield Span(document_id, *found.span())
+            yield GoldSpan(document_id, *found.span())
 
 
 def _short(quote: str) -> str:
@@ -216,7 +216,7 @@ class Fitted:
     lacks, which were allowed.
     """
 
-    placed: Placed
+    placed: PlacedLabels
     ways: Mapping[Way, int]
     mentioned: int
     unknown: tuple[str, ...]
@@ -363,7 +363,7 @@ def split_text(asked: LabelSet, split: str) -> str:
     return f"Asked: the {count} of the split {split}." if split else f"Asked: all {count}."
 
 
-def _counts(counts: Counts) -> str:
+def _counts(counts: LabelCounts) -> str:
     quotes = f", {counts.with_quotes} with quotes" if counts.with_quotes else ""
     return (
         f"{counts.labels} questions, {counts.answerable} to be answered and {counts.unanswerable} "

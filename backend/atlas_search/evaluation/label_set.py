@@ -11,11 +11,11 @@ from typing import Any, Self
 from atlas_search.core.errors import SourceError
 from atlas_search.evaluation import labels
 from atlas_search.evaluation.labels import (
+    GoldSpan,
     Label,
     LabelColumns,
+    LabelRow,
     Meaning,
-    Row,
-    Span,
     Split,
     columns_of,
     not_a_label,
@@ -96,7 +96,7 @@ class _Fields:
         self.add("grades", column, relevant)
 
 
-def read_label(row: Row, columns: LabelColumns) -> ReadLabel | None:
+def read_label(row: LabelRow, columns: LabelColumns) -> ReadLabel | None:
     """The label of a row; None if its question is empty. Raises SourceError with its place."""
     fields = _fields(row, columns)
     if "question" not in fields.known:
@@ -127,7 +127,7 @@ def distinct_ids(found: Iterable[ReadLabel]) -> list[ReadLabel]:
     return distinct
 
 
-def _fields(row: Row, columns: LabelColumns) -> _Fields:
+def _fields(row: LabelRow, columns: LabelColumns) -> _Fields:
     if not any(columns.meanings.get(name) == "question" for name in row.fields):
         raise not_a_label(
             row.place, f"it has no question, but {', '.join(row.fields) or 'nothing'}"
@@ -199,8 +199,8 @@ def _gold(fields: _Fields) -> tuple[frozenset[str], dict[str, int]]:
     )
 
 
-def _places(fields: _Fields, gold: frozenset[str]) -> tuple[Span, ...]:
-    spans: tuple[Span, ...] = fields.known.get("gold places", ())
+def _places(fields: _Fields, gold: frozenset[str]) -> tuple[GoldSpan, ...]:
+    spans: tuple[GoldSpan, ...] = fields.known.get("gold places", ())
     if strange := sorted({span.document_id for span in spans} & fields.irrelevant):
         raise not_a_label(
             fields.place,
@@ -276,7 +276,7 @@ def is_unmentioned(references: Sequence[str]) -> bool:
     )
 
 
-def read_verdicts(rows: Sequence[Row]) -> tuple[Sequence[Row], bool]:
+def read_verdicts(rows: Sequence[LabelRow]) -> tuple[Sequence[LabelRow], bool]:
     """The rows with `should_answer` in place of verdicts, and whether there were any."""
     meanings = columns_of(name for row in rows for name in row.fields).meanings
     columns = [name for name, meaning in meanings.items() if meaning == "answers"]
@@ -284,7 +284,7 @@ def read_verdicts(rows: Sequence[Row]) -> tuple[Sequence[Row], bool]:
     if not are_verdicts(reference for each in references for reference in each):
         return rows, False
     return [
-        Row(row.place, _decided(row.fields, columns, each))
+        LabelRow(row.place, _decided(row.fields, columns, each))
         for row, each in zip(rows, references, strict=True)
     ], True
 
@@ -318,7 +318,7 @@ EVERY_SPLIT = "all"
 
 
 @dataclass(frozen=True)
-class Counts:
+class LabelCounts:
     """Number of labels, and of those of which something is known."""
 
     labels: int
@@ -341,7 +341,7 @@ class Understood:
 
     form: str
     columns: LabelColumns
-    counts: Counts
+    counts: LabelCounts
     warnings: tuple[str, ...] = ()
 
 
@@ -384,11 +384,11 @@ class LabelSet:
         return replace(self, read=chosen)
 
 
-def count(read: Iterable[ReadLabel]) -> Counts:
+def count(read: Iterable[ReadLabel]) -> LabelCounts:
     """Return what is known of how many labels."""
     read = list(read)
     labels = [one.label for one in read]
-    return Counts(
+    return LabelCounts(
         labels=len(labels),
         answerable=sum(label.answerable for label in labels),
         with_references=sum(bool(label.answers) for label in labels),

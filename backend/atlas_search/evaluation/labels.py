@@ -28,7 +28,7 @@ class Split(StrEnum):
 
 @with_config(ConfigDict(extra="forbid"))
 @dataclass(frozen=True)
-class Span:
+class GoldSpan:
     """A place that answers: characters of a document's text from `start` to before `end`."""
 
     document_id: str
@@ -58,7 +58,7 @@ class Label:
     kind: str = ""
     should_answer: bool | None = None
     gold_passage_ids: frozenset[str] = frozenset()
-    gold_spans: tuple[Span, ...] = ()
+    gold_spans: tuple[GoldSpan, ...] = ()
     grades: Mapping[str, int] = field(default_factory=dict)
     corpus_filter: tuple[str, ...] = ()
     filters: Mapping[str, Filter] = field(default_factory=dict)
@@ -214,7 +214,7 @@ def filters_of(value: object) -> dict[str, Filter]:
     return _FILTERS.validate_python(_parsed(value))
 
 
-def places_of(value: object) -> tuple[Span, ...]:
+def places_of(value: object) -> tuple[GoldSpan, ...]:
     """Places: one or a list of objects with a document, a start and an end.
 
     The document is empty if a place does not name it.
@@ -241,14 +241,14 @@ def _each(value: object, separators: str) -> tuple[str, ...]:
     parsed = _parsed(value)
     if isinstance(parsed, dict):
         parsed = _text_in(parsed)
-    if isinstance(parsed, str) and isinstance(value, Cell) and separators:
+    if isinstance(parsed, str) and isinstance(value, CellText) and separators:
         parsed = [part.strip() for part in re.split(separators, parsed)]
     items = parsed if isinstance(parsed, list) else [parsed]
     found = [text_of(_text_in(item)) for item in items if not is_blank(item)]
     return tuple(dict.fromkeys(found))
 
 
-class Cell(str):
+class CellText(str):
     """A text from a cell of a table, which may hold several values."""
 
     __slots__ = ()
@@ -256,7 +256,7 @@ class Cell(str):
 
 def _parsed(value: object) -> object:
     """The value, a list or an object that is written into a cell as such."""
-    if not isinstance(value, Cell):
+    if not isinstance(value, CellText):
         return value
     text = value.strip()
     if text[:1] + text[-1:] not in ("[]", "{}"):
@@ -289,7 +289,7 @@ def _grades(value: Mapping[object, object]) -> dict[str, int]:
     return found
 
 
-def _place(item: object) -> Span:
+def _place(item: object) -> GoldSpan:
     if not isinstance(item, Mapping):
         raise ValueError(
             'a place is wanted as {"document_id": "x", "start": 0, "end": 9}, not ' + _kind(item)
@@ -298,7 +298,7 @@ def _place(item: object) -> Span:
     if not 0 <= start < end:
         raise ValueError(f"a place from {start} to {end} holds no character")
     document = next((item[key] for key in _DOCUMENT_KEYS if key in item), "")
-    return Span(name_of(document), start, end)
+    return GoldSpan(name_of(document), start, end)
 
 
 def _number(item: Mapping[object, object], keys: tuple[str, ...]) -> int:
@@ -486,7 +486,7 @@ _STRONG, _WEAK = _by_name(NAMES), _by_name(WEAK)
 
 
 @dataclass(frozen=True)
-class Row:
+class LabelRow:
     """A row by its fields, as named in the file; `place` is the file and the line or record."""
 
     place: str
@@ -498,17 +498,17 @@ class Rows:
     """All rows of a set, in order: `form` is what it was read as, `remarks` what is told of it."""
 
     form: str
-    rows: Sequence[Row]
+    rows: Sequence[LabelRow]
     remarks: tuple[str, ...] = ()
 
 
-def opened(row: Row) -> Row:
+def opened(row: LabelRow) -> LabelRow:
     """The row with what stands inside its `metadata` as fields of its own."""
     inner = row.fields.get("metadata")
     if not isinstance(inner, Mapping):
         return row
     fields = {name: value for name, value in row.fields.items() if name != "metadata"}
-    return Row(row.place, fields | {f"{INSIDE}{name}": value for name, value in inner.items()})
+    return LabelRow(row.place, fields | {f"{INSIDE}{name}": value for name, value in inner.items()})
 
 
 def not_a_label(place: str, reason: object) -> SourceError:

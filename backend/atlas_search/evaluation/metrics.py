@@ -18,7 +18,7 @@ from atlas_search.answer.decide import mean_evidence
 from atlas_search.core.domain import MARKER
 from atlas_search.documents.answer import AnswerDocument
 from atlas_search.documents.search import RankedPassageOut, RetrievalOut, SearchOut
-from atlas_search.evaluation.labels import Decision, Label, Span
+from atlas_search.evaluation.labels import Decision, GoldSpan, Label
 from atlas_search.language.text import fold_words, words
 from atlas_search.search.trace import imbalance
 
@@ -185,7 +185,7 @@ Measure = Callable[[Case], Mapping[str, float]]
 """Figures of a question by name, without those that say nothing of it."""
 
 
-class Extent(Protocol):
+class CharacterSpan(Protocol):
     """Characters of a document's text from `start` to before `end`."""
 
     @property
@@ -201,7 +201,7 @@ class Extent(Protocol):
         """The character after the last."""
 
 
-class InPassage(Extent, Protocol):
+class InPassage(CharacterSpan, Protocol):
     """A passage, or a place in one."""
 
     @property
@@ -213,30 +213,30 @@ Intervals = Mapping[str, tuple[tuple[int, int], ...]]
 """Characters by document: apart from each other, ascending."""
 
 
-def gold_places(label: Label) -> frozenset[str | Span]:
+def gold_places(label: Label) -> frozenset[str | GoldSpan]:
     """The passages and spans that answer."""
     return frozenset((*label.gold_passage_ids, *label.gold_spans))
 
 
-def held_places(found: InPassage, label: Label) -> frozenset[str | Span]:
+def held_places(found: InPassage, label: Label) -> frozenset[str | GoldSpan]:
     """The gold places that a passage or a citation holds: itself by its id, and spans."""
     spans = (span for span in label.gold_spans if holds(found, span))
     return frozenset((*({found.passage_id} & label.gold_passage_ids), *spans))
 
 
-def gold_of(label: Label) -> frozenset[str | Span]:
+def gold_of(label: Label) -> frozenset[str | GoldSpan]:
     """The gold places; the gold documents where no place is known."""
     return gold_places(label) or frozenset(label.relevance)
 
 
-def held_gold(found: Iterable[InPassage], label: Label) -> list[frozenset[str | Span]]:
+def held_gold(found: Iterable[InPassage], label: Label) -> list[frozenset[str | GoldSpan]]:
     """Return the gold that each of some passages or citations holds."""
     if gold_places(label):
         return [held_places(one, label) for one in found]
     return [frozenset({one.document_id} & label.relevance.keys()) for one in found]
 
 
-def holds(place: Extent, span: Extent) -> bool:
+def holds(place: CharacterSpan, span: CharacterSpan) -> bool:
     """Return whether they share at least half of the shorter one."""
     if place.document_id != span.document_id:
         return False
@@ -245,7 +245,7 @@ def holds(place: Extent, span: Extent) -> bool:
     return shared > 0 and 2 * shared >= shorter
 
 
-def union(places: Iterable[Extent]) -> Intervals:
+def union(places: Iterable[CharacterSpan]) -> Intervals:
     """All characters of the places, each once."""
     by_document: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for place in sorted(places, key=lambda one: (one.document_id, one.start, one.end)):

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from atlas_search.core.registry import require
-from atlas_search.evaluation.labels import Label, Span
+from atlas_search.evaluation.labels import GoldSpan, Label
 from atlas_search.evaluation.metrics import (
     Case,
-    Extent,
+    CharacterSpan,
     gold_places,
     held_places,
     shared_size,
@@ -18,7 +18,7 @@ from atlas_search.evaluation.metrics import (
 
 
 @dataclass(frozen=True)
-class Ranking:
+class GradedRanking:
     """Grades of the items of a ranking, best first, 0 for what is not relevant.
 
     `missed` are the grades of what is relevant and not in it, ascending.
@@ -33,13 +33,13 @@ class Ranking:
         return sum(gain > 0 for gain in self.gains) + len(self.missed)
 
 
-def rank(found: Sequence[str], gold: Mapping[str, int]) -> Ranking:
+def rank(found: Sequence[str], gold: Mapping[str, int]) -> GradedRanking:
     """The ranking of items by id, each once, whose relevant ones have a grade in `gold`."""
     missed = sorted(grade for id_, grade in gold.items() if id_ not in set(found))
-    return Ranking(tuple(gold.get(id_, 0) for id_ in found), tuple(missed))
+    return GradedRanking(tuple(gold.get(id_, 0) for id_ in found), tuple(missed))
 
 
-def figures(ranking: Ranking, depths: Sequence[int], limit: int) -> dict[str, float]:
+def figures(ranking: GradedRanking, depths: Sequence[int], limit: int) -> dict[str, float]:
     """Return the figures of `trec_eval` down to `limit`, which is how deep was asked."""
     asked = tuple(depth for depth in depths if depth <= limit)
     found = dict(trec_eval(ranking, asked))
@@ -49,7 +49,7 @@ def figures(ranking: Ranking, depths: Sequence[int], limit: int) -> dict[str, fl
 
 
 @lru_cache(maxsize=1 << 14)
-def trec_eval(ranking: Ranking, depths: tuple[int, ...]) -> Mapping[str, float]:
+def trec_eval(ranking: GradedRanking, depths: tuple[int, ...]) -> Mapping[str, float]:
     """`recall@k`, `precision@k`, `mrr@k`, `ndcg@k`, `map@k` and `success@k` by depth; `rprec`.
 
     A ranking that ends before a depth holds nothing relevant below: its precision is that of k
@@ -70,7 +70,7 @@ def trec_eval(ranking: Ranking, depths: tuple[int, ...]) -> Mapping[str, float]:
 
 
 def _as_ids(
-    ranking: Ranking,
+    ranking: GradedRanking,
 ) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
     """The judgements and the run of one question.
 
@@ -97,22 +97,22 @@ def measure_passages(case: Case) -> dict[str, float]:
     held = [held_places(passage, case.label) for passage in case.reply.passages]
     missed = gold.difference(*held)
     grade = partial(_grade, case.label)
-    ranking = Ranking(
+    ranking = GradedRanking(
         tuple(max(map(grade, places), default=0) for places in held),
         tuple(sorted(map(grade, missed))),
     )
     found = figures(ranking, case.tools.depths, case.limit)
     recalls = {
-        f"recall@{depth}": len(frozenset[str | Span]().union(*held[:depth])) / len(gold)
+        f"recall@{depth}": len(frozenset[str | GoldSpan]().union(*held[:depth])) / len(gold)
         for depth in case.tools.depths
         if depth <= case.limit
     }
     return {f"passage_{name}": value for name, value in (found | recalls).items()}
 
 
-def _grade(label: Label, place: str | Span) -> int:
+def _grade(label: Label, place: str | GoldSpan) -> int:
     """Return the grade of a passage named by its id; a span has that of its document."""
-    return label.grades.get(place.document_id if isinstance(place, Span) else place, 1)
+    return label.grades.get(place.document_id if isinstance(place, GoldSpan) else place, 1)
 
 
 def measure_retrieval(case: Case) -> dict[str, float]:
@@ -150,7 +150,7 @@ def measure_spans(case: Case) -> dict[str, float]:
     }
 
 
-def overlap(found: Sequence[Extent], gold: Sequence[Extent]) -> dict[str, float]:
+def overlap(found: Sequence[CharacterSpan], gold: Sequence[CharacterSpan]) -> dict[str, float]:
     """`recall`, `precision` and `iou` of characters; 0 where nothing was found."""
     ours, theirs = union(found), union(gold)
     both, many, wanted = shared_size(ours, theirs), size(ours), size(theirs)

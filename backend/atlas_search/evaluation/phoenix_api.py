@@ -13,7 +13,7 @@ from atlas_search.core.addresses import Destination, phoenix_at
 from atlas_search.core.errors import AtlasError, ConfigurationError, Conflict, NotFound, Unavailable
 from atlas_search.core.settings import Settings
 from atlas_search.providers.http import (
-    Answered,
+    ErrorStatus,
     Fault,
     Garbled,
     Lost,
@@ -140,7 +140,7 @@ class PhoenixApi:
             )
         self._there = True
         if not response.is_success:
-            raise Answered(response.status_code, response.text, retry_after(response.headers))
+            raise ErrorStatus(response.status_code, response.text, retry_after(response.headers))
         try:
             return response.json()
         except ValueError as error:
@@ -151,12 +151,12 @@ class PhoenixApi:
 
     def _explain(self, fault: Fault) -> AtlasError:
         match fault:
-            case Answered(status=HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN as status):
+            case ErrorStatus(status=HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN as status):
                 return ConfigurationError(
                     f"Phoenix at {self.address} lets nobody in without a key that it knows (it "
                     f"answers {int(status)}). Set PHOENIX_API_KEY."
                 )
-            case Answered(status=status):
+            case ErrorStatus(status=status):
                 kinds: dict[int, type[AtlasError]] = {
                     HTTPStatus.NOT_FOUND: NotFound,
                     HTTPStatus.CONFLICT: Conflict,

@@ -11,7 +11,7 @@ from atlas_search.core.registry import require
 from atlas_search.evaluation.statistics import Figure
 
 
-class Point(NamedTuple):
+class PlotPoint(NamedTuple):
     """A value at a place, and the ends of its 95% interval."""
 
     x: float
@@ -24,17 +24,17 @@ class Series(NamedTuple):
     """Points that belong together, in the order of their places."""
 
     name: str
-    points: tuple[Point, ...]
+    points: tuple[PlotPoint, ...]
 
 
-class Panel(NamedTuple):
+class PlotPanel(NamedTuple):
     """One of several pictures side by side."""
 
     title: str
     series: tuple[Series, ...]
 
 
-class Row(NamedTuple):
+class PlotRow(NamedTuple):
     """A named line of a plot, with a figure of each series that has one."""
 
     name: str
@@ -49,9 +49,9 @@ class Count(NamedTuple):
     answers: int
 
 
-def point(x: float, figure: Figure) -> Point:
+def point(x: float, figure: Figure) -> PlotPoint:
     """A figure at a place."""
-    return Point(x, figure.mean, figure.low, figure.high)
+    return PlotPoint(x, figure.mean, figure.low, figure.high)
 
 
 def short(text: str, longest: int = 26) -> str:
@@ -59,7 +59,7 @@ def short(text: str, longest: int = 26) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
-def errors(points: Sequence[Point]) -> list[list[float]]:
+def errors(points: Sequence[PlotPoint]) -> list[list[float]]:
     """Return how far the intervals reach below and above."""
     return [
         [max(each.y - each.low, 0.0) for each in points],
@@ -156,7 +156,7 @@ MOST = len(COLOURS)
 _HEIGHT = 2.7
 
 
-def lines(id_: str, panels: Sequence[Panel], x: str) -> str:
+def lines(id_: str, panels: Sequence[PlotPanel], x: str) -> str:
     """Values against `x`, a panel for each figure, with 95% intervals.
 
     Series of one name look the same in all panels; some may lack them.
@@ -193,7 +193,7 @@ def points(id_: str, series: Sequence[Series], x: str, y: str) -> str:
         return svg_of(figure, id_)
 
 
-def rows(id_: str, names: Sequence[str], shown: Sequence[Row], x: str) -> str:
+def rows(id_: str, names: Sequence[str], shown: Sequence[PlotRow], x: str) -> str:
     """A line for each row, with a value of each series and its 95% interval."""
     with drawing():
         count = len(names)

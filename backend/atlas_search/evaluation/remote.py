@@ -29,7 +29,7 @@ from atlas_search.evaluation.run import PROCESS, RunSpec, versions
 from atlas_search.providers.chat import Health
 from atlas_search.providers.embedding import Embedder
 from atlas_search.providers.http import (
-    Answered,
+    ErrorStatus,
     Fault,
     Garbled,
     Lost,
@@ -53,7 +53,7 @@ COLLECTION_HEADER = "Atlas-Collection"
 
 
 @dataclass(frozen=True)
-class Sent:
+class ServerAnswer:
     """Answer of a server, `seconds` after the last of so many tries."""
 
     document: dict[str, Any]
@@ -99,7 +99,7 @@ class RemoteServer:
         asked = f"?{urlencode(parameters)}" if parameters else ""
         return self._send("GET", f"{route}{asked}", None).document
 
-    def post(self, route: str, body: Mapping[str, object]) -> Sent:
+    def post(self, route: str, body: Mapping[str, object]) -> ServerAnswer:
         """Return what a route below `/api` answers, tried again while the server is busy.
 
         Raises NotFound, or another AtlasError with what the server says, or if there is none.
@@ -110,7 +110,7 @@ class RemoteServer:
         """End the connections."""
         self._client.close()
 
-    def _send(self, method: str, route: str, body: Mapping[str, object] | None) -> Sent:
+    def _send(self, method: str, route: str, body: Mapping[str, object] | None) -> ServerAnswer:
         retrying = Retrying(
             retry=retry_if_exception(self._may_pass),
             wait=wait_as_asked(FIRST_BACKOFF, LONGEST_BACKOFF),
@@ -123,7 +123,7 @@ class RemoteServer:
         except Fault as fault:
             self._there = not isinstance(fault, Lost)
             raise self._explain(fault) from fault
-        return Sent(document, seconds, retrying.statistics["attempt_number"])
+        return ServerAnswer(document, seconds, retrying.statistics["attempt_number"])
 
     def _try(
         self, method: str, route: str, body: Mapping[str, object] | None
@@ -136,7 +136,7 @@ class RemoteServer:
             )
         self._there = True
         if not response.is_success:
-            raise Answered(response.status_code, response.text, retry_after(response.headers))
+            raise ErrorStatus(response.status_code, response.text, retry_after(response.headers))
         try:
             document = response.json()
         except ValueError as error:
@@ -150,11 +150,11 @@ class RemoteServer:
 
     def _explain(self, fault: Fault) -> AtlasError:
         match fault:
-            case Answered(status=HTTPStatus.UNAUTHORIZED):
+            case ErrorStatus(status=HTTPStatus.UNAUTHORIZED):
                 return AtlasError(f"{_detail(fault)} The key is taken from ATLAS_API_KEY.")
-            case Answered(status=HTTPStatus.NOT_FOUND):
+            case ErrorStatus(status=HTTPStatus.NOT_FOUND):
                 return NotFound(f"{self.address} answers: {_detail(fault)}")
-            case Answered(status=status):
+            case ErrorStatus(status=status):
                 return AtlasError(f"{self.address} answers {status}: {_detail(fault)}")
             case Garbled():
                 return AtlasError(f"What answers at {self.address} is not Atlas. Check --url.")
@@ -163,7 +163,7 @@ class RemoteServer:
         )
 
 
-def _detail(fault: Answered) -> str:
+def _detail(fault: ErrorStatus) -> str:
     """Return what a problem document says, or what else came."""
     try:
         return str(json.loads(fault.body)["detail"])

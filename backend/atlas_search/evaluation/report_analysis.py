@@ -14,7 +14,7 @@ from rich.text import Text
 
 from atlas_search.core.errors import AtlasError, SourceError
 from atlas_search.evaluation.carry_out import Operations, operations
-from atlas_search.evaluation.confidence import Bin, Point, curve, outcomes, reliability
+from atlas_search.evaluation.confidence import Bin, CoveragePoint, curve, outcomes, reliability
 from atlas_search.evaluation.folder import RUN, Part, RunFolder
 from atlas_search.evaluation.grid import GRID, Grid
 from atlas_search.evaluation.labels import Label
@@ -169,7 +169,7 @@ def cited_documents(one: Scored) -> list[str]:
     return list(dict.fromkeys(citation.document_id for citation in citations))
 
 
-class Finding(NamedTuple):
+class ReportFinding(NamedTuple):
     """Questions of which a rule holds, by id, of so many of which it could (`of`).
 
     `stage` is where it happened.
@@ -245,16 +245,16 @@ _RULES = (
 )
 
 
-def findings(scored: Sequence[Scored]) -> list[Finding]:
+def findings(scored: Sequence[Scored]) -> list[ReportFinding]:
     """The rules that hold of a question, most questions first; of equal ones in their order."""
     told = (_finding(rule, scored) for rule in _RULES)
     return sorted((each for each in told if each.questions), key=lambda each: -len(each.questions))
 
 
-def _finding(rule: _Rule, scored: Sequence[Scored]) -> Finding:
+def _finding(rule: _Rule, scored: Sequence[Scored]) -> ReportFinding:
     could = [one for one in scored if rule.could(one)]
     ids = tuple(one.label.id for one in could if rule.holds(one))
-    return Finding(rule.stage, rule.rule, ids, len(could))
+    return ReportFinding(rule.stage, rule.rule, ids, len(could))
 
 
 _PARTS: dict[Part, str] = {
@@ -346,7 +346,7 @@ class Analysis:
         return reliability(self.scored)
 
     @cached_property
-    def curve(self) -> list[Point]:
+    def curve(self) -> list[CoveragePoint]:
         """Precision against coverage."""
         return curve(self.scored)
 
@@ -356,7 +356,7 @@ class Analysis:
         return len(outcomes(self.scored))
 
     @cached_property
-    def findings(self) -> list[Finding]:
+    def findings(self) -> list[ReportFinding]:
         """Return what to look at."""
         return findings(self.scored)
 
@@ -486,7 +486,7 @@ _log = logging.getLogger(__name__)
 Made = TypeVar("Made")
 
 
-class Fault(NamedTuple):
+class ReportFault(NamedTuple):
     """A part of a report that failed, and why."""
 
     report: str
@@ -502,21 +502,21 @@ class Fault(NamedTuple):
 class Faults:
     """All that failed so far, each once."""
 
-    found: list[Fault] = field(default_factory=list)
+    found: list[ReportFault] = field(default_factory=list)
 
-    def add(self, report: str, part: str, error: Exception) -> Fault:
+    def add(self, report: str, part: str, error: Exception) -> ReportFault:
         """Keep why a part failed; what nobody raises on purpose is logged whole."""
         if isinstance(error, AtlasError | OSError):
             said = str(error)
         else:
             _log.error("%s: %s cannot be written.", report, part or "it", exc_info=error)
             said = f"{type(error).__name__}: {error}"
-        fault = Fault(report, part, said)
+        fault = ReportFault(report, part, said)
         if fault not in self.found:
             self.found.append(fault)
         return fault
 
-    def attempt(self, report: str, part: str, make: Callable[[], Made]) -> Made | Fault:
+    def attempt(self, report: str, part: str, make: Callable[[], Made]) -> Made | ReportFault:
         """Return what `make` gives, else why it does not."""
         try:
             return make()

@@ -9,12 +9,12 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from atlas_search.documents.export import escape_line
-from atlas_search.evaluation.report_analysis import Fault, Faults
+from atlas_search.evaluation.report_analysis import Faults, ReportFault
 from atlas_search.evaluation.scored import visible
 
 
 @dataclass(frozen=True)
-class Words:
+class ReportText:
     """A paragraph; `warning` for what takes from the worth of the figures."""
 
     text: str
@@ -64,7 +64,7 @@ class Plot:
 
 
 @dataclass(frozen=True)
-class Section:
+class ReportSection:
     """Blocks under a title."""
 
     title: str
@@ -76,7 +76,7 @@ class Section:
         return re.sub(r"[^a-z]+", "-", self.title.lower()).strip("-")
 
 
-Block = Words | Table | Plot | Section
+Block = ReportText | Table | Plot | ReportSection
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Report:
     """A whole report."""
 
     title: str
-    sections: tuple[Section, ...]
+    sections: tuple[ReportSection, ...]
 
 
 def as_html(report: Report, faults: Faults) -> str:
@@ -104,7 +104,7 @@ def as_html(report: Report, faults: Faults) -> str:
 
     def picture(plot: Plot) -> Markup:
         drawn = faults.attempt("report.html", plot.title, plot.draw)
-        if isinstance(drawn, Fault):
+        if isinstance(drawn, ReportFault):
             told = f"This plot could not be drawn: {drawn.error}"
             return Markup('<p class="warning">{}</p>').format(text(told))
         label = f'<svg role="img" aria-label="{text(plot.alt)}"'
@@ -130,7 +130,7 @@ def _templates() -> Environment:
         undefined=StrictUndefined,
         keep_trailing_newline=True,
     )
-    kinds = {"table_block": Table, "plot_block": Plot, "section_block": Section}
+    kinds = {"table_block": Table, "plot_block": Plot, "section_block": ReportSection}
     for name, kind in kinds.items():
         templates.tests[name] = lambda block, kind=kind: isinstance(block, kind)
     return templates

@@ -13,8 +13,8 @@ from atlas_search.documents.export import inert
 from atlas_search.evaluation.folder import replace_file
 from atlas_search.evaluation.report_analysis import (
     Analysis,
-    Fault,
     Faults,
+    ReportFault,
     cited_documents,
     gold_of,
     read_runs,
@@ -144,7 +144,7 @@ def _parts(run: Analysis, faults: Faults) -> dict[str, object]:
         name: faults.attempt(NAME, name, lambda make=make: _plain(make(run)))  # type: ignore[misc]
         for name, make in _RESULT_PARTS.items()
     }
-    return {name: None if isinstance(part, Fault) else part for name, part in made.items()}
+    return {name: None if isinstance(part, ReportFault) else part for name, part in made.items()}
 
 
 def _plain(value: object) -> object:
@@ -161,12 +161,12 @@ def _plain(value: object) -> object:
 
 
 @dataclass(frozen=True)
-class Written:
+class ReportFiles:
     """The files of a report that were written, and what failed of it."""
 
     folder: Path
     files: tuple[str, ...]
-    faults: tuple[Fault, ...]
+    faults: tuple[ReportFault, ...]
 
     @property
     def remarks(self) -> list[str]:
@@ -176,7 +176,7 @@ class Written:
         return [f"Reports in {self.folder}: {files}.", *failed]
 
 
-def write_reports(*folders: Path, out: Path | None = None) -> Written:
+def write_reports(*folders: Path, out: Path | None = None) -> ReportFiles:
     """Write the reports of a run, of a grid, or of several runs side by side.
 
     They are written to `out`, by default to the first folder. Raises nothing: what fails is among
@@ -184,10 +184,10 @@ def write_reports(*folders: Path, out: Path | None = None) -> Written:
     """
     faults, target = Faults(), out or folders[0]
     runs = faults.attempt("reports", "", lambda: read_runs(folders))
-    if isinstance(runs, Fault) or not runs:
-        return Written(target, (), tuple(faults.found))
-    faults.found += [Fault(run.name, "", each) for run in runs for each in run.damage]
-    return Written(target, tuple(_write_all(runs, target, faults)), tuple(faults.found))
+    if isinstance(runs, ReportFault) or not runs:
+        return ReportFiles(target, (), tuple(faults.found))
+    faults.found += [ReportFault(run.name, "", each) for run in runs for each in run.damage]
+    return ReportFiles(target, tuple(_write_all(runs, target, faults)), tuple(faults.found))
 
 
 def _write_all(runs: Sequence[Analysis], target: Path, faults: Faults) -> list[str]:
@@ -205,4 +205,6 @@ def _write_all(runs: Sequence[Analysis], target: Path, faults: Faults) -> list[s
 
 
 def _write(path: Path, make: Callable[[], str], faults: Faults) -> bool:
-    return not isinstance(faults.attempt(path.name, "", lambda: replace_file(path, make())), Fault)
+    return not isinstance(
+        faults.attempt(path.name, "", lambda: replace_file(path, make())), ReportFault
+    )

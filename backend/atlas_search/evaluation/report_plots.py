@@ -7,9 +7,9 @@ from atlas_search.core.registry import DISTRIBUTION
 from atlas_search.evaluation.plots import (
     MOST,
     Count,
-    Panel,
-    Point,
-    Row,
+    PlotPanel,
+    PlotPoint,
+    PlotRow,
     Series,
     bands,
     calibration,
@@ -19,25 +19,34 @@ from atlas_search.evaluation.plots import (
     rows,
 )
 from atlas_search.evaluation.report_analysis import Analysis
-from atlas_search.evaluation.report_blocks import Block, Plot, Section, Table, Words, of_runs
+from atlas_search.evaluation.report_blocks import (
+    Block,
+    Plot,
+    ReportSection,
+    ReportText,
+    Table,
+    of_runs,
+)
 from atlas_search.evaluation.scored import number, present, shortened, title_of, with_interval
 from atlas_search.evaluation.statistics import Figure, share_interval
 
 
-def confidence(runs: Sequence[Analysis]) -> Section:
+def confidence(runs: Sequence[Analysis]) -> ReportSection:
     """Reliability of the likelihood, and precision at each coverage."""
-    return Section("Confidence", (_reliability(runs), _coverage(runs)))
+    return ReportSection("Confidence", (_reliability(runs), _coverage(runs)))
 
 
 def _reliability(runs: Sequence[Analysis]) -> Block:
     told = [run for run in runs if run.reliability]
     if not told:
-        return Words("No answer that can be judged states a likelihood: nothing to be calibrated.")
+        return ReportText(
+            "No answer that can be judged states a likelihood: nothing to be calibrated."
+        )
     series = tuple(
         Series(
             run.name,
             tuple(
-                Point(
+                PlotPoint(
                     each.likelihood,
                     each.right,
                     *share_interval(each.right * each.answers, each.answers),
@@ -81,7 +90,7 @@ def _reliability(runs: Sequence[Analysis]) -> Block:
 def _coverage(runs: Sequence[Analysis]) -> Block:
     told = [run for run in runs if run.curve]
     if not told:
-        return Words("No answer can be judged right or wrong: no precision to be told.")
+        return ReportText("No answer can be judged right or wrong: no precision to be told.")
     series = tuple(Series(run.name, _points(run)) for run in told)
     cells = tuple(
         (run.name, number(each.x), number(each.y), f"{number(each.low)} to {number(each.high)}")
@@ -109,16 +118,16 @@ def _coverage(runs: Sequence[Analysis]) -> Block:
     )
 
 
-def _points(run: Analysis) -> tuple[Point, ...]:
+def _points(run: Analysis) -> tuple[PlotPoint, ...]:
     found = []
     for each in run.curve:
         answers = each.coverage * run.judged_questions
         low, high = share_interval(each.precision * answers, answers)
-        found.append(Point(each.coverage, each.precision, low, high))
+        found.append(PlotPoint(each.coverage, each.precision, low, high))
     return tuple(found)
 
 
-def _some(points: Sequence[Point], most: int = 10) -> list[Point]:
+def _some(points: Sequence[PlotPoint], most: int = 10) -> list[PlotPoint]:
     """At most so many, evenly chosen, with the first and the last."""
     if len(points) <= most:
         return list(points)
@@ -134,24 +143,24 @@ _OF_RUNS = ("recall", "f1", "decided", "sentence_groundedness")
 _MAIN = ("f1", "decided", "mrr", "recall")
 
 
-def quality(runs: Sequence[Analysis]) -> Section:
+def quality(runs: Sequence[Analysis]) -> ReportSection:
     """Show the figures of a run at each depth; of several their change with k and with time."""
     if len(runs) == 1:
-        return Section("Quality against k", (_by_depth(runs[0]),))
-    return Section("Quality against k and time", (_by_k(runs), _by_time(runs)))
+        return ReportSection("Quality against k", (_by_depth(runs[0]),))
+    return ReportSection("Quality against k and time", (_by_k(runs), _by_time(runs)))
 
 
 def _by_depth(run: Analysis) -> Block:
     found = {name: at_depths(run.all, name) for name in _AT_DEPTH}
     found = {name: figures for name, figures in found.items() if figures}
     if not found:
-        return Words("No question has gold documents, so nothing can be said of the first k.")
+        return ReportText("No question has gold documents, so nothing can be said of the first k.")
     depths = sorted({depth for figures in found.values() for depth in figures})
     rows = tuple(
         (f"{name}@k", *(with_interval(figures.get(depth)) for depth in depths))
         for name, figures in found.items()
     )
-    panels = tuple(Panel(f"{name}@k", (_series(figures),)) for name, figures in found.items())
+    panels = tuple(PlotPanel(f"{name}@k", (_series(figures),)) for name, figures in found.items())
     said = ", ".join(
         f"{name}@{depth} {number(figures[depth].mean)}"
         for name, figures in found.items()
@@ -175,11 +184,11 @@ def at_depths(figures: Mapping[str, Figure], name: str) -> dict[int, Figure]:
 def _by_k(runs: Sequence[Analysis]) -> Block:
     groups = _configurations(runs)
     if not any(len({run.k for run in members}) > 1 for members in groups.values()):
-        return Words("The runs do not differ in k alone.")
+        return ReportText("The runs do not differ in k alone.")
     names = [name for name in _OF_RUNS if any(name in run.all for run in runs)]
     if not names:
-        return Words("No question has a figure.")
-    panels = tuple(Panel(title_of(name), _series_of_runs(groups, name)) for name in names)
+        return ReportText("No question has a figure.")
+    panels = tuple(PlotPanel(title_of(name), _series_of_runs(groups, name)) for name in names)
     rows = tuple(
         (configuration, str(run.k), *(with_interval(run.all.get(name)) for name in names))
         for configuration, members in groups.items()
@@ -205,7 +214,7 @@ def _by_time(runs: Sequence[Analysis]) -> Block:
     main = next((name for name in _MAIN if any(name in run.all for run in runs)), "")
     timed = [run for run in runs if run.took.seconds and main in run.all]
     if not timed:
-        return Words("No run has both a figure and times.")
+        return ReportText("No run has both a figure and times.")
     series = tuple(
         Series(name, tuple(point(_median(run), run.all[main]) for run in members))
         for name, members in _configurations(timed).items()
@@ -237,7 +246,7 @@ def _series(figures: Mapping[int, Figure]) -> Series:
 def _series_of_runs(groups: Mapping[str, Sequence[Analysis]], name: str) -> tuple[Series, ...]:
     found = []
     for configuration, members in groups.items():
-        known: tuple[Point, ...] = tuple(
+        known: tuple[PlotPoint, ...] = tuple(
             point(run.k, run.all[name]) for run in members if run.k and name in run.all
         )
         if known:
@@ -289,25 +298,25 @@ _SLICED = ("f1", "decided", "recall")
 _ROWS = 14  # that a plot shows; the table has all
 
 
-def by_category(runs: Sequence[Analysis]) -> Section:
+def by_category(runs: Sequence[Analysis]) -> ReportSection:
     """A row for each category."""
-    return Section("By category", _of_kind(runs, "category"))
+    return ReportSection("By category", _of_kind(runs, "category"))
 
 
-def by_corpus(runs: Sequence[Analysis]) -> Section:
+def by_corpus(runs: Sequence[Analysis]) -> ReportSection:
     """A row for the questions whose gold documents are in each corpus; then the balance."""
-    return Section("By corpus", (*_of_kind(runs, "corpus"), *_balance(runs)))
+    return ReportSection("By corpus", (*_of_kind(runs, "corpus"), *_balance(runs)))
 
 
-def by_split(runs: Sequence[Analysis]) -> Section:
+def by_split(runs: Sequence[Analysis]) -> ReportSection:
     """A row for each split."""
-    return Section("By split", _of_kind(runs, "split", drawn=False))
+    return ReportSection("By split", _of_kind(runs, "split", drawn=False))
 
 
 def _of_kind(runs: Sequence[Analysis], kind: str, *, drawn: bool = True) -> tuple[Block, ...]:
     slices = _slices(runs, kind)
     if not slices:
-        return (Words(f"No question has a {kind}."),)
+        return (ReportText(f"No question has a {kind}."),)
     table, *others = _tables(runs, kind, slices)
     shown = _rows(runs, slices)
     if not drawn or not any(figure for row in shown for figure in row.figures):
@@ -362,17 +371,17 @@ def _side_by_side(runs: Sequence[Analysis], kind: str, slices: Sequence[str], na
     return Table(f"{title_of(name)} by {kind}", ("Run", *map(_own, slices)), cells)
 
 
-def _rows(runs: Sequence[Analysis], slices: Sequence[str]) -> tuple[Row, ...]:
+def _rows(runs: Sequence[Analysis], slices: Sequence[str]) -> tuple[PlotRow, ...]:
     """Return a series for each figure of one run; of several, the main figure of each."""
     if len(runs) == 1:
         figures = runs[0].figures
         return tuple(
-            Row(_own(name), tuple(figures[name].get(each) for each in _drawn(runs[0])))
+            PlotRow(_own(name), tuple(figures[name].get(each) for each in _drawn(runs[0])))
             for name in slices[:_ROWS]
         )
     main = _main(runs)
     return tuple(
-        Row(_own(name), tuple(run.figures.get(name, {}).get(main) for run in runs[:MOST]))
+        PlotRow(_own(name), tuple(run.figures.get(name, {}).get(main) for run in runs[:MOST]))
         for name in slices[:_ROWS]
     )
 
@@ -397,7 +406,9 @@ def _main(runs: Sequence[Analysis]) -> str:
 def _balance(runs: Sequence[Analysis]) -> tuple[Block, ...]:
     told = [(run, corpora) for run in runs if (corpora := _shares(run.all))]
     if not told:
-        return (Words("No question was asked of several corpora, so there is no balance to tell."),)
+        return (
+            ReportText("No question was asked of several corpora, so there is no balance to tell."),
+        )
     several = len(runs) > 1
     heads = (
         *(["Run"] if several else []),
@@ -411,7 +422,7 @@ def _balance(runs: Sequence[Analysis]) -> tuple[Block, ...]:
         for corpus, pair in corpora.items()
     )
     shown = tuple(
-        Row(f"{run.name}: {corpus}" if several else corpus, pair)
+        PlotRow(f"{run.name}: {corpus}" if several else corpus, pair)
         for run, corpora in told
         for corpus, pair in corpora.items()
     )[:_ROWS]
@@ -441,6 +452,6 @@ def _own(name: str) -> str:
     return shortened(name.partition(".")[2], 80)
 
 
-def _told(names: Sequence[str], row: Row) -> str:
+def _told(names: Sequence[str], row: PlotRow) -> str:
     pairs = zip(names, row.figures, strict=True)
     return ", ".join(f"{name} {number(figure.mean)}" for name, figure in pairs if figure)

@@ -8,8 +8,8 @@ from atlas_search.documents.search import RankedPassageOut
 from atlas_search.evaluation.metrics import METRICS, known_metric
 from atlas_search.evaluation.report_analysis import (
     Analysis,
-    Fault,
     Faults,
+    ReportFault,
     cited_documents,
     closeness,
     found,
@@ -22,9 +22,9 @@ from atlas_search.evaluation.report_analysis import (
 from atlas_search.evaluation.report_blocks import (
     Block,
     Report,
-    Section,
+    ReportSection,
+    ReportText,
     Table,
-    Words,
     of_runs,
 )
 from atlas_search.evaluation.report_plots import (
@@ -63,7 +63,7 @@ _OF_ITS_OWN = ("Started", "Run", "Command")
 _FOLDED = ("Options", "Models", "Versions", "Seed", "Run", "Command")
 
 
-def about(runs: Sequence[Analysis]) -> Section:
+def about(runs: Sequence[Analysis]) -> ReportSection:
     """The mode of the runs: what all have in common, and what they differ in."""
     differ = _options_that_differ(runs)
     facts = [_facts(run, differ) for run in runs]
@@ -77,7 +77,7 @@ def about(runs: Sequence[Analysis]) -> Section:
         blocks.append(_differences(runs, facts))
     if folded:
         blocks.append(Table("All that it takes to do it again", ("", ""), folded, 2, folded=True))
-    return Section("What was evaluated", tuple(blocks))
+    return ReportSection("What was evaluated", tuple(blocks))
 
 
 def _differences(runs: Sequence[Analysis], facts: Sequence[Mapping[str, str]]) -> Table:
@@ -156,11 +156,11 @@ def _options(values: Mapping[str, object]) -> str:
     return ", ".join(f"{name}={value}" for name, value in values.items()) or "-"
 
 
-def _warnings(runs: Sequence[Analysis]) -> Iterator[Words]:
+def _warnings(runs: Sequence[Analysis]) -> Iterator[ReportText]:
     for run in runs:
         said = " ".join(_lacks(run))
         if said:
-            yield Words(f"{run.name}: {said}" if len(runs) > 1 else said, warning=True)
+            yield ReportText(f"{run.name}: {said}" if len(runs) > 1 else said, warning=True)
 
 
 def _lacks(run: Analysis) -> Iterator[str]:
@@ -193,16 +193,18 @@ _DECISIONS = ("decided", "answered", "rejected", "false_refusal", "false_accept"
 _KINDS = ("ANSWER", "ABSTAIN", "BLOCK")
 
 
-def decisions(runs: Sequence[Analysis]) -> Section:
+def decisions(runs: Sequence[Analysis]) -> ReportSection:
     """Return which decision was expected and which was taken."""
     told = [run for run in runs if run.confusion]
     if not told:
-        return Section("Decisions", (Words("Nothing was decided: no question was answered."),))
+        return ReportSection(
+            "Decisions", (ReportText("Nothing was decided: no question was answered."),)
+        )
     names = [name for name in _DECISIONS if any(name in run.all for run in told)]
     cells = tuple((run.name, *(with_interval(run.all.get(name)) for name in names)) for run in told)
     heads = ("Run", *map(title_of, names))
     figures = of_runs(len(runs), Table("Decisions that were right and wrong", heads, cells))
-    return Section("Decisions", (*(_confusion(run, len(runs)) for run in told), figures))
+    return ReportSection("Decisions", (*(_confusion(run, len(runs)) for run in told), figures))
 
 
 def _confusion(run: Analysis, runs: int) -> Table:
@@ -229,11 +231,11 @@ _RULE = (
 )
 
 
-def to_look_at(runs: Sequence[Analysis]) -> Section:
+def to_look_at(runs: Sequence[Analysis]) -> ReportSection:
     """The rules that hold of questions."""
     table = _rules(runs[0]) if len(runs) == 1 else _rules_of_runs(runs)
-    told = table if table.rows else Words("No rule holds of any question.")
-    return Section("What to look at", (told,))
+    told = table if table.rows else ReportText("No rule holds of any question.")
+    return ReportSection("What to look at", (told,))
 
 
 def _rules(run: Analysis) -> Table:
@@ -258,15 +260,17 @@ def _rules_of_runs(runs: Sequence[Analysis]) -> Table:
     return Table("Questions by rule", heads, rows, texts=2)
 
 
-def worst_questions(runs: Sequence[Analysis]) -> Section:
+def worst_questions(runs: Sequence[Analysis]) -> ReportSection:
     """The worst, with what was retrieved instead; of several runs those that most get wrong."""
     if len(runs) > 1:
-        return Section("Worst questions", (_of_most_runs(runs),))
+        return ReportSection("Worst questions", (_of_most_runs(runs),))
     told = worst(runs[0].scored)
     if not told:
-        return Section("Worst questions", (Words("Nothing is wrong with a question."),))
+        return ReportSection("Worst questions", (ReportText("Nothing is wrong with a question."),))
     of = f" The first {_WORST} of {len(told)}:" if len(told) > _WORST else ""
-    return Section("Worst questions", (Words(_RULE + of), *map(_question, told[:_WORST])))
+    return ReportSection(
+        "Worst questions", (ReportText(_RULE + of), *map(_question, told[:_WORST]))
+    )
 
 
 def _of_most_runs(runs: Sequence[Analysis]) -> Block:
@@ -282,7 +286,7 @@ def _of_most_runs(runs: Sequence[Analysis]) -> Block:
 
     ids_ = sorted((id_ for id_, same in asked.items() if any(map(is_wrong, same))), key=order)
     if not ids_:
-        return Words("Nothing is wrong with a question.")
+        return ReportText("Nothing is wrong with a question.")
     rows = tuple(
         (
             id_,
@@ -312,7 +316,7 @@ def _mean_closeness(same: Sequence[Scored]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-def errors(runs: Sequence[Analysis]) -> Section:
+def errors(runs: Sequence[Analysis]) -> ReportSection:
     """Return why nothing came back."""
     rows = tuple(
         (run.name, shortened(error), ids(questions), str(len(questions)))
@@ -320,13 +324,13 @@ def errors(runs: Sequence[Analysis]) -> Section:
         for error, questions in list(run.errors.items())[:_ERRORS]
     )
     if not rows:
-        return Section("Errors", (Words("Every question that was asked has a reply."),))
+        return ReportSection("Errors", (ReportText("Every question that was asked has a reply."),))
     heads = ("Run", "Error", "Questions", "Count")
     table = Table("Most frequent first", heads, rows, texts=3)
-    return Section("Errors", (of_runs(len(runs), table),))
+    return ReportSection("Errors", (of_runs(len(runs), table),))
 
 
-def _question(one: Scored) -> Section:
+def _question(one: Scored) -> ReportSection:
     facts = Table(f"Question {one.label.id}", ("", ""), tuple(_question_facts(one)), texts=2)
     passages = tuple(
         _passage(rank, passage, one)
@@ -334,9 +338,9 @@ def _question(one: Scored) -> Section:
     )
     title = shortened(one.label.question, 200)
     if not passages:
-        return Section(title, (facts, Words("No passage came back.")))
+        return ReportSection(title, (facts, ReportText("No passage came back.")))
     heads = ("Retrieved", "Place", "Gold", "Best signal", "Rank", "Score")
-    return Section(title, (facts, Table("What was retrieved", heads, passages, texts=4)))
+    return ReportSection(title, (facts, Table("What was retrieved", heads, passages, texts=4)))
 
 
 def _question_facts(one: Scored) -> Iterator[tuple[str, str]]:
@@ -395,24 +399,24 @@ _SIDE_BY_SIDE = (
 )
 
 
-def summary(runs: Sequence[Analysis]) -> Section:
+def summary(runs: Sequence[Analysis]) -> ReportSection:
     """The figures that matter most; of several runs a row for each."""
-    blocks: list[Block] = [Words(INTERVALS)]
+    blocks: list[Block] = [ReportText(INTERVALS)]
     if len(runs) > 1:
         blocks.append(_side_by_side(runs))
     elif named := _named(runs[0]):
         blocks.append(_figures("Figures over all questions", runs[0], named))
     else:
-        blocks = [Words("No question has a figure.", warning=True)]
-    return Section("Summary", tuple(blocks))
+        blocks = [ReportText("No question has a figure.", warning=True)]
+    return ReportSection("Summary", tuple(blocks))
 
 
-def all_figures(runs: Sequence[Analysis]) -> Section:
+def all_figures(runs: Sequence[Analysis]) -> ReportSection:
     """Everything that was measured."""
     tables = tuple(
         _figures(f"All figures of {run.name}", run, in_order(run.all), folded=True) for run in runs
     )
-    return Section("All figures", tables)
+    return ReportSection("All figures", tables)
 
 
 def in_order(figures: Iterable[str]) -> list[str]:
@@ -463,7 +467,7 @@ def _side_by_side(runs: Sequence[Analysis]) -> Table:
     return Table("The runs side by side", heads, rows)
 
 
-def took(runs: Sequence[Analysis]) -> Section:
+def took(runs: Sequence[Analysis]) -> ReportSection:
     """A row for each run, and the time of each stage."""
     heads = (
         "Run", "Questions", "Failed", "Asked again", "Fallbacks", "p50 s", "p95 s",
@@ -486,7 +490,7 @@ def took(runs: Sequence[Analysis]) -> Section:
         named = ("Run", "Stage", "p50 ms", "p95 ms", "Questions")
         each = Table("Milliseconds of each stage", named, stages, texts=2)
         blocks.append(of_runs(len(runs), each))
-    return Section("Operations", tuple(blocks))
+    return ReportSection("Operations", tuple(blocks))
 
 
 def _time_row(run: Analysis) -> tuple[str, ...]:
@@ -507,7 +511,7 @@ def _time_row(run: Analysis) -> tuple[str, ...]:
     )
 
 
-Sections = Sequence[tuple[str, Callable[[Sequence[Analysis]], Section]]]
+Sections = Sequence[tuple[str, Callable[[Sequence[Analysis]], ReportSection]]]
 """Titles, and what makes a section of runs."""
 
 SECTIONS: Sections = (
@@ -536,13 +540,13 @@ def report_of(runs: Sequence[Analysis], faults: Faults, sections: Sections = SEC
 
 def _section(
     title: str,
-    make: Callable[[Sequence[Analysis]], Section],
+    make: Callable[[Sequence[Analysis]], ReportSection],
     runs: Sequence[Analysis],
     faults: Faults,
-) -> Section:
+) -> ReportSection:
     made = faults.attempt("report", title, lambda: make(runs))
-    if isinstance(made, Fault):
-        return Section(
-            title, (Words(f"This part could not be written: {made.error}", warning=True),)
+    if isinstance(made, ReportFault):
+        return ReportSection(
+            title, (ReportText(f"This part could not be written: {made.error}", warning=True),)
         )
     return made

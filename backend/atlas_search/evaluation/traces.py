@@ -50,7 +50,7 @@ class Marks:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Counts:
+class StageCounts:
     """Passages by corpus at each stage; a stage of which nothing was told is empty.
 
     `available` could be found at all; `depth` was asked of each leg, 0 if that was not told.
@@ -89,7 +89,7 @@ class Trace:
     question: str
     kept_answer: bool
     follow_up: bool
-    counts: Counts
+    counts: StageCounts
     imbalance: Mapping[str, float]
     citations: int | None
     cited: frozenset[str]
@@ -156,9 +156,9 @@ def mean_marks(annotations: Iterable[tuple[str, float]]) -> dict[str, Marks]:
     return {name: Marks(len(of), sum(of) / len(of)) for name, of in sorted(found.items())}
 
 
-def _counts(attributes: Attributes) -> Counts:
+def _counts(attributes: Attributes) -> StageCounts:
     stages = ("available", "dense", "lexical", "candidates", "kept", "cited")
-    return Counts(
+    return StageCounts(
         depth=_whole(attributes, "large_retrieval_size") or 0,
         **{
             stage: {corpus: int(count) for corpus, count in _below(attributes, stage).items()}
@@ -231,7 +231,7 @@ MODEL_CALL = "generate"
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class TraceFilter:
     """Filter of traces: of these kinds, of a target or composite target, begun at `since` or later.
 
     What is empty or None asks for nothing.
@@ -243,14 +243,14 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Phoenix:
+class PhoenixProject:
     """The project of a Phoenix that traces are read from, and the headers that it asks for."""
 
     address: str
     project: str
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
-    def traces(self, wanted: Wanted) -> Iterator[Trace]:
+    def traces(self, wanted: TraceFilter) -> Iterator[Trace]:
         """Yield the traces wanted, the last begun first; pages are asked for as they are needed."""
         query: dict[str, Any] = {
             "parent_id": "null",
@@ -321,10 +321,10 @@ class Phoenix:
                 ) from error
 
 
-def open_phoenix(settings: Settings) -> Phoenix:
+def open_phoenix(settings: Settings) -> PhoenixProject:
     """The configured one, or that which `atlas run` starts."""
     at = configured_phoenix(settings)
-    return Phoenix(at.base, settings.phoenix_project_name, at.headers)
+    return PhoenixProject(at.base, settings.phoenix_project_name, at.headers)
 
 
 SEARCHING = ("ask", "search")
@@ -408,7 +408,7 @@ def verdict(trace: Trace) -> Verdict:
     return "equal" if all(each.as_due for each in depths(counts)) else "unequal"
 
 
-def depths(counts: Counts) -> Iterator[CorpusDepth]:
+def depths(counts: StageCounts) -> Iterator[CorpusDepth]:
     """Each corpus that was searched, by its id; one that gave nothing too."""
     for corpus in sorted({*counts.available, *counts.dense, *counts.lexical}):
         available = counts.available.get(corpus, 0)
@@ -433,7 +433,7 @@ REASONS: Mapping[LeftOut, str] = {
 }
 
 
-class Asked(NamedTuple):
+class QuestionKey(NamedTuple):
     """Key by which questions are the same. The collection is empty if it need not be the same."""
 
     question: str
@@ -443,10 +443,10 @@ class Asked(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class AnswerPair:
     """The last answers of both targets to one question."""
 
-    asked: Asked
+    asked: QuestionKey
     first: Trace
     second: Trace
 
@@ -462,12 +462,12 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Pairs:
+class CommonQuestions:
     """The common questions of two targets, in alphabetical order and at least one, and how many
     other answers each target gave, by the reason why they are left out."""
 
     names: tuple[str, str]
-    pairs: tuple[Pair, ...]
+    pairs: tuple[AnswerPair, ...]
     left_out: tuple[Mapping[LeftOut, int], Mapping[LeftOut, int]]
 
     def side(self, number: int) -> list[Trace]:
@@ -475,7 +475,9 @@ class Pairs:
         return [(pair.first, pair.second)[number] for pair in self.pairs]
 
 
-def pair_traces(names: tuple[str, str], first: Iterable[Trace], second: Iterable[Trace]) -> Pairs:
+def pair_traces(
+    names: tuple[str, str], first: Iterable[Trace], second: Iterable[Trace]
+) -> CommonQuestions:
     """Pair the answers of two targets, or composite targets, each given the last first.
 
     Those of two targets must be of the same collection. A composite target names its own, so that
@@ -487,30 +489,30 @@ def pair_traces(names: tuple[str, str], first: Iterable[Trace], second: Iterable
     common = sorted(set(chosen[0].answers) & set(chosen[1].answers))
     if not common:
         raise RequestError(_nothing_common(names, given, chosen))
-    pairs = tuple(Pair(asked, *(each.answers[asked] for each in chosen)) for asked in common)
+    pairs = tuple(AnswerPair(asked, *(each.answers[asked] for each in chosen)) for asked in common)
     left_out = [_left_out(each, common) for each in chosen]
-    return Pairs(names, pairs, (left_out[0], left_out[1]))
+    return CommonQuestions(names, pairs, (left_out[0], left_out[1]))
 
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
     """The last answer to each question, how many there were, and what was left out."""
 
-    answers: Mapping[Asked, Trace]
-    times: Mapping[Asked, int]
+    answers: Mapping[QuestionKey, Trace]
+    times: Mapping[QuestionKey, int]
     left_out: Mapping[LeftOut, int]
 
 
 def _choose(given: Sequence[Trace], *, with_collection: bool) -> _Chosen:
-    answers: dict[Asked, Trace] = {}
-    times: Counter[Asked] = Counter()
+    answers: dict[QuestionKey, Trace] = {}
+    times: Counter[QuestionKey] = Counter()
     left_out: Counter[LeftOut] = Counter()
     for trace in given:
         if reason := _unfit(trace):
             left_out[reason] += 1
             continue
         collection = trace.collection if with_collection else ""
-        asked = Asked(trace.question, trace.corpus_filter, trace.mode, collection)
+        asked = QuestionKey(trace.question, trace.corpus_filter, trace.mode, collection)
         answers.setdefault(asked, trace)
         times[asked] += 1
     return _Chosen(answers, times, left_out)
@@ -530,7 +532,7 @@ def _is_composite(name: str, given: Sequence[Trace]) -> bool:
     return any(trace.composite_target == name != trace.target for trace in given)
 
 
-def _left_out(chosen: _Chosen, common: Sequence[Asked]) -> dict[LeftOut, int]:
+def _left_out(chosen: _Chosen, common: Sequence[QuestionKey]) -> dict[LeftOut, int]:
     """Counts that are not 0, in the order of REASONS."""
     compared = set(common)
     counts = Counter(chosen.left_out)
@@ -580,7 +582,7 @@ class Side:
     marks: Mapping[str, Marks]
 
 
-def compare_sides(pairs: Pairs, told: Iterable[Told]) -> tuple[Side, Side]:
+def compare_sides(pairs: CommonQuestions, told: Iterable[Told]) -> tuple[Side, Side]:
     """Sum both sides up. `told` has every trace of the pairs, in any order."""
     by_id = {each.trace.trace_id: each for each in told}
     sides = [

@@ -34,7 +34,7 @@ from atlas_search.core.registry import require
 from atlas_search.core.stop import Stop
 from atlas_search.providers.chat import ChatOptions, Ended, Health, Message, ModelCalls, Usage
 from atlas_search.providers.http import (
-    Answered,
+    ErrorStatus,
     Fault,
     Garbled,
     Provider,
@@ -259,7 +259,7 @@ async def _look_up(account: Account, model: str) -> Health:
             f"network and {provider.address_setting}.",
         )
     except Fault as fault:
-        unlisted = isinstance(fault, Answered) and fault.status == 404
+        unlisted = isinstance(fault, ErrorStatus) and fault.status == 404
         if unlisted and not account.lists_all:  # servers of one's own need not have a list
             return Health(True)
         return Health(False, str(explain(fault, provider, model)))
@@ -548,7 +548,7 @@ def _faults() -> Iterator[None]:
         yield
     except APIStatusError as error:
         body, headers = error.response.text, error.response.headers
-        raise Answered(error.status_code, body, retry_after(headers)) from error
+        raise ErrorStatus(error.status_code, body, retry_after(headers)) from error
     except APIConnectionError as error:
         raise to_lost(error.__cause__ or error) from error
     except APIError as error:  # sent in the stream

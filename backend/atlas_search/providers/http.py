@@ -30,7 +30,7 @@ class Fault(Exception):
     """The seconds the server asks to wait; 0 if it does not say."""
 
 
-class Answered(Fault):
+class ErrorStatus(Fault):
     """The server answered that it will not, with an HTTP status."""
 
     def __init__(self, status: int, body: str, retry_after: float):
@@ -87,7 +87,7 @@ class Provider:
 
 def passes(fault: BaseException) -> bool:
     """Return True if the same request may well succeed in a moment."""
-    if isinstance(fault, Answered):
+    if isinstance(fault, ErrorStatus):
         no_credit = "insufficient_quota" in fault.body  # OpenAI's 429 for an empty account
         return fault.status in (408, 429, *range(500, 600)) and not no_credit
     return isinstance(fault, Lost) and fault.passing
@@ -98,19 +98,19 @@ def explain(fault: Fault, provider: Provider, model: str) -> AtlasError:
     text = excerpt(provider.mask(str(fault)))
     server, address = provider.server, provider.address_setting
     match fault:
-        case Answered(status=401 | 403):
+        case ErrorStatus(status=401 | 403):
             return provider.refused_key(
                 f"{server} refuses the key ({text}). Set {provider.key_setting} in the environment "
                 "or .env to a valid one."
             )
-        case Answered(status=429):
+        case ErrorStatus(status=429):
             rate = provider.rate_setting
             lower = f", or lower {rate} to what your plan allows" if rate else ""
             return provider.unavailable(
                 f"{server} takes no more requests for now ({text}). Try again later{lower}.",
                 fault.retry_after,
             )
-        case Answered(status=status) if status in range(400, 500) and not passes(fault):
+        case ErrorStatus(status=status) if status in range(400, 500) and not passes(fault):
             sizes = f", and that {provider.sizes}" if provider.sizes else ""
             return provider.refused(
                 f"{server} refuses the request for the model {model} ({text}). Check "

@@ -35,7 +35,7 @@ from atlas_search.core.errors import (
 )
 from atlas_search.providers.embedding import EmbedderInfo
 from atlas_search.providers.http import (
-    Answered,
+    ErrorStatus,
     Fault,
     Garbled,
     Provider,
@@ -149,7 +149,7 @@ class MistralApi:
         except MistralError as error:
             if error.status_code == 200:
                 raise Garbled(f"200: {error.body}") from error
-            raise Answered(error.status_code, error.body, retry_after(error.headers)) from error
+            raise ErrorStatus(error.status_code, error.body, retry_after(error.headers)) from error
         except UnicodeDecodeError as error:
             raise Garbled(str(error)) from error
 

@@ -6,7 +6,7 @@ https://github.com/zotero/zotero, `chrome/content/zotero/xpcom/server/server_con
 from collections.abc import Sequence
 
 from atlas_search.core.errors import Unavailable
-from atlas_search.providers.http import Answered, Fault, Lost, http_faults
+from atlas_search.providers.http import ErrorStatus, Fault, Lost, http_faults
 
 LOCAL = "http://127.0.0.1:23119"
 """The address at which Zotero listens."""
@@ -50,15 +50,15 @@ def save_items(address: str, items: Sequence[object], session: str, uri: str) ->
                 trust_env=False,
             )
         if response.status_code != httpx2.codes.CREATED:
-            raise Answered(response.status_code, response.text, 0.0)
-    except Answered as fault:
+            raise ErrorStatus(response.status_code, response.text, 0.0)
+    except ErrorStatus as fault:
         raise Unavailable(_refused(fault)) from fault
     except Fault as fault:
         reached = isinstance(fault, Lost) and not str(fault).startswith("Connect")
         raise Unavailable(_SLOW if reached else _ABSENT) from fault
 
 
-def _refused(fault: Answered) -> str:
+def _refused(fault: ErrorStatus) -> str:
     if "libraryEditable" in fault.body:
         return "The library that is chosen in Zotero cannot be changed. Choose another in Zotero."
     if fault.status == 412:

@@ -15,7 +15,7 @@ from lxml import etree
 
 from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.archive import BadArchive, is_damage, open_archive, part, xml_parser
-from atlas_search.readers.docx_styles import Style, Styles, W, is_on, styles_of
+from atlas_search.readers.docx_styles import ParagraphStyle, Styles, W, is_on, styles_of
 from atlas_search.readers.markup import (
     Heading,
     header_of,
@@ -101,7 +101,7 @@ class Body:
         for box in boxes:
             yield from self.paragraphs(box)
 
-    def _numbered(self, text: str, style: Style) -> str:
+    def _numbered(self, text: str, style: ParagraphStyle) -> str:
         """The text behind its number, which stands after the page breaks at its beginning."""
         number = self.styles.numbering.number(style.list, style.depth) if self.counts else ""
         first = _WORD.search(text)

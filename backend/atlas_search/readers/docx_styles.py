@@ -43,7 +43,7 @@ class Definition:
 
 
 @dataclass(slots=True)
-class Numbering:
+class ListNumbering:
     """Counts the paragraphs of all lists. `styled` are the levels that styles stand for, by list
     and style."""
 
@@ -92,7 +92,7 @@ def is_on(switch: etree._Element | None) -> bool:
     return switch is not None and switch.get(f"{W}val", "1") not in ("0", "false", "off")
 
 
-def numbering_of(numbering: etree._Element) -> Numbering:
+def numbering_of(numbering: etree._Element) -> ListNumbering:
     """From the tree of `numbering.xml`."""
     abstract = {
         each.get(f"{W}abstractNumId", ""): each for each in numbering.iter(f"{W}abstractNum")
@@ -120,7 +120,7 @@ def numbering_of(numbering: etree._Element) -> Numbering:
         styled |= {
             (id_, style): _depth(e) for e in elements if (style := _number_value(e, "pStyle"))
         }
-    return Numbering(lists, styled)
+    return ListNumbering(lists, styled)
 
 
 def _level(element: etree._Element) -> Level:
@@ -183,7 +183,7 @@ _LONGEST_CHAIN = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Style:
+class ParagraphStyle:
     """The style of a paragraph.
 
     `level` is that of a heading, 0 for text; `list` and `depth` say by which list and on which of
@@ -217,15 +217,15 @@ class Styles:
 
     chains: Mapping[str, tuple[_Own, ...]]
     default: str
-    numbering: Numbering
+    numbering: ListNumbering
 
-    def of(self, properties: etree._Element | None) -> Style:
+    def of(self, properties: etree._Element | None) -> ParagraphStyle:
         """The style of a paragraph with these properties (`w:pPr`)."""
         id_ = _style_value(properties, "pStyle") or self.default
         chain = (_own(properties), *self.chains.get(id_, ()))
         list_ = next((one.list for one in chain if one.list is not None), "")
         depth = self._depth(list_, chain)
-        return Style(
+        return ParagraphStyle(
             level=next((one.level for one in chain if one.level is not None), 0),
             list=list_,
             depth=depth,

@@ -29,7 +29,7 @@ from atlas_search.core.addresses import address_fault
 from atlas_search.core.errors import SourceError
 from atlas_search.core.ids import check_id
 from atlas_search.providers.http import (
-    Answered,
+    ErrorStatus,
     Fault,
     Lost,
     http_faults,
@@ -38,7 +38,12 @@ from atlas_search.providers.http import (
     retry_after,
     wait_as_asked,
 )
-from atlas_search.readers.network import PublicNetwork, PublicTransport, Refused, allowed_hosts
+from atlas_search.readers.network import (
+    PublicNetwork,
+    PublicTransport,
+    RequestRefused,
+    allowed_hosts,
+)
 
 if TYPE_CHECKING:
     from protego import Protego
@@ -227,9 +232,9 @@ class PoliteSession:
         for _ in range(_REDIRECTS + 1):
             url = url.copy_with(raw_path=url.raw_path, fragment=None)
             if url.scheme not in ("http", "https"):
-                raise Refused("it redirects to an address that is neither http nor https")
+                raise RequestRefused("it redirects to an address that is neither http nor https")
             if fault := address_fault(str(url)):
-                raise Refused(f"it redirects to an address that {fault}")
+                raise RequestRefused(f"it redirects to an address that {fault}")
             self._network.check(url.raw_host.decode("ascii"))
             check(url)
             # what a tag says holds for its own address only
@@ -238,7 +243,7 @@ class PoliteSession:
             if isinstance(got, Page):
                 return got
             url = got
-        raise Refused("it redirects again and again")
+        raise RequestRefused("it redirects again and again")
 
     def _ask(self, url: URL, types: frozenset[str], known: Page | None) -> Page | URL:
         """Fetch one address, or return the one to which it redirects."""
@@ -255,9 +260,11 @@ class PoliteSession:
             origin = _origin(url, response)
             if "," in response.headers.get("content-encoding", ""):
                 # each would multiply what the one before it gives
-                raise Refused("its server compresses it more than once")
+                raise RequestRefused("its server compresses it more than once")
             if types and origin.media_type not in types:
-                raise Refused(f"not a web page but {origin.media_type or 'of no stated type'}")
+                raise RequestRefused(
+                    f"not a web page but {origin.media_type or 'of no stated type'}"
+                )
             return Page(self._content(response), origin)
 
     def _pause(self, host: str) -> None:
@@ -273,7 +280,7 @@ class PoliteSession:
         for block in response.iter_bytes():
             content += block
             if len(content) > most:
-                raise Refused(
+                raise RequestRefused(
                     f"longer than {most / MEGABYTE:g} MB: save it by hand if it is wanted"
                 )
             self._network.check_time()
@@ -283,9 +290,9 @@ class PoliteSession:
 def reason(fault: Fault) -> str:
     """Describe a fault in a few words."""
     match fault:
-        case Refused():
+        case RequestRefused():
             return str(fault)
-        case Answered():
+        case ErrorStatus():
             return f"HTTP {fault.status} {fault.body}".rstrip()
         case Lost() if isinstance(fault.__cause__, TimeoutException):
             return "no answer in time"
@@ -294,9 +301,9 @@ def reason(fault: Fault) -> str:
 
 def _refusal(response: Response) -> Fault:
     wait = retry_after(response.headers)
-    fault = Answered(response.status_code, response.reason_phrase, wait)
+    fault = ErrorStatus(response.status_code, response.reason_phrase, wait)
     if passes(fault) and wait > _LONGEST_WAIT:
-        return Refused(f"its server asks to wait {wait:.0f} s; fetch it later")
+        return RequestRefused(f"its server asks to wait {wait:.0f} s; fetch it later")
     return fault
 
 
@@ -351,9 +358,9 @@ class Robots:
             self._rules[address] = self._read(address, host)
         rules = self._rules[address]
         if isinstance(rules, str):
-            raise Refused(rules)
+            raise RequestRefused(rules)
         if not rules.can_fetch(str(url), AGENT):
-            raise Refused(f"{address} does not allow it")
+            raise RequestRefused(f"{address} does not allow it")
 
     def _read(self, address: str, host: str) -> "Protego | str":
         """The rules, or why there can be none."""
@@ -361,7 +368,7 @@ class Robots:
         try:
             text = self._session.get(address).content[:_READ].decode("utf-8-sig", "replace")
         except Fault as fault:
-            if not isinstance(fault, Answered) or passes(fault):
+            if not isinstance(fault, ErrorStatus) or passes(fault):
                 return f"{address} cannot be read, so nothing is allowed: {reason(fault)}"
         from protego import Protego
 
@@ -389,14 +396,14 @@ class Listed:
 
 
 @dataclass(frozen=True)
-class Failure:
+class FailedAddress:
     """An address that gave no page, or no new one, and why."""
 
     url: str
     reason: str
 
 
-def read_list(path: Path) -> tuple[list[Listed], list[Failure]]:
+def read_list(path: Path) -> tuple[list[Listed], list[FailedAddress]]:
     """The addresses of a list in order, each once a corpus, and the lines that are none.
 
     Raises SourceError for a list that cannot be read, a `[corpus]` that cannot be one, and if there
@@ -411,7 +418,7 @@ def read_list(path: Path) -> tuple[list[Listed], list[Failure]]:
             heading = text.removeprefix("[").removesuffix("]").strip()
             corpus = check_id(heading, f"{path}, line {number}")
         elif text and (fault := _fault(text)):
-            failures.append(Failure(text, f"line {number}: {fault}"))
+            failures.append(FailedAddress(text, f"line {number}: {fault}"))
         elif text:
             listed.setdefault(Listed(corpus, urldefrag(text).url))
     if not listed and not failures:
@@ -459,7 +466,7 @@ class FetchReport:
     """The pages of a list as files, and the addresses that gave none, or no new one."""
 
     pages: tuple[Path, ...]
-    failures: tuple[Failure, ...]
+    failures: tuple[FailedAddress, ...]
 
 
 def fetch_urls(
@@ -483,7 +490,9 @@ def fetch_urls(
                     page = session.get(item.url, robots.check, _MEDIA_TYPES, page)
                 _keep(item, path, page, paths)
             except Fault as fault:
-                failures.append(Failure(item.url, _explain_kept(item, path, reason(fault), paths)))
+                failures.append(
+                    FailedAddress(item.url, _explain_kept(item, path, reason(fault), paths))
+                )
             progress(done, len(listed))
     remove_pages(folder, frozenset(paths.values()))
     return FetchReport(tuple(paths.values()), tuple(failures))
@@ -498,7 +507,7 @@ def _find_held(path: Path, folder: Path) -> Page | None:
 def _keep(item: Listed, path: Path, page: Page, paths: _Paths) -> None:
     url = page.origin.url
     if (item.corpus, url) in paths:
-        raise Refused(f"another address of the corpus leads to the same page, {url}")
+        raise RequestRefused(f"another address of the corpus leads to the same page, {url}")
     save_page(path, *page)
     paths[item.corpus, url] = path
 

@@ -475,7 +475,7 @@ def _values(text: str | None) -> list[str]:
     return [line] if line else []
 
 
-class Unreadable(ValueError):
+class UnreadablePage(ValueError):
     """A page that cannot be parsed in full; says why and what to do."""
 
 
@@ -493,9 +493,9 @@ def parse(content: str, *, xml: bool) -> HtmlElement:
     try:
         page = document_fromstring(content.encode("utf-8", "replace"), parser=parser)
     except etree.ParserError as error:
-        raise Unreadable("it holds no text") from error
+        raise UnreadablePage("it holds no text") from error
     if any(entry.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT for entry in parser.error_log):
-        raise Unreadable(
+        raise UnreadablePage(
             "its elements are nested too deeply for the parser, which would drop the rest; "
             "save it as text"
         )
@@ -539,7 +539,7 @@ class HtmlReader:
             content, remark = decode(path, origin.charset, encoding)
             xml = path.suffix.lower() == ".xhtml" or origin.media_type == XHTML
             page = parse(content, xml=xml)
-        except (DamagedNote, Undecodable, Unreadable) as error:
+        except (DamagedNote, Undecodable, UnreadablePage) as error:
             yield Skipped(str(error))
         else:
             yield _draft(page, origin, remark, self.whole_page)

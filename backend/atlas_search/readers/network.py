@@ -31,7 +31,7 @@ _LOCAL = tuple(map(ip_network, ("168.63.129.16", "192.0.0.0/24", "fec0::/10")))
 """Networks that look public, but at which a cloud or an office answers its own machines."""
 
 
-class Refused(Fault):
+class RequestRefused(Fault):
     """A request that is not made, or an answer that is not taken. Says why."""
 
 
@@ -95,13 +95,13 @@ class PublicNetwork(NetworkBackend):
     def check_time(self) -> None:
         """Raise Refused if an answer takes too long."""
         if self._clock() > self._until:
-            raise Refused(f"not complete after {self._seconds:g} s")
+            raise RequestRefused(f"not complete after {self._seconds:g} s")
 
     def count(self, received: int) -> None:
         """Raise Refused if an answer is too long."""
         self._received += received
         if self._received > self._max_bytes:
-            raise Refused("more than a page of that length can take came over the wire")
+            raise RequestRefused("more than a page of that length can take came over the wire")
 
     def connect_tcp(
         self,
@@ -136,7 +136,7 @@ class PublicNetwork(NetworkBackend):
         addresses = list(dict.fromkeys(ip_address(entry[4][0]) for entry in entries))
         for address in addresses:
             if not self._allowed.may_reach(host, address) and (what := what_is(address)):
-                raise Refused(_refusal(host, address, what))
+                raise RequestRefused(_refusal(host, address, what))
         return addresses
 
     def _check_peer(self, host: str, address: Address, stream: NetworkStream) -> None:
@@ -145,7 +145,7 @@ class PublicNetwork(NetworkBackend):
         own = connected.getsockname()[0] == connected.getpeername()[0]
         if own and not self._allowed.may_reach(host, address):
             stream.close()
-            raise Refused(_refusal(host, address, "this machine"))
+            raise RequestRefused(_refusal(host, address, "this machine"))
 
 
 class PublicTransport(HTTPTransport):

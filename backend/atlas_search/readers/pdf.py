@@ -35,7 +35,7 @@ _NUMBER_FIRST = re.compile(r"\s*\d+\s+(?=\S)")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PrintedLine:
     """A printed line: the height of its base, and how far it reaches from left to right.
 
     One without text is a blank line. `words_left` and `words_right` are the ends of what stands
@@ -51,7 +51,7 @@ class Line:
     words_right: float = 0.0
 
 
-def printed_lines(page: PdfPage) -> list[Line]:
+def printed_lines(page: PdfPage) -> list[PrintedLine]:
     """The lines of a page as pdfium orders them.
 
     Text outside the visible area, such as printers' marks, is left out, and so are the numbers of
@@ -64,7 +64,7 @@ def printed_lines(page: PdfPage) -> list[Line]:
         textpage.close()
 
 
-def without_running_lines(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
+def without_running_lines(pages: Sequence[Sequence[PrintedLine]]) -> list[list[PrintedLine]]:
     """The lines of all pages without running heads and feet."""
     filled = [[line for line in page if line.text] for page in pages]
     from_top = [sorted(page, key=lambda line: (-line.height, line.left)) for page in filled]
@@ -77,13 +77,13 @@ def without_running_lines(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
     return [[line for line in page if id(line) not in dropped] for page in pages]
 
 
-def _lines(textpage: PdfTextPage, area: Sequence[float]) -> Iterator[Line]:
+def _lines(textpage: PdfTextPage, area: Sequence[float]) -> Iterator[PrintedLine]:
     """Lines in order."""
     characters = page_characters(textpage)
     for match in re.finditer(rf"([^\n{BROKEN}]*)([\n{BROKEN}]|$)", characters):
         filled = [match.start() + blank.start() for blank in re.finditer(r"\S", match[1])]
         if not filled:
-            yield Line("", 0.0, 0.0, 0.0, broken=False)
+            yield PrintedLine("", 0.0, 0.0, 0.0, broken=False)
             continue
         sample = [filled[0], filled[len(filled) // 2], filled[-1]]
         places = [_origin(textpage, index) for index in sample]
@@ -91,7 +91,7 @@ def _lines(textpage: PdfTextPage, area: Sequence[float]) -> Iterator[Line]:
             height = median(y for _, y in places)
             left, right = places[0][0], places[2][0]
             words = [_origin(textpage, match.start() + at)[0] for at in _page_words(match[1])]
-            yield Line(_text(match[1]), height, left, right, match[2] == BROKEN, *words)
+            yield PrintedLine(_text(match[1]), height, left, right, match[2] == BROKEN, *words)
 
 
 def _page_words(characters: str) -> tuple[int, int]:
@@ -103,7 +103,7 @@ def _page_words(characters: str) -> tuple[int, int]:
     return first.end() if first else len(characters) - len(characters.lstrip()), len(before) - 1
 
 
-def _without_margin(lines: list[Line]) -> list[Line]:
+def _without_margin(lines: list[PrintedLine]) -> list[PrintedLine]:
     """The lines without numbers that count them: 1, 2, 3, ... below each other at the left."""
     numbers = sorted((line for line in lines if line.text.isdecimal()), key=lambda line: line.left)
     column = [line for line in numbers if line.left - numbers[0].left <= NEAR]
@@ -331,7 +331,7 @@ def _pages(document: PdfDocument) -> tuple[list[str], list[int]]:
     """The text of each page, and the numbers of those that pdfium could not load."""
     from atlas_search.readers.pdf_paragraphs import page_text, without_line_numbers
 
-    pages: list[list[Line]] = []
+    pages: list[list[PrintedLine]] = []
     unreadable = []
     for index in range(len(document)):
         try:

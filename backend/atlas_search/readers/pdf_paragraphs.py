@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from atlas_search.readers.pdf import BROKEN, NEAR, Line
+from atlas_search.readers.pdf import BROKEN, NEAR, PrintedLine
 from atlas_search.readers.print import are_prose, goes_on, nearly_widest
 from atlas_search.readers.speech_openings import begins_speech
 
@@ -38,24 +38,28 @@ class _Number:
 
     value: int
     place: float
-    line: Line
-    rest: Line
+    line: PrintedLine
+    rest: PrintedLine
 
 
-def without_line_numbers(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
+def without_line_numbers(pages: Sequence[Sequence[PrintedLine]]) -> list[list[PrintedLine]]:
     """The lines of all pages without the numbers 5, 10, 15 ... that count them."""
     by_page = [_columns(page, _LEAST) for page in pages]
     places = [number.place for columns in by_page for column in columns for number in column]
     return [_without(page, _columns(page, 1, places) if places else []) for page in pages]
 
 
-def _without(page: Sequence[Line], columns: Sequence[Sequence[_Number]]) -> list[Line]:
+def _without(
+    page: Sequence[PrintedLine], columns: Sequence[Sequence[_Number]]
+) -> list[PrintedLine]:
     rest = {id(number.line): number.rest for column in columns for number in column}
     lines = [rest.get(id(line), line) for line in page]
     return [now for line, now in zip(page, lines, strict=True) if now.text or not line.text]
 
 
-def _columns(page: Sequence[Line], least: int, places: Sequence[float] = ()) -> list[list[_Number]]:
+def _columns(
+    page: Sequence[PrintedLine], least: int, places: Sequence[float] = ()
+) -> list[list[_Number]]:
     """The columns of numbers at the left and at the right; `places` are those to look at."""
     filled = [line for line in page if line.text]
     sides = (_at_left(filled), _at_right(filled))
@@ -63,7 +67,7 @@ def _columns(page: Sequence[Line], least: int, places: Sequence[float] = ()) -> 
     return [column for column in columns if len(column) >= least]
 
 
-def _at_left(lines: Sequence[Line]) -> Iterator[_Number]:
+def _at_left(lines: Sequence[PrintedLine]) -> Iterator[_Number]:
     for line in lines:
         match = _FIRST.match(line.text)
         if match and line.words_left - line.left >= _APART:
@@ -73,7 +77,7 @@ def _at_left(lines: Sequence[Line]) -> Iterator[_Number]:
             yield _Number(int(line.text[:9]), line.left, line, replace(line, text=""))
 
 
-def _at_right(lines: Sequence[Line]) -> Iterator[_Number]:
+def _at_right(lines: Sequence[PrintedLine]) -> Iterator[_Number]:
     for line in lines:
         if match := _LAST.search(line.text):
             if line.right - line.words_right >= _APART:
@@ -86,7 +90,7 @@ def _at_right(lines: Sequence[Line]) -> Iterator[_Number]:
 
 
 def _counting(
-    numbers: Sequence[_Number], lines: Sequence[Line], places: Sequence[float]
+    numbers: Sequence[_Number], lines: Sequence[PrintedLine], places: Sequence[float]
 ) -> list[_Number]:
     """The numbers 5, 10, 15 ... from the top, if they stand outside the text they count."""
     column: list[_Number] = []
@@ -103,7 +107,7 @@ def _counting(
     return column if is_column and is_sure else []
 
 
-def _beside(numbers: Sequence[_Number], lines: Sequence[Line]) -> list[Line]:
+def _beside(numbers: Sequence[_Number], lines: Sequence[PrintedLine]) -> list[PrintedLine]:
     """Return the lines at the height of the numbers and between them, without them."""
     top, bottom = numbers[0].line.height + _ONE_BASE, numbers[-1].line.height - _ONE_BASE
     rest = {id(number.line): number.rest for number in numbers}
@@ -111,12 +115,12 @@ def _beside(numbers: Sequence[_Number], lines: Sequence[Line]) -> list[Line]:
     return [line for line in beside if line.text]
 
 
-def _is_outside(numbers: Sequence[_Number], beside: Sequence[Line]) -> bool:
+def _is_outside(numbers: Sequence[_Number], beside: Sequence[PrintedLine]) -> bool:
     left, right = (pick(number.place for number in numbers) for pick in (max, min))
     return all(line.left > left for line in beside) or all(line.right < right for line in beside)
 
 
-def _is_prose(lines: Sequence[Line]) -> bool:
+def _is_prose(lines: Sequence[PrintedLine]) -> bool:
     """Say if sentences go on from line to line, and from full ones."""
     if max((len(line.text) for line in lines), default=0) < _LEAST_LINE:
         return False
@@ -127,7 +131,7 @@ def _is_prose(lines: Sequence[Line]) -> bool:
     return are_prose(open_, len(lines) - 1, width)
 
 
-def _is_at_top(number: _Number, lines: Sequence[Line]) -> bool:
+def _is_at_top(number: _Number, lines: Sequence[PrintedLine]) -> bool:
     above = {
         round(line.height / _ONE_BASE)
         for line in lines
@@ -136,7 +140,7 @@ def _is_at_top(number: _Number, lines: Sequence[Line]) -> bool:
     return len(above) in _ABOVE
 
 
-def _counts(numbers: Sequence[_Number], lines: Sequence[Line]) -> bool:
+def _counts(numbers: Sequence[_Number], lines: Sequence[PrintedLine]) -> bool:
     """Say if as many lines stand above each number and between two as they say."""
     bases = sorted({round(line.height / _ONE_BASE) for line in lines}, reverse=True)
     heights = [round(number.line.height / _ONE_BASE) for number in numbers]
@@ -181,7 +185,7 @@ _NAMED = re.compile(
 _ENDS = tuple('.!?:;"”’»)]')
 
 
-def page_text(lines: Sequence[Line]) -> str:
+def page_text(lines: Sequence[PrintedLine]) -> str:
     """The text of a page, each paragraph on one line.
 
     A line that ends short of the others of its paragraph keeps its end: an item of a list, a
@@ -211,7 +215,7 @@ class _Columns:
     `lines` are ordered by their left ends.
     """
 
-    lines: Sequence[Line]
+    lines: Sequence[PrintedLine]
     widths: dict[int, float] = field(default_factory=dict)
     edges: dict[int, bool] = field(default_factory=dict)
 
@@ -223,7 +227,7 @@ class _Columns:
             self.widths[point] = widths[len(widths) * 3 // 4] if widths else 0.0
         return self.widths[point]
 
-    def is_full(self, line: Line, left: float) -> bool:
+    def is_full(self, line: PrintedLine, left: float) -> bool:
         """Say if the line reaches as far as those of the column that begins at `left`."""
         return line.right - left >= _FULL_LINE * self.width(left)
 
@@ -236,18 +240,18 @@ class _Columns:
             self.edges[point] = at >= _AT_EDGE * len(near)
         return self.edges[point]
 
-    def _near(self, left: float) -> list[Line]:
+    def _near(self, left: float) -> list[PrintedLine]:
         """The lines that begin near `left`: on a wide page of many columns few do."""
         first = bisect_left(self.lines, left - NEAR - 1, key=_left)
         last = bisect_right(self.lines, left + NEAR + 1, key=_left)
         return [line for line in self.lines[first:last] if abs(line.left - left) <= NEAR]
 
 
-def _left(line: Line) -> float:
+def _left(line: PrintedLine) -> float:
     return line.left
 
 
-def _running(lines: Sequence[Line], opening: Collection[int], columns: _Columns) -> set[int]:
+def _running(lines: Sequence[PrintedLine], opening: Collection[int], columns: _Columns) -> set[int]:
     """The numbers of lines that go on where the line before was full.
 
     Before a small letter it may be as short as its own paragraph is narrow. Of a paragraph that
@@ -270,11 +274,11 @@ def _running(lines: Sequence[Line], opening: Collection[int], columns: _Columns)
     return running
 
 
-def _begins_column(before: Line, line: Line) -> bool:
+def _begins_column(before: PrintedLine, line: PrintedLine) -> bool:
     return line.height - before.height > _RISE
 
 
-def _speeches(lines: Sequence[Line]) -> set[int]:
+def _speeches(lines: Sequence[PrintedLine]) -> set[int]:
     """The numbers of lines with which a speech begins: `Hon. Hay (Northport, AB): Yes.`"""
     return {
         number
@@ -285,7 +289,9 @@ def _speeches(lines: Sequence[Line]) -> set[int]:
     }
 
 
-def _indented(lines: Sequence[Line], opening: Collection[int], columns: _Columns) -> set[int]:
+def _indented(
+    lines: Sequence[PrintedLine], opening: Collection[int], columns: _Columns
+) -> set[int]:
     """The numbers of lines that stand further in than the lines around them: they begin a
     paragraph.
 
@@ -310,7 +316,7 @@ def _indented(lines: Sequence[Line], opening: Collection[int], columns: _Columns
     return {number for number in indents | single if number and not lines[number - 1].broken}
 
 
-def _is_indented(lines: Sequence[Line], number: int, columns: _Columns) -> bool:
+def _is_indented(lines: Sequence[PrintedLine], number: int, columns: _Columns) -> bool:
     """Say if the line may be the first of a paragraph of several."""
     line, after = lines[number], lines[number + 1]
     is_in = _INDENTS[0] <= line.left - after.left <= _INDENTS[1] and after.height < line.height
@@ -326,7 +332,7 @@ def _is_indented(lines: Sequence[Line], number: int, columns: _Columns) -> bool:
     return abs(before.left - after.left) <= _SAME
 
 
-def _goes_on(lines: Sequence[Line], number: int, columns: _Columns) -> bool:
+def _goes_on(lines: Sequence[PrintedLine], number: int, columns: _Columns) -> bool:
     """Say if the sentence of the line before seems to go on."""
     before = lines[number - 1] if number else None
     is_open = before is not None and columns.is_full(before, before.left)
@@ -336,7 +342,7 @@ def _goes_on(lines: Sequence[Line], number: int, columns: _Columns) -> bool:
 
 
 def _around_headings(
-    lines: Sequence[Line], opening: Collection[int], columns: _Columns
+    lines: Sequence[PrintedLine], opening: Collection[int], columns: _Columns
 ) -> set[int]:
     """The numbers of lines that are a numbered heading, and of those that follow one.
 
@@ -365,7 +371,7 @@ def _kind(text: str) -> str:
 
 
 def _may_begin(
-    lines: Sequence[Line], number: int, opening: Collection[int], columns: _Columns
+    lines: Sequence[PrintedLine], number: int, opening: Collection[int], columns: _Columns
 ) -> bool:
     """Say if the line before ends a paragraph, as far as can be seen."""
     if number == 0 or number in opening or _begins_column(lines[number - 1], lines[number]):
@@ -374,7 +380,9 @@ def _may_begin(
     return before.text.endswith(_ENDS) or not columns.is_full(before, before.left)
 
 
-def _is_heading(lines: Sequence[Line], number: int, columns: _Columns, *, may_stop: bool) -> bool:
+def _is_heading(
+    lines: Sequence[PrintedLine], number: int, columns: _Columns, *, may_stop: bool
+) -> bool:
     """Say if a line stands short above another paragraph; it `may_stop` with a full stop."""
     if number + 1 == len(lines):
         return False
@@ -386,7 +394,7 @@ def _is_heading(lines: Sequence[Line], number: int, columns: _Columns, *, may_st
     return not columns.is_full(line, min(line.left, after.left))
 
 
-def _after_blanks(lines: Sequence[Line]) -> set[int]:
+def _after_blanks(lines: Sequence[PrintedLine]) -> set[int]:
     """The numbers, among lines with text, of those that follow one without."""
     found, number = set(), 0
     for before, line in pairwise(lines):

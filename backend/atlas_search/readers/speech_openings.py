@@ -56,7 +56,7 @@ _MOST_OF_A_NAME = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class SpeakerLabel:
     """The label of a speaker: `words` without the bracket, and the text `inside` it."""
 
     kind: Kind
@@ -64,7 +64,7 @@ class Label:
     inside: str = ""
 
 
-def label(words: str, inside: str = "") -> Label | None:
+def label(words: str, inside: str = "") -> SpeakerLabel | None:
     """Label the words before a colon; None for what is no speaker."""
     parts = words.strip().removesuffix(".").split()
     plain = [word.strip(".,").casefold() for word in parts]
@@ -73,26 +73,26 @@ def label(words: str, inside: str = "") -> Label | None:
     kind = _kind(parts, plain)
     if kind != "office" and plain[0] == "the" and is_titled(inside) and _are_capitals(parts):
         kind = "office"  # `The Lord Privy Seal (Mr. Hay)`
-    return Label(kind, " ".join(parts), inside) if kind else None
+    return SpeakerLabel(kind, " ".join(parts), inside) if kind else None
 
 
-def unread(words: str) -> Label | None:
+def unread(words: str) -> SpeakerLabel | None:
     """Label somebody who is not known: `LEE`, `Lee`, `Speaker 2`; None for what is no speaker."""
     name = words.strip()
     if not _UNREAD.fullmatch(name):
         return None
     first, *others = name.split()
     if first == "The" and _are_capitals(others):  # `The Duke of Hay`
-        return Label("name", name)
+        return SpeakerLabel("name", name)
     is_whole = all(word in _PARTICLES or not word[0].islower() for word in others)
     if _plain_word(first) in _TITLES and is_whole:
-        return Label("name", name)  # `Mr. ____`, `Juror No. 5`
+        return SpeakerLabel("name", name)  # `Mr. ____`, `Juror No. 5`
     is_one = (
         first.replace("-", "").isalpha() and len(others) < 2 and all(map(str.isdecimal, others))
     )
     is_other = first[0].isupper() and first.casefold() not in _NOBODY
     is_read = name.isupper() or first.casefold() in _ANYBODY or (is_one and is_other)
-    return Label("name", name) if is_read else None
+    return SpeakerLabel("name", name) if is_read else None
 
 
 def is_anybody(words: str) -> bool:
@@ -101,14 +101,14 @@ def is_anybody(words: str) -> bool:
     return first.casefold() in _ANYBODY or (bool(others) and _plain_word(first) in _TITLES)
 
 
-def bare_name(said: Label) -> str:
+def bare_name(said: SpeakerLabel) -> str:
     """The words of a person's label behind a title that is an ordinary word; else empty."""
     first, _, name = said.words.partition(" ")
     is_ordinary = said.kind == "person" and first.casefold() in _ORDINARY
     return name if is_ordinary and not said.words.isupper() else ""
 
 
-def is_address(said: Label) -> bool:
+def is_address(said: SpeakerLabel) -> bool:
     """Say if who presides is addressed so within a speech: `Mr. President: I rise.`"""
     first, *others = said.words.casefold().split()
     return len(others) == 1 and first.strip(".") in _ADDRESSES and others[0] in _OFFICES
@@ -266,7 +266,7 @@ class Opening(NamedTuple):
     start: int
     said: int
     form: Form
-    label: Label | None = None
+    label: SpeakerLabel | None = None
 
 
 def openings(text: str) -> Iterator[Opening]:
@@ -345,11 +345,11 @@ def _testimony(head: str, at: int, start: int) -> Opening | None:
         return Opening(start, start + question.end(), form)
     for mark, form_, kind, pattern in _TESTIMONY:
         if mark.search(head) and (match := pattern.match(head, at)):
-            return Opening(start, start + match.end(), form_, Label(kind, match[1]))
+            return Opening(start, start + match.end(), form_, SpeakerLabel(kind, match[1]))
     return None
 
 
-def _labelled(match: re.Match[str]) -> Label | None:
+def _labelled(match: re.Match[str]) -> SpeakerLabel | None:
     return label(match[1], _bare(match[2]))
 
 

@@ -15,8 +15,8 @@ from atlas_search.core.domain import Segment
 from atlas_search.language.dates import bounds
 from atlas_search.readers.law.persons import calm
 from atlas_search.readers.speech_openings import (
-    Label,
     Opening,
+    SpeakerLabel,
     bare_name,
     is_address,
     is_anybody,
@@ -124,7 +124,7 @@ class People:
     several places, `Mr. Hay (Northport)` and `Mr. Hay (Southport)`, it is that of several.
     """
 
-    def __init__(self, labels: Iterable[Label]) -> None:
+    def __init__(self, labels: Iterable[SpeakerLabel]) -> None:
         self._full: dict[tuple[str, str], set[str]] = defaultdict(set)
         self._offices: dict[str, set[str]] = defaultdict(set)
         self._holders: dict[str, str] = {}
@@ -138,7 +138,7 @@ class People:
             if name and office and not _CHAIR.search(office):
                 self._offices[name].add(office)
 
-    def name(self, said: Label) -> str:
+    def name(self, said: SpeakerLabel) -> str:
         """The one name of whom a label means; labels are asked in the order of the text."""
         name, office = _parts(said)
         if not name:
@@ -157,7 +157,7 @@ class People:
 
 
 @lru_cache(1024)
-def _parts(label: Label) -> tuple[str, str]:
+def _parts(label: SpeakerLabel) -> tuple[str, str]:
     """Name and office; either may be empty."""
     outside, inside = _plain(label.words), _plain(label.inside)
     if label.kind == "office":
@@ -165,7 +165,7 @@ def _parts(label: Label) -> tuple[str, str]:
     return outside, inside if is_office(inside) else ""
 
 
-def _place(label: Label) -> str:
+def _place(label: SpeakerLabel) -> str:
     """The constituency, state or party in the bracket behind a name."""
     place = " ".join(_PARTY.sub("", label.inside).split())
     is_one = _PLACE.fullmatch(place) is not None

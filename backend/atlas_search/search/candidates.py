@@ -11,7 +11,7 @@ from atlas_search.core.domain import Leg
 from atlas_search.search.query import Query
 from atlas_search.search.signals import SignalTable
 from atlas_search.stores.arrays import IntArray, sorted_unique
-from atlas_search.stores.store import Hits
+from atlas_search.stores.store import LegHits
 from atlas_search.stores.terms import FloatArray
 from atlas_search.stores.vectors import Cosines
 
@@ -21,9 +21,9 @@ class CorpusHits:
     """The hits of each leg in one corpus; `sparse` is None without a SPARSE_MODEL."""
 
     corpus: str
-    dense: Hits
-    lexical: Hits
-    sparse: Hits | None = None
+    dense: LegHits
+    lexical: LegHits
+    sparse: LegHits | None = None
 
     @cached_property
     def rows(self) -> IntArray:
@@ -31,9 +31,9 @@ class CorpusHits:
         return sorted_unique(np.concatenate([hits.rows for hits in self.legs.values()]))
 
     @cached_property
-    def legs(self) -> Mapping[Leg, Hits]:
+    def legs(self) -> Mapping[Leg, LegHits]:
         """The hits of each leg that was searched."""
-        legs: dict[Leg, Hits] = {"dense": self.dense, "lexical": self.lexical}
+        legs: dict[Leg, LegHits] = {"dense": self.dense, "lexical": self.lexical}
         return legs if self.sparse is None else {**legs, "sparse": self.sparse}
 
 

@@ -25,7 +25,7 @@ class Hit(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Confidence:
+class RetrievalConfidence:
     """Similarity of the kept passages: largest, mean, first minus second, and how many.
 
     `gap` is None with fewer than two. `support` is the best default `fused` score of all
@@ -99,10 +99,10 @@ def best_window(
     return TextSpan(spans[first].start, spans[last].end)
 
 
-def confidence(checked: Sequence[CheckedPassage], support: float) -> Confidence:
+def confidence(checked: Sequence[CheckedPassage], support: float) -> RetrievalConfidence:
     """Summarise how well the kept passages fit."""
     similarities = sorted((item.ranked.signals["semantic"] for item in checked), reverse=True)
-    return Confidence(
+    return RetrievalConfidence(
         max=similarities[0] if similarities else 0.0,
         mean=round(sum(similarities) / len(similarities), 6) if similarities else 0.0,
         gap=round(similarities[0] - similarities[1], 6) if len(similarities) > 1 else None,

@@ -15,7 +15,7 @@ from atlas_search.search.ranking import rerank
 from atlas_search.search.run import SearchRun
 from atlas_search.search.signals import SignalTable, measure, merge
 from atlas_search.stores.arrays import IntArray
-from atlas_search.stores.store import Hits
+from atlas_search.stores.store import LegHits
 from atlas_search.stores.terms import FloatArray
 from atlas_search.stores.vectors import Cosines
 
@@ -45,19 +45,19 @@ def retrieve(
             )
             return stage.done(hits, query)
 
-    def from_leg(corpus: str, leg: Leg) -> Hits:
+    def from_leg(corpus: str, leg: Leg) -> LegHits:
         run.stop.check()
         with run.stage(leg, of=corpus) as stage:
             return stage.done(find[leg](corpus), query, corpus, leg)
 
-    def dense(corpus: str) -> Hits:
+    def dense(corpus: str) -> LegHits:
         hits = store.nearest(corpus, vector, run.depth, scope, run.stop, cosines)
         if required is None:
             return hits
         required_hits = store.nearest(corpus, vector, run.depth, required, run.stop)
         return _first(required_hits, hits, run.depth)
 
-    def lexical(corpus: str) -> Hits:
+    def lexical(corpus: str) -> LegHits:
         terms = query.in_language(language[corpus]).spelt
         hits = store.matching(corpus, terms, run.depth, scope)
         if preferred is None:
@@ -65,15 +65,15 @@ def retrieve(
         preferred_hits = store.matching(corpus, terms, run.depth, preferred)
         return _first(preferred_hits, hits, run.depth)
 
-    def sparse(corpus: str) -> Hits:
+    def sparse(corpus: str) -> LegHits:
         assert term_scores is not None
         own = np.flatnonzero(term_scores) if scope is None else scope.rows
         own = own[store.corpus_of(own) == numbers[corpus]]
         own = own[term_scores[own] > 0]
         order = np.lexsort((own, -term_scores[own]))[: run.depth]
-        return Hits(own[order], term_scores[own[order]])
+        return LegHits(own[order], term_scores[own[order]])
 
-    find: Mapping[Leg, Callable[[str], Hits]] = {
+    find: Mapping[Leg, Callable[[str], LegHits]] = {
         "dense": dense,
         "lexical": lexical,
         "sparse": sparse,
@@ -92,13 +92,13 @@ def pool(hits: Sequence[CorpusHits]) -> IntArray:
     return np.sort(every, kind="stable")  # which is quick for what is in order already
 
 
-def _first(leading: Hits, others: Hits, depth: int) -> Hits:
+def _first(leading: LegHits, others: LegHits, depth: int) -> LegHits:
     """Take `depth` hits, the `leading` before others, and order them by score, ties by row."""
     further = ~np.isin(others.rows, leading.rows)
     rows = np.concatenate([leading.rows, others.rows[further]])[:depth]
     scores = np.concatenate([leading.scores, others.scores[further]])[:depth]
     order = np.lexsort((rows, -scores))
-    return Hits(rows[order], scores[order])
+    return LegHits(rows[order], scores[order])
 
 
 BEST_OF_PART = 20  # a part keeps one place; more are needed only where caps forbid the best

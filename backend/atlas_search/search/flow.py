@@ -9,7 +9,7 @@ from atlas_search.search.candidates import Candidates
 from atlas_search.search.evidence import check
 from atlas_search.search.find import find_candidates
 from atlas_search.search.ranking import Ranking, rerank
-from atlas_search.search.rerankers import Limits, read_again
+from atlas_search.search.rerankers import RerankLimits, read_again
 from atlas_search.search.result import WholeResult
 from atlas_search.search.run import SearchRun
 from atlas_search.search.select import select
@@ -41,8 +41,8 @@ def _rank(run: SearchRun, candidates: Candidates) -> Ranking:
         return stage.done(ranking, first, candidates)
 
 
-def _limits(target: Target) -> Limits:
-    return Limits(
+def _limits(target: Target) -> RerankLimits:
+    return RerankLimits(
         target.rerank_depth, target.rerank_characters, target.rerank_seconds, target.rerank_share
     )
 

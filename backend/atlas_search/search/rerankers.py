@@ -27,7 +27,7 @@ from atlas_search.core.targets import Target
 from atlas_search.providers.cross_encoder import find_cross_encoder, load_cross_encoder
 from atlas_search.providers.embedding import Device
 from atlas_search.providers.http import (
-    Answered,
+    ErrorStatus,
     Fault,
     Garbled,
     Lost,
@@ -56,7 +56,7 @@ TextsOf = Callable[[IntArray], Sequence[str]]
 """Gives the texts of passages."""
 
 
-class Limits(NamedTuple):
+class RerankLimits(NamedTuple):
     """Limits of a second stage: number of candidates, characters of each, and seconds.
 
     `share`, in [0, 1], is the weight of its scores in the new order of the candidates it read.
@@ -118,7 +118,7 @@ def read_again(
     question: str,
     ranking: Ranking,
     texts_of: TextsOf,
-    limits: Limits,
+    limits: RerankLimits,
     stop: Stop,
 ) -> Ranking:
     """The ranking with its best `limits.depth` passages in an order that `stage` has a share in.
@@ -229,7 +229,7 @@ class CohereReranker:
             content = b"".join(self._in_time(response, deadline))
         if not response.is_success:
             message = content.decode(errors="replace")
-            raise Answered(response.status_code, message, retry_after(response.headers))
+            raise ErrorStatus(response.status_code, message, retry_after(response.headers))
         return content
 
     def _in_time(self, response: "Response", deadline: float) -> Iterator[bytes]:

@@ -13,7 +13,7 @@ from atlas_search.core.stop import Stop
 from atlas_search.core.targets import Target
 from atlas_search.search.candidates import Candidates
 from atlas_search.search.counts import Facets
-from atlas_search.search.evidence import Confidence, Freshness
+from atlas_search.search.evidence import Freshness, RetrievalConfidence
 from atlas_search.search.query import Query
 from atlas_search.search.ranking import Ranking
 from atlas_search.search.scope import Extent
@@ -115,7 +115,7 @@ class SearchResult:
     vector: NDArray[np.float32]
     passages: tuple[CheckedPassage, ...]
     per_corpus: Mapping[str, CorpusCounts]
-    confidence: Confidence
+    confidence: RetrievalConfidence
     freshness: Freshness
     depth: int
     legs: tuple[Leg, ...]

@@ -26,7 +26,7 @@ from atlas_search.search.request import SearchRequest
 from atlas_search.search.result import SearchResult, WholeResult
 from atlas_search.stores.arrays import IntArray
 from atlas_search.stores.manifest import Manifest
-from atlas_search.stores.store import Hits, Store
+from atlas_search.stores.store import LegHits, Store
 from atlas_search.stores.vectors import FloatArray
 
 if TYPE_CHECKING:
@@ -233,7 +233,7 @@ def _describe_corpus(run: "SearchRun", span: Span, hits: CorpusHits, query: Quer
 
 
 def _describe_leg(
-    run: "SearchRun", span: Span, hits: Hits, query: Query, corpus: str, leg: Leg
+    run: "SearchRun", span: Span, hits: LegHits, query: Query, corpus: str, leg: Leg
 ) -> None:
     """List the hits of one leg in a corpus, best first, with its own scores."""
     if not span.recorded:

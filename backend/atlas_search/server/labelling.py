@@ -23,7 +23,7 @@ from atlas_search.core.files import bundled_folder
 from atlas_search.core.settings import Settings
 from atlas_search.documents.answer import AnswerDocument, place_of
 from atlas_search.documents.search import PassageOut
-from atlas_search.evaluation.labels import Decision, Label, Span
+from atlas_search.evaluation.labels import Decision, GoldSpan, Label
 from atlas_search.evaluation.people import (
     LabelFile,
     Rating,
@@ -250,7 +250,10 @@ def passages_of(atlas: Atlas, ids: Iterable[str]) -> tuple[list[Passage], list[s
 
 
 def _documents(
-    body: LabelBody, passages: Iterable[Passage], spans: Iterable[Span], besides: Mapping[str, int]
+    body: LabelBody,
+    passages: Iterable[Passage],
+    spans: Iterable[GoldSpan],
+    besides: Mapping[str, int],
 ) -> dict[str, int]:
     """Gold documents with their grades: a document has that of its best passage.
 
@@ -261,7 +264,7 @@ def _documents(
 
 
 def _that_follow(
-    passages: Iterable[Passage], marks: Mapping[str, int], spans: Iterable[Span]
+    passages: Iterable[Passage], marks: Mapping[str, int], spans: Iterable[GoldSpan]
 ) -> dict[str, int]:
     """The documents that are relevant because a passage or words of theirs are, with grades."""
     grades = {span.document_id: 1 for span in spans}
@@ -311,8 +314,8 @@ def _check_grades(marks: Mapping[str, int], before: Label | None) -> None:
             )
 
 
-def _span(body: SpanBody, atlas: Atlas, before: Label | None) -> Span:
-    span = Span(body.document_id, body.start, body.end)
+def _span(body: SpanBody, atlas: Atlas, before: Label | None) -> GoldSpan:
+    span = GoldSpan(body.document_id, body.start, body.end)
     if before and span in before.gold_spans:
         return span
     text = atlas.document(body.document_id).text[body.start : body.end]
@@ -331,7 +334,7 @@ def _check_known(missing: Iterable[str], before: Label | None) -> None:
         raise NotFound(f"There is no passage {strange[0][:200]!r} in this collection.")
 
 
-def _span_body(span: Span, atlas: Atlas) -> SpanBody:
+def _span_body(span: GoldSpan, atlas: Atlas) -> SpanBody:
     try:
         quote = atlas.document(span.document_id).text[span.start : span.end]
     except NotFound:
@@ -339,7 +342,7 @@ def _span_body(span: Span, atlas: Atlas) -> SpanBody:
     return SpanBody(document_id=span.document_id, start=span.start, end=span.end, quote=quote)
 
 
-def _around(span: Span, atlas: Atlas) -> list[Passage]:
+def _around(span: GoldSpan, atlas: Atlas) -> list[Passage]:
     """The passages that hold the beginning of a span."""
     try:
         passages: Mapping[str, Passage] = {p.id: p for p in atlas.passages(span.document_id)}
@@ -348,7 +351,7 @@ def _around(span: Span, atlas: Atlas) -> list[Passage]:
     return [p for p in passages.values() if p.start <= span.start < p.end]
 
 
-def _by_place(span: Span) -> tuple[str, int, int]:
+def _by_place(span: GoldSpan) -> tuple[str, int, int]:
     return span.document_id, span.start, span.end
 
 

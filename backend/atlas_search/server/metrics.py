@@ -44,7 +44,7 @@ from atlas_search.server.ingest.documents import JobOut
 from atlas_search.server.ingest.jobs import Jobs
 from atlas_search.server.problems import PROBLEM_TYPE, Problem
 from atlas_search.server.runs import Runs
-from atlas_search.server.sockets import Listener
+from atlas_search.server.sockets import BoundPort
 from atlas_search.stores.manifest import Manifest
 
 
@@ -60,7 +60,7 @@ def observe_server(metrics: Metrics, collections: Collections, runs: Runs, jobs:
     metrics.observe("server", {"atlas.queue.size": lambda: _queues(calls, turns, runs, jobs)})
 
 
-def observe_listener(metrics: Metrics, listener: Listener) -> None:
+def observe_listener(metrics: Metrics, listener: BoundPort) -> None:
     """Observe from now on connections, and requests that wait for a thread."""
     capacity = listener.capacity
     metrics.observe(

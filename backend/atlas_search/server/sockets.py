@@ -48,7 +48,7 @@ Release = Callable[[], None]
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusedRequest:
     """A problem in the place of one of waitress's errors."""
 
     problem: Problem
@@ -95,7 +95,7 @@ class Request(HTTPRequestParser):  # type: ignore[misc]
     def __init__(self, adjustments: Any, large: LargeBodies):
         super().__init__(adjustments)
         self._large = large
-        self._refused: Refused | None = None
+        self._refused: RefusedRequest | None = None
         self._release: Release = lambda: None
         self.is_large = False
 
@@ -109,7 +109,7 @@ class Request(HTTPRequestParser):  # type: ignore[misc]
         try:
             self._release = self._large.open(rule, self.headers.get("AUTHORIZATION", ""))
         except AtlasError as error:
-            self._refused = Refused(problem_of(error, self.path))
+            self._refused = RefusedRequest(problem_of(error, self.path))
             return
         self.is_large = True
         self.adj = copy.copy(self.adj)
@@ -265,7 +265,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
         def execute(self) -> None:
             error = self.request.error
-            if isinstance(error, Refused):
+            if isinstance(error, RefusedRequest):
                 problem = error.problem
             else:
                 detail = f"{error.body}."
@@ -290,7 +290,7 @@ LOOK_SECONDS = 1.0  # between two looks after what takes too long
 BUSY_RETRY_SECONDS = 5.0
 
 
-class Limits(NamedTuple):
+class ConnectionLimits(NamedTuple):
     """Bounds on open connections: in all, and of one address that is no `trusted` proxy."""
 
     connections: int
@@ -298,7 +298,7 @@ class Limits(NamedTuple):
     trusted: Networks
 
 
-class Listener:
+class BoundPort:
     """A bound port, and the connections to it.
 
     Port 0 takes a free one; `port` says which. Raises ConfigurationError if the port is taken.
@@ -312,7 +312,7 @@ class Listener:
         *,
         threads: int,
         max_body: int,
-        limits: Limits,
+        limits: ConnectionLimits,
         tell: TellRefusal = ignore,
         large: LargeBodies | None = None,
     ):
@@ -471,7 +471,7 @@ class _Server(TcpWSGIServer):  # type: ignore[misc]
 class _Crowd:
     """All connections. Who is idle goes when another needs the place."""
 
-    def __init__(self, map_: dict[int, Any], limits: Limits):
+    def __init__(self, map_: dict[int, Any], limits: ConnectionLimits):
         self._map = map_
         self._limits = limits
         self.refused = 0

@@ -25,11 +25,11 @@ from atlas_search.core.stop import Stop
 from atlas_search.language.text import ANALYSER_VERSION, distinct
 from atlas_search.stores.arrays import IntArray, Splice, map_array, reading
 from atlas_search.stores.filters import PASSAGE_FIELDS, DocumentDays, Filter
-from atlas_search.stores.keywords import Keywords
+from atlas_search.stores.keywords import KeywordIndex
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.order import RECENT, Order
 from atlas_search.stores.records import Records
-from atlas_search.stores.store import Hits, Phrases, Scope
+from atlas_search.stores.store import LegHits, Phrases, Scope
 from atlas_search.stores.terms import FloatArray, TokenTable
 from atlas_search.stores.vectors import Cosines, Vectors, read_embeddings
 from atlas_search.stores.versions import (
@@ -224,7 +224,7 @@ class EmbeddedStore:
         self.read_sources, self.metadata = records.read_sources, records.metadata
         self.list_documents, self.titled = records.list_documents, records.titled
         self.field_values, self.value_counts = records.field_values, records.value_counts
-        self._keywords = Keywords(version / KEYWORDS)
+        self._keywords = KeywordIndex(version / KEYWORDS)
         passages_of = [corpus.passages for corpus in self.manifest.corpora]
         self.tokens = TokenTable.of_version(version / TOKENS, order, passages_of)
         self.words = WordTable.of_version(version / WORDS, order, self.tokens.document_of)
@@ -308,7 +308,7 @@ class EmbeddedStore:
         scope: Scope | None,
         stop: Stop | None = None,
         known: Cosines | None = None,
-    ) -> Hits:
+    ) -> LegHits:
         if scope is not None:
             allowed = self._own(corpus, scope.rows)
             return _nearest(allowed, self._compare(allowed, vector, stop or Stop()), depth)
@@ -320,7 +320,7 @@ class EmbeddedStore:
             return _nearest(own, compared, depth)
         return self._search_index(self._index, corpus, vector, depth)
 
-    def nearest_in_index(self, corpus: str, vector: NDArray[np.float32], depth: int) -> Hits:
+    def nearest_in_index(self, corpus: str, vector: NDArray[np.float32], depth: int) -> LegHits:
         if self._index is not None and not self.compares_all(corpus):
             return self._search_index(self._index, corpus, vector, depth)
         return self._search_index(self._unused_index(), corpus, vector, depth)
@@ -340,7 +340,7 @@ class EmbeddedStore:
 
     def _search_index(
         self, index: Vectors, corpus: str, vector: NDArray[np.float32], depth: int
-    ) -> Hits:
+    ) -> LegHits:
         """Return the nearest in the index, and of the passages that came after it."""
         rows, similarities = self._nearest_indexed(index, corpus, vector, depth)
         recent = self._recent_of[corpus]
@@ -389,7 +389,9 @@ class EmbeddedStore:
             similarities[block] = self._embeddings.similarities(rows[block], vector)
         return similarities
 
-    def matching(self, corpus: str, terms: Sequence[str], depth: int, scope: Scope | None) -> Hits:
+    def matching(
+        self, corpus: str, terms: Sequence[str], depth: int, scope: Scope | None
+    ) -> LegHits:
         allowed = None if scope is None else self._own(corpus, scope.rows)
         if allowed is not None and not len(allowed):
             return _best(np.empty(0, dtype=np.int64), np.empty(0), depth)
@@ -468,7 +470,7 @@ def _in_use(version: Path) -> ExitStack:
 
 
 def _release(
-    records: Records, keywords: Keywords, vectors: Vectors | None, using: ExitStack
+    records: Records, keywords: KeywordIndex, vectors: Vectors | None, using: ExitStack
 ) -> None:
     records.close()
     keywords.close()
@@ -477,7 +479,7 @@ def _release(
     using.close()
 
 
-def _nearest(rows: IntArray, similarities: FloatArray, depth: int) -> Hits:
+def _nearest(rows: IntArray, similarities: FloatArray, depth: int) -> LegHits:
     """Return the best of many passages, of which few are sorted."""
     if len(rows) > depth:
         # ties with the last are kept, for the row decides between them
@@ -486,6 +488,6 @@ def _nearest(rows: IntArray, similarities: FloatArray, depth: int) -> Hits:
     return _best(rows, similarities, depth)
 
 
-def _best(rows: IntArray, scores: FloatArray, depth: int) -> Hits:
+def _best(rows: IntArray, scores: FloatArray, depth: int) -> LegHits:
     order = np.lexsort((rows, -scores))[:depth]
-    return Hits(rows[order], scores[order])
+    return LegHits(rows[order], scores[order])

@@ -18,7 +18,7 @@ import tantivy
 from atlas_search.core.errors import DamagedStore
 from atlas_search.stores.arrays import IntArray, map_array
 from atlas_search.stores.order import assign_keys
-from atlas_search.stores.vectors import FloatArray, Linked, link_or_copy
+from atlas_search.stores.vectors import FloatArray, LinkedFolder, link_or_copy
 
 MOST_TIES = 10_000  # rows of a table are of one length: a million may be equally good
 OVERFETCH = 64  # ties are common in BM25; the caller orders them by row and cuts
@@ -163,11 +163,11 @@ def _give_one_mode(folder: Path) -> None:
         path.chmod(mode)
 
 
-class Keywords:
+class KeywordIndex:
     """The keyword index of an existing store."""
 
     def __init__(self, folder: Path):
-        self._linked = Linked(folder)
+        self._linked = LinkedFolder(folder)
         try:
             self._index = tantivy.Index.open(str(self._linked.folder))
         except (ValueError, OSError) as error:

@@ -70,7 +70,7 @@ class EmbeddingModel(_Part):
 
 
 class Index(_Part):
-    """How the passages can be found.
+    """The index by which passages are found.
 
     `context` names what is embedded and indexed with a passage's text; in the vectors the title,
     and what follows it, have at most `context_characters` each. `algorithm` to `max_neighbors` are

@@ -24,7 +24,7 @@ RECENT = "recent"
 _ROWS, _DOCUMENTS, _COUNTS, _GONE = "rows.npy", "documents.npy", "counts.npy", "gone.json"
 
 
-class Counts(NamedTuple):
+class KeyCounts(NamedTuple):
     """First row and document keys never given, and the numbers of both in the base."""
 
     next_row: int
@@ -43,13 +43,13 @@ class Order:
 
     rows: IntArray
     documents: IntArray
-    counts: Counts
+    counts: KeyCounts
     gone: Mapping[str, Sequence[str]]
 
     @classmethod
     def whole(cls, rows: int, documents: int) -> "Order":
         """Return the order of a version that was written whole."""
-        counts = Counts(rows, documents, rows, documents)
+        counts = KeyCounts(rows, documents, rows, documents)
         return cls(np.arange(rows), np.arange(documents), counts, {})
 
     @classmethod
@@ -63,7 +63,7 @@ class Order:
         try:
             rows, documents, counts = (map_array(folder / n) for n in (_ROWS, _DOCUMENTS, _COUNTS))
             gone = json.loads((folder / _GONE).read_text(encoding="utf-8"))
-            return cls(rows, documents, Counts(*counts.tolist()), gone)
+            return cls(rows, documents, KeyCounts(*counts.tolist()), gone)
         except (OSError, ValueError, EOFError, TypeError) as error:
             raise DamagedStore(
                 f"The order of passages in {folder} cannot be read ({error}). Run `atlas store "

@@ -49,7 +49,7 @@ Phrases = Sequence[Sequence[str]]
 """Stems of words that stand one after the other, phrase by phrase."""
 
 
-class Hits(NamedTuple):
+class LegHits(NamedTuple):
     """Passage rows with the leg's own score, best first, ties by row."""
 
     rows: IntArray
@@ -82,7 +82,7 @@ class Store(Protocol):
         scope: Scope | None,
         stop: Stop | None = None,
         known: Cosines | None = None,
-    ) -> Hits:
+    ) -> LegHits:
         """Return the `depth` passages of `corpus` closest to the unit vector, by cosine.
 
         In a scope, and in a corpus that `compares_all`, every passage is compared, and Cancelled
@@ -90,7 +90,7 @@ class Store(Protocol):
         the cosines where those of a whole corpus were worked out.
         """
 
-    def nearest_in_index(self, corpus: str, vector: NDArray[np.float32], depth: int) -> Hits:
+    def nearest_in_index(self, corpus: str, vector: NDArray[np.float32], depth: int) -> LegHits:
         """Return what the index gives for them, in every corpus. Raises DamagedStore.
 
         For an audit: where `compares_all`, no search asks it, and it is opened when first asked.
@@ -99,7 +99,9 @@ class Store(Protocol):
     def compares_all(self, corpus: str) -> bool:
         """Return whether the nearest passages of a whole corpus are found without the index."""
 
-    def matching(self, corpus: str, terms: Sequence[str], depth: int, scope: Scope | None) -> Hits:
+    def matching(
+        self, corpus: str, terms: Sequence[str], depth: int, scope: Scope | None
+    ) -> LegHits:
         """Return the `depth` passages of `corpus` with the best keyword score for `terms`."""
 
     def corpus_of(self, rows: IntArray) -> IntArray:
@@ -224,11 +226,11 @@ class PermittedStore:
         scope: Scope | None,
         stop: Stop | None = None,
         known: Cosines | None = None,
-    ) -> Hits:
+    ) -> LegHits:
         self._check(corpus)
         return self._whole.nearest(corpus, vector, depth, scope, stop, known)
 
-    def nearest_in_index(self, corpus: str, vector: NDArray[np.float32], depth: int) -> Hits:
+    def nearest_in_index(self, corpus: str, vector: NDArray[np.float32], depth: int) -> LegHits:
         self._check(corpus)
         return self._whole.nearest_in_index(corpus, vector, depth)
 
@@ -236,7 +238,9 @@ class PermittedStore:
         self._check(corpus)
         return self._whole.compares_all(corpus)
 
-    def matching(self, corpus: str, terms: Sequence[str], depth: int, scope: Scope | None) -> Hits:
+    def matching(
+        self, corpus: str, terms: Sequence[str], depth: int, scope: Scope | None
+    ) -> LegHits:
         self._check(corpus)
         return self._whole.matching(corpus, terms, depth, scope)
 

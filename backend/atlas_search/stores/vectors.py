@@ -237,7 +237,7 @@ def _sum(vector: NDArray[np.float32]) -> int:
 PREFIX = "atlas-open-"
 
 
-class Linked:
+class LinkedFolder:
     """Temporary folder of links, `folder`, until `close` or until nobody refers to it."""
 
     def __init__(
@@ -540,14 +540,14 @@ def _records(collection: Any) -> Iterator[ChromaRecord]:
             )
 
 
-def _link(folder: Path, *, lists: bool) -> Linked:
+def _link(folder: Path, *, lists: bool) -> LinkedFolder:
     """Link the filled indexes (from 1000 vectors on), and copy the database for `Vectors`.
 
     Chroma makes the others from its database each time, and would write them into the store.
     """
     filled = {path.parent.name for path in folder.glob(f"*/{_FILLED}")}
     copy = shutil.copyfile if lists else _copy_without_ids
-    return Linked(folder, lambda name: name.parent.name in filled, {DATABASE: copy})
+    return LinkedFolder(folder, lambda name: name.parent.name in filled, {DATABASE: copy})
 
 
 def _copy_without_ids(database: Path, target: Path) -> None:

@@ -15,9 +15,9 @@ from atlas_search.core.errors import AtlasError, DamagedStore
 from atlas_search.language.text import ANALYSER_VERSION, TextSpan, distinct, words
 from atlas_search.stores.arrays import IntArray
 from atlas_search.stores.embedded import read_ids
-from atlas_search.stores.keywords import Keywords
+from atlas_search.stores.keywords import KeywordIndex
 from atlas_search.stores.manifest import FILE_NAME, Manifest
-from atlas_search.stores.order import Counts, Order
+from atlas_search.stores.order import KeyCounts, Order
 from atlas_search.stores.record_files import BY_ROW, RecordFiles
 from atlas_search.stores.records import Records
 from atlas_search.stores.staged import text_digest
@@ -80,7 +80,7 @@ def recover_order(version: Path) -> Order:
         words = WordTable.read(version / WORDS)
         base = len(words.firsts), words.documents
     following = int(rows.max(initial=-1)) + 1, int(documents.max(initial=-1)) + 1
-    return Order(rows, documents, Counts(*following, *base), {})
+    return Order(rows, documents, KeyCounts(*following, *base), {})
 
 
 DEPTH = 200  # candidates of one leg for one corpus, as a search asks for them
@@ -264,7 +264,7 @@ def _check_words(version: _Version) -> str:
 
 def _check_keywords(version: _Version) -> str:
     manifest = version.manifest
-    keywords = Keywords(version.folder / KEYWORDS)
+    keywords = KeywordIndex(version.folder / KEYWORDS)
     _require(keywords.count == manifest.passages, f"it has {keywords.count} passages")
     table = version.tokens()
     terms = {id_: term for term, id_ in table.vocabulary.items()}

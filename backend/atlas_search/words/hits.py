@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from atlas_search.core.stop import Stop
 from atlas_search.stores.arrays import IntArray
 from atlas_search.stores.words import WordTable
-from atlas_search.words.query import AnyWord, Comparison, Near, Node, Words, forms_of, slots
+from atlas_search.words.query import AnyWord, Near, Node, WordMatching, Words, forms_of, slots
 
 BoolArray = NDArray[np.bool_]
 STEPS = 20  # words on a side up to which nearness is looked for step by step
@@ -46,7 +46,7 @@ def near_places(table: WordTable, hits: Hits, left: int, right: int) -> BoolArra
     return is_near
 
 
-def find_hits(node: Node, table: WordTable, how: Comparison, stop: Stop) -> Hits:
+def find_hits(node: Node, table: WordTable, how: WordMatching, stop: Stop) -> Hits:
     """All hits of a query in all documents, whatever their language."""
     stop.check()
     if isinstance(node, Words):
@@ -61,7 +61,7 @@ def find_hits(node: Node, table: WordTable, how: Comparison, stop: Stop) -> Hits
     return merge([find_hits(part, table, how, stop) for part in node.parts])
 
 
-def _frequent_word(node: Near, table: WordTable, how: Comparison, hits: int) -> BoolArray | None:
+def _frequent_word(node: Near, table: WordTable, how: WordMatching, hits: int) -> BoolArray | None:
     """Mark the forms of the right side if it is one word, more frequent than `hits`, at most STEPS
     away; else return None."""
     right = node.right
@@ -106,7 +106,7 @@ def merge(found: Sequence[Hits]) -> Hits:
     return Hits(starts[is_new], ends[is_new])
 
 
-def _find_words(node: Words, table: WordTable, how: Comparison) -> Hits:
+def _find_words(node: Words, table: WordTable, how: WordMatching) -> Hits:
     words = slots(node.text, how.language)
     forms = {
         at: forms_of(slot, table, how)

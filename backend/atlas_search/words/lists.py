@@ -14,7 +14,7 @@ from atlas_search.stores.arrays import IntArray
 from atlas_search.stores.words import WordTable
 from atlas_search.words.hits import BoolArray, near_places
 from atlas_search.words.query import parse
-from atlas_search.words.request import CollocatesRequest, KeywordsRequest, Where
+from atlas_search.words.request import CollocatesRequest, KeywordsRequest, WordsScope
 from atlas_search.words.results import Collocate, Collocates, Keyword, Keywords
 from atlas_search.words.run import ReachRun, WordsRun, reach_of_corpora
 
@@ -133,7 +133,7 @@ class Vocabulary:
         return np.concatenate(counts)
 
 
-def vocabulary(table: WordTable, where: Where) -> Vocabulary:
+def vocabulary(table: WordTable, where: WordsScope) -> Vocabulary:
     """Words as a request compares them: by stem, as they are written, or folded."""
     if where.form == "stem":
         return Vocabulary(table, table.terms, np.asarray(table.term_of))

@@ -56,7 +56,7 @@ Slot = Literally | Wildcard | AnyWord
 
 
 @dataclass(frozen=True)
-class Comparison:
+class WordMatching:
     """The comparison of words: with `exactly`, capitals and accents count."""
 
     language: str
@@ -78,7 +78,7 @@ def _slot(text: str) -> Slot:
     return Wildcard(text) if _SIGNS.search(text) else Literally(text)
 
 
-def forms_of(slot: Literally | Wildcard, table: WordTable, how: Comparison) -> IntArray:
+def forms_of(slot: Literally | Wildcard, table: WordTable, how: WordMatching) -> IntArray:
     """The forms of `table` that a word of a query means, ascending."""
     if isinstance(slot, Wildcard):
         return _forms_like(slot.text, table, exactly=how.exactly)

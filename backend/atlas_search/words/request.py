@@ -28,7 +28,7 @@ class Point:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Where:
+class WordsScope:
     """The scope of a request, and the comparison of its words.
 
     `filters`, `require` and `exclude` leave the passages that a search would find, without
@@ -50,7 +50,7 @@ class Where:
 
 
 @dataclass(frozen=True, kw_only=True)
-class WordsRequest(Where):
+class WordsRequest(WordsScope):
     """A query and its scope. Where passages are chosen, a hit must lie within one of them."""
 
     text: str

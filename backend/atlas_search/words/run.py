@@ -14,8 +14,8 @@ from atlas_search.stores.filters import PASSAGE_FIELDS
 from atlas_search.stores.store import Store
 from atlas_search.stores.words import WordTable
 from atlas_search.words.hits import BoolArray, Hits, find_hits, merge
-from atlas_search.words.query import Comparison
-from atlas_search.words.request import Where, WordsRequest
+from atlas_search.words.query import WordMatching
+from atlas_search.words.request import WordsRequest, WordsScope
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ def reach_of_corpora(store: Store, corpora: Sequence[str]) -> Reach:
 
 
 def reach_of(
-    store: Store, request: Where, by_language: Mapping[str, Sequence[int]], stop: Stop
+    store: Store, request: WordsScope, by_language: Mapping[str, Sequence[int]], stop: Stop
 ) -> Reach:
     """Find the part of the corpora that a request counts; `by_language` has their indices."""
     table, document_of = store.words, store.tokens.document_of
@@ -186,7 +186,7 @@ class ReachRun:
 
     store: Store
     tracer: Tracer
-    request: Where
+    request: WordsScope
     stop: Stop = field(default_factory=Stop)
 
     @property
@@ -233,7 +233,7 @@ class WordsRun(ReachRun):
 
     def _hits_in(self, language: str) -> Hits:
         request = self.request
-        how = Comparison(language, request.form, request.exactly)
+        how = WordMatching(language, request.form, request.exactly)
         hits = find_hits(request.query, self.table, how, self.stop)
         if len(self.by_language) == 1:
             return hits

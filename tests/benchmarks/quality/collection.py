@@ -10,7 +10,7 @@ import numpy as np
 
 from atlas_search.atlas import Atlas
 from atlas_search.building.flow import BuildOptions, BuildReport, build
-from atlas_search.building.source_file import Rule, SourceFile
+from atlas_search.building.source_file import CorpusRule, SourceFile
 from atlas_search.building.sources import Sources
 from atlas_search.core.errors import SourceError
 from atlas_search.providers.embedding import Embedder
@@ -57,7 +57,8 @@ def build_collection(
 ) -> BuildReport:
     """Bring the collection in the folder `store` up to date with `sets`."""
     files = tuple(
-        SourceFile(str(s.path), f"{s.name}/{s.path.name}", s.path.name, Rule(s.name)) for s in sets
+        SourceFile(str(s.path), f"{s.name}/{s.path.name}", s.path.name, CorpusRule(s.name))
+        for s in sets
     )
     return build(store / COLLECTION, Sources(files, (), {}), reader, embedder, OPTIONS, progress)
 

@@ -14,9 +14,9 @@ from atlas_search.answer.check.phrases import is_superseded
 from atlas_search.answer.quotes.quotable import Quote, quote_at, quotes_of
 from atlas_search.answer.quotes.scores import (
     PASSAGE,
-    Asked,
     Confidence,
     Grounds,
+    QuotedQuestion,
     SentenceVectors,
     grounds,
     score_quotes,
@@ -121,7 +121,7 @@ class Extract:
 
 
 @dataclass(frozen=True)
-class Part:
+class RankedQuotes:
     """The quotes for one question, best first, and their grounds.
 
     `read` is false if a reader model found no words in the passages that answer.
@@ -144,8 +144,8 @@ class Chosen:
     `unread` says why a reader model did not read the passages.
     """
 
-    whole: Part
-    parts: tuple[Part, ...] = ()
+    whole: RankedQuotes
+    parts: tuple[RankedQuotes, ...] = ()
     unread: str = ""
 
     def answers(self, needed: float) -> bool:
@@ -216,7 +216,7 @@ class QuoteChooser:
         ]
         prompts = [prompt, *of_parts]
         questions = [
-            Asked(p.question, p.question_vector, _most_covering(p)[:COMPARED], p.passages)
+            QuotedQuestion(p.question, p.question_vector, _most_covering(p)[:COMPARED], p.passages)
             for p in prompts
         ]
         whole, *parts = map(_part, prompts, score_quotes(questions, self._vectors))
@@ -237,11 +237,11 @@ def _of_part(part: str, prompt: Extract) -> tuple[CheckedPassage, ...]:
     )
 
 
-def _part(prompt: Extract, scored: Sequence[Quote]) -> Part:
+def _part(prompt: Extract, scored: Sequence[Quote]) -> RankedQuotes:
     ordered = sorted(scored, key=lambda quote: quote.order)
     best = [q for q in ordered if q.score >= SHARE_OF_BEST * ordered[0].score]
     quotes = tuple(unlike((), best))
-    return Part(prompt.question, quotes, grounds_of(prompt, quotes))
+    return RankedQuotes(prompt.question, quotes, grounds_of(prompt, quotes))
 
 
 def grounds_of(prompt: Extract, quotes: Sequence[Quote]) -> Grounds:
@@ -348,7 +348,7 @@ def read_by_model(
         return Chosen(replace(chosen.whole, grounds=unlikely, read=False))
     quotes = tuple(quote for score, quote in scored if score >= threshold)
     seen = replace(grounds_of(prompt, quotes), likelihood=max(best, needed))
-    return Chosen(Part(prompt.question, quotes, seen))
+    return Chosen(RankedQuotes(prompt.question, quotes, seen))
 
 
 def _around(item: CheckedPassage, rank: int, span: AnswerSpan) -> list[Quote]:

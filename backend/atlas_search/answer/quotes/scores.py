@@ -338,7 +338,7 @@ squares over 10,000 quotes of four public sets, rounded."""
 
 
 @dataclass(frozen=True)
-class Asked:
+class QuotedQuestion:
     """A question, its unit vector, and the quotes that may answer it.
 
     The score of each quote is the share of the question's terms that it covers. The passages of the
@@ -402,7 +402,7 @@ class Asked:
         return similarity
 
 
-def score_quotes(asked: Sequence[Asked], vectors: SentenceVectors) -> list[list[Quote]]:
+def score_quotes(asked: Sequence[QuotedQuestion], vectors: SentenceVectors) -> list[list[Quote]]:
     """Return the quotes for each question with their worth.
 
     It is the mean of similarity and coverage, with what speaks for the passage and for the kind.

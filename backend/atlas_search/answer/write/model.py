@@ -14,7 +14,7 @@ from atlas_search.answer.prompts import Filled, prompt
 from atlas_search.answer.quotes.scores import LIKELY, names_missing
 from atlas_search.answer.run import AnswerRun, Evidence
 from atlas_search.answer.write.call_model import ask_yes_or_no, call_model
-from atlas_search.answer.write.prompt import Reply, context_of, ending_in, repair, schema_of
+from atlas_search.answer.write.prompt import StreamedReply, context_of, ending_in, repair, schema_of
 from atlas_search.answer.write.quotes import extract
 from atlas_search.answer.write.relay import NOTHING, Relay, Written, judge_text
 from atlas_search.core.domain import Passage
@@ -126,9 +126,9 @@ def generate(run: AnswerRun, evidence: Evidence, model: ChatModel) -> Written:
     context = replace(context, messages=messages)
     for attempt in range(1, ATTEMPTS + 1):
         relay = Relay(run.tell, passages, run.target.citation_limit)
-        reply = Reply(passages)
+        reply = StreamedReply(passages)
 
-        def pass_on(piece: str, reply: Reply = reply, relay: Relay = relay) -> None:
+        def pass_on(piece: str, reply: StreamedReply = reply, relay: Relay = relay) -> None:
             relay.add(reply.add(piece))
 
         done = call_model(

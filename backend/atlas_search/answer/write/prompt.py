@@ -235,7 +235,7 @@ def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-class Reply:
+class StreamedReply:
     """A reply about `given` passages as it comes.
 
     `add` gives the sentences that a piece completes, `finish` those of a reply that is no JSON.

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from lxml import etree
 
-from atlas_search.readers.xml.tree import Layout, Writer, text_of
+from atlas_search.readers.xml.tree import Layout, TextWriter, text_of
 
 
 class Debate:
@@ -21,7 +21,7 @@ class Debate:
     """Printed names, which stand at the head of the speech."""
 
     def __init__(self) -> None:
-        self.writer = Writer()
+        self.writer = TextWriter()
         self._voices: list[str] = []
 
     def _title(self, section: etree._Element) -> str:

@@ -15,7 +15,7 @@ from atlas_search.core.locator import is_locator
 from atlas_search.readers import Read
 from atlas_search.readers.markup import plain
 from atlas_search.readers.print import letters, roman
-from atlas_search.readers.xml.tree import Layout, Writer, draft, names, text_of, walk
+from atlas_search.readers.xml.tree import Layout, TextWriter, draft, names, text_of, walk
 
 _INSERTED = r"(?:\s(?:bis|ter|quater|quinquies|sexies|septies|octies)\b)?"
 _TOKEN = rf"[A-Za-z]{{0,3}}\d+[A-Za-z\d]*(?:[.:/-]\d*[A-Za-z\d]+)*{_INSERTED}"
@@ -92,7 +92,7 @@ _BREAKS = frozenset({"br", "eol", "linebreak"})
 class Outline:
     """The headings and the provision in which a writer stands."""
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: TextWriter) -> None:
         self._writer = writer
         self._open: list[tuple[int, str]] = []
         self._cited: list[str] = []
@@ -164,7 +164,7 @@ class Law:
 
     def __init__(self, root: etree._Element) -> None:
         self.root = root
-        self.writer = Writer()
+        self.writer = TextWriter()
         self.outline = Outline(self.writer)
         self.quoted = 0
         # elements with the depth of their heading, None without one, and their place, if any

@@ -17,7 +17,7 @@ from atlas_search.readers.law.hansard import historic_drafts, is_historic, is_tw
 from atlas_search.readers.law.uslm import AmericanLaw
 from atlas_search.readers.xml.parse import INCLUDE, Parsed, parse
 from atlas_search.readers.xml.tei import LISTS, ROOTS, tei_drafts
-from atlas_search.readers.xml.tree import Layout, Writer, draft, names, unique_keys, walk
+from atlas_search.readers.xml.tree import Layout, TextWriter, draft, names, unique_keys, walk
 
 _UNKNOWN = (
     "no known structure: <{name}> is read as plain text, without sections and dates; known are "
@@ -48,7 +48,7 @@ class _PlainText:
 
     layout = _LAYOUT
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: TextWriter) -> None:
         self.writer = writer
         self._mixed: list[bool] = []
 
@@ -83,7 +83,7 @@ def plain_drafts(root: etree._Element, name: str, documents_at: str) -> Iterator
 
 
 def _draft(part: etree._Element, name: str, key: str) -> Read:
-    writer = Writer()
+    writer = TextWriter()
     walk(part, _PlainText(writer))
     language = part.get("lang", "") or part.getroottree().getroot().get("lang", "")
     return draft(

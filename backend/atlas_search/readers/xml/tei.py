@@ -15,7 +15,7 @@ from atlas_search.readers.xml.tree import (
     NO_TEXT,
     PAGES,
     Layout,
-    Writer,
+    TextWriter,
     distinct,
     draft,
     first_address,
@@ -155,7 +155,7 @@ def wording_of(text: etree._Element, known: Mapping[str, str], *, normalised: bo
 
 def plain_text(element: etree._Element, wording: Wording) -> str:
     """The text of one element on one line, without the notes on it."""
-    writer = Writer()
+    writer = TextWriter()
     walk(element, TeiText(writer, wording, alone=element))
     return " ".join(writer.finish().text.split())
 
@@ -171,7 +171,7 @@ class TeiText:
     layout = _LAYOUT
 
     def __init__(
-        self, writer: Writer, wording: Wording, alone: etree._Element | None = None
+        self, writer: TextWriter, wording: Wording, alone: etree._Element | None = None
     ) -> None:
         self.writer = writer
         self._wording = wording
@@ -587,7 +587,7 @@ def _parts(text: etree._Element, name: str, page_element: str) -> Iterator[_Part
 
 
 def _draft(part: _Part, document: _Document, title: str, key: str) -> Read:
-    writer = Writer()
+    writer = TextWriter()
     if part.has_page:
         writer.page(part.page)
     walk(part.element, TeiText(writer, document.wording))

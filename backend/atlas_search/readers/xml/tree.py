@@ -188,7 +188,7 @@ class Composed:
     segments: tuple[Segment, ...]
 
 
-class Writer:
+class TextWriter:
     """Takes a document piece by piece in reading order; `finish` gives its text.
 
     White space is collapsed. A page, a section, a place or a speech begins at the first word that
@@ -479,7 +479,7 @@ class Shape(Protocol):
     """The treatment of elements beyond their layout."""
 
     layout: Layout
-    writer: Writer
+    writer: TextWriter
 
     def enter(self, element: etree._Element) -> bool:
         """Say if to read what is inside; its own paragraph or line has begun."""
@@ -514,7 +514,7 @@ def walk(root: etree._Element, shape: Shape) -> None:
             writer.add(element.tail)
 
 
-def _begin(element: etree._Element, layout: Layout, writer: Writer) -> None:
+def _begin(element: etree._Element, layout: Layout, writer: TextWriter) -> None:
     if element.tag in layout.blocks:
         writer.block()
     elif element.tag in layout.lines:
@@ -526,7 +526,7 @@ def _begin(element: etree._Element, layout: Layout, writer: Writer) -> None:
         writer.open_cell(is_first=next(before, None) is None)
 
 
-def _end(element: etree._Element, layout: Layout, writer: Writer) -> None:
+def _end(element: etree._Element, layout: Layout, writer: TextWriter) -> None:
     if element.tag in layout.blocks:
         writer.block()
     elif element.tag in layout.lines:

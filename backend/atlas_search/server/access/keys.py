@@ -35,7 +35,7 @@ class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Limits(_Part):
+class KeyLimits(_Part):
     """The most that a key may take; None: no limit.
 
     `cost_per_day` is what language models may cost from midnight to midnight (UTC), in the currency
@@ -61,7 +61,7 @@ class ApiKey(_Part):
     expires: date | None = None
     corpora: Literal["*"] | Mapping[str, tuple[str, ...]]
     administrator: bool = False
-    limits: Limits = Limits()
+    limits: KeyLimits = KeyLimits()
 
     def is_expired(self, today: date) -> bool:
         return self.expires is not None and today >= self.expires
@@ -169,7 +169,7 @@ def add_key(
     corpora: Literal["*"] | Mapping[str, Sequence[str]] = "*",
     administrator: bool = False,
     expires: date | None = None,
-    limits: Limits | None = None,
+    limits: KeyLimits | None = None,
 ) -> NewKey:
     """Make a key and add it to a file, which need not exist.
 
@@ -187,7 +187,7 @@ def add_key(
                 "expires": expires,
                 "corpora": corpora,
                 "administrator": administrator,
-                "limits": limits or Limits(),
+                "limits": limits or KeyLimits(),
             }
         )
     except ValidationError as error:

@@ -25,7 +25,7 @@ from cachetools import LRUCache
 from atlas_search.core.errors import ConfigurationError, Conflict, NotFound, TooManyQuestions
 from atlas_search.core.settings import Settings
 from atlas_search.server.access.caller import Caller
-from atlas_search.server.access.keys import Limits
+from atlas_search.server.access.keys import KeyLimits
 
 BUSY_SECONDS = 10.0
 
@@ -103,7 +103,7 @@ class Limiter:
     def __init__(
         self, settings: Settings, spending: Spending, clock: Callable[[], float] = monotonic
     ):
-        self._default = Limits(
+        self._default = KeyLimits(
             requests_per_minute=settings.limit_requests_per_minute or None,
             streams=settings.limit_streams or None,
             cost_per_day=settings.limit_cost_per_day or None,
@@ -157,8 +157,8 @@ class Limiter:
                 (midnight - now).total_seconds(),
             )
 
-    def _limits(self, caller: Caller) -> Limits:
-        own = caller.key.limits if caller.key else Limits()
+    def _limits(self, caller: Caller) -> KeyLimits:
+        own = caller.key.limits if caller.key else KeyLimits()
         return self._default.model_copy(update=own.model_dump(exclude_none=True))
 
     def _releasing(self, who: str) -> Release:

@@ -23,13 +23,13 @@ from atlas_search.core.telemetry.redaction import SpanMask, open_redactions
 from atlas_search.core.telemetry.span import digest
 from atlas_search.server.feedback.store import (
     DAY,
+    AnswerRating,
     FeedbackFile,
     FeedbackStore,
     Noting,
     RatedAnswer,
-    Rating,
+    RatingFilter,
     Vote,
-    Wanted,
 )
 
 LONGEST_PATIENCE = 3600.0  # seconds between two attempts for one answer
@@ -330,7 +330,7 @@ class SpanUnknown(Unavailable):
     """Phoenix has not got the span, or not yet."""
 
 
-class Refused(Unavailable):
+class PhoenixRefused(Unavailable):
     """Phoenix will not take this one request."""
 
 
@@ -390,7 +390,7 @@ class Phoenix:
             raise PhoenixAway(f"it answers {status}")
         if status >= 500:
             raise Failed(f"it answers {status}")
-        raise Refused(f"it answers {status}: {message}")
+        raise PhoenixRefused(f"it answers {status}: {message}")
 
 
 SHORTEST_PAUSE = 1.0  # seconds without Phoenix; each one after it is twice as long
@@ -401,7 +401,7 @@ LOG_SECONDS = 60.0  # between two lines that feedback waits
 log = logging.getLogger(__name__)
 
 
-class Delivery:
+class RatingDelivery:
     """One thread that sends what is due, from `start` to `close`.
 
     The comment and tags are sent as `masked` gives them, and not at all without it.
@@ -466,7 +466,7 @@ class Delivery:
                 self._send(parcel)
             except SpanUnknown:
                 self._outbox.later(parcel)
-            except Refused as error:
+            except PhoenixRefused as error:
                 if not parcel.tries:
                     log.warning("Phoenix takes no feedback on %s: %s", parcel.answer.qa_id, error)
                 self._outbox.later(parcel)
@@ -534,9 +534,9 @@ class Feedback:
         self._store = _store_in(file, settings)
         self._noting = Noting(self._store)
         self.outbox = Outbox(file, settings.feedback_days)
-        self._delivery: Delivery | None = None
+        self._delivery: RatingDelivery | None = None
         if settings.phoenix_collector_endpoint:
-            self._delivery = Delivery(
+            self._delivery = RatingDelivery(
                 self.outbox,
                 Phoenix(
                     phoenix_at(
@@ -560,7 +560,7 @@ class Feedback:
         """
         self._noting.note(answer, owner, content=self._content and not silent())
 
-    def rating(self, owner: str, qa_id: str, voter: str) -> Rating:
+    def rating(self, owner: str, qa_id: str, voter: str) -> AnswerRating:
         """Return somebody's rating of an answer. Raises NotFound if there is none."""
         self._noting.flush()
         rating = self._store.rating(owner, qa_id, voter)
@@ -570,17 +570,17 @@ class Feedback:
 
     def change(
         self, owner: str, qa_id: str, voter: str, change: Callable[[RatedAnswer, Vote], Vote]
-    ) -> Rating:
+    ) -> AnswerRating:
         self._noting.flush()
         rating = self._store.change(owner, qa_id, voter, change)
         if self._delivery:
             self._delivery.wake()
         return rating
 
-    def page(self, wanted: Wanted, limit: int, offset: int) -> tuple[int, list[Rating]]:
+    def page(self, wanted: RatingFilter, limit: int, offset: int) -> tuple[int, list[AnswerRating]]:
         return self._store.page(wanted, limit, offset)
 
-    def every(self, wanted: Wanted) -> list[Rating]:
+    def every(self, wanted: RatingFilter) -> list[AnswerRating]:
         return self._store.every(wanted)
 
     def close(self) -> None:

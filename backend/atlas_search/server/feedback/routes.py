@@ -25,16 +25,16 @@ from atlas_search.server.ask import ByAnswer
 from atlas_search.server.feedback.delivery import Feedback
 from atlas_search.server.feedback.store import (
     SCALES,
+    AnswerRating,
     Backing,
     FeedbackBody,
     Mark,
     RatedAnswer,
-    Rating,
+    RatingFilter,
     Relevance,
     Scale,
     Thumb,
     Vote,
-    Wanted,
     changed,
     new_marks,
 )
@@ -74,10 +74,10 @@ class _Finding:
     answer: str = ""
 
 
-def labels_of(ratings: Iterable[Rating]) -> Labels:
+def labels_of(ratings: Iterable[AnswerRating]) -> Labels:
     """The labels that ratings of one collection make; see docs/feedback.md for the rules."""
     left_out: Counter[Reason] = Counter()
-    by_question: dict[str, list[Rating]] = defaultdict(list)
+    by_question: dict[str, list[AnswerRating]] = defaultdict(list)
     for rating in ratings:
         answer = rating.answer
         # without its text a question is known by its answer alone
@@ -93,7 +93,7 @@ def labels_of(ratings: Iterable[Rating]) -> Labels:
     return Labels(tuple(sorted(labels, key=lambda label: label.id)), dict(left_out))
 
 
-def _label(name: str, ratings: Sequence[Rating]) -> Label | Reason:
+def _label(name: str, ratings: Sequence[AnswerRating]) -> Label | Reason:
     if not ratings[0].answer.question:
         return "no_text"
     ratings = [rating for rating in ratings if not rating.answer.follow_up]
@@ -125,7 +125,7 @@ def _label(name: str, ratings: Sequence[Rating]) -> Label | Reason:
     )
 
 
-def _finding(rating: Rating) -> _Finding:
+def _finding(rating: AnswerRating) -> _Finding:
     answer, vote = rating.answer, rating.vote
     yes, no = _documents(rating)
     if answer.decision == "ANSWER" and vote.thumb == "up":
@@ -139,7 +139,7 @@ def _finding(rating: Rating) -> _Finding:
     return _Finding(True if yes or missed else None, yes, no)
 
 
-def _documents(rating: Rating) -> tuple[frozenset[str], frozenset[str]]:
+def _documents(rating: AnswerRating) -> tuple[frozenset[str], frozenset[str]]:
     """The documents that the rating says hold an answer, and those of which it says they do not."""
     answer, vote = rating.answer, rating.vote
     document_of = {place.passage_id: place.document_id for place in answer.passages}
@@ -152,7 +152,7 @@ def _documents(rating: Rating) -> tuple[frozenset[str], frozenset[str]]:
     return yes, frozenset(document for document, _ in verdicts) - yes
 
 
-def _disagree(ratings: Sequence[Rating]) -> bool:
+def _disagree(ratings: Sequence[AnswerRating]) -> bool:
     """Check for an answer that has thumbs both up and down."""
     thumbs = defaultdict(set)
     for rating in ratings:
@@ -199,7 +199,7 @@ class FeedbackExport(NamedTuple):
     labels: Labels
 
 
-def export_feedback(ratings: Sequence[Rating], format: FeedbackFormat) -> FeedbackExport:
+def export_feedback(ratings: Sequence[AnswerRating], format: FeedbackFormat) -> FeedbackExport:
     """Write labels as lines of JSON or as a table, or every rating as a row.
 
     In tables several values of a cell stand on lines of their own, or are a list in JSON where one
@@ -216,7 +216,7 @@ def export_feedback(ratings: Sequence[Rating], format: FeedbackFormat) -> Feedba
     return FeedbackExport(text, "text/csv; charset=utf-8", "ratings.csv", labels)
 
 
-def _row(rating: Rating) -> dict[str, object]:
+def _row(rating: AnswerRating) -> dict[str, object]:
     vote = rating.vote
     about: dict[str, object] = rating.answer.model_dump(include=set(_ANSWER))
     marks: dict[str, object] = {
@@ -402,7 +402,7 @@ def feedback_blueprint(feedback: Feedback, metrics: Metrics) -> APIBlueprint:
 
     @blueprint.get("/feedback/export", summary="Labels, and all ratings", responses=_FILE)
     def get_export(query: FeedbackExportQuery) -> Response:
-        selection = Wanted(collection=query.collection or feedback.collection)
+        selection = RatingFilter(collection=query.collection or feedback.collection)
         exported = export_feedback(feedback.every(selection), query.format)
         left_out = (f"{reason}={n}" for reason, n in sorted(exported.labels.left_out.items()))
         return Response(
@@ -429,9 +429,9 @@ def _reads_all(caller: Caller) -> bool:
     return "administrator" in caller.rights and caller.sees_everything
 
 
-def _filter(query: FeedbackQuery) -> Wanted:
+def _filter(query: FeedbackQuery) -> RatingFilter:
     since = query.since.isoformat() if query.since else ""
-    return Wanted(None, query.user_id or "", query.target, query.collection, since)
+    return RatingFilter(None, query.user_id or "", query.target, query.collection, since)
 
 
 def _check_parts(answer: RatedAnswer, body: FeedbackBody) -> None:
@@ -447,17 +447,17 @@ def _check_parts(answer: RatedAnswer, body: FeedbackBody) -> None:
         )
 
 
-def _state(rating: Rating, caller: Caller) -> dict[str, object]:
+def _state(rating: AnswerRating, caller: Caller) -> dict[str, object]:
     return FeedbackOut.model_validate(_vote_fields(rating, caller)).model_dump(mode="json")
 
 
-def _listed(rating: Rating, caller: Caller) -> dict[str, object]:
+def _listed(rating: AnswerRating, caller: Caller) -> dict[str, object]:
     about = rating.answer.model_dump(include=set(ListedFeedbackOut.model_fields))
     listed = ListedFeedbackOut.model_validate(about | _vote_fields(rating, caller))
     return listed.model_dump(mode="json")
 
 
-def _vote_fields(rating: Rating, caller: Caller) -> dict[str, object]:
+def _vote_fields(rating: AnswerRating, caller: Caller) -> dict[str, object]:
     vote = rating.vote
     return {
         "qa_id": rating.answer.qa_id,

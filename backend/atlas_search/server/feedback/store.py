@@ -289,7 +289,7 @@ _RATING = (
 
 
 @dataclass(frozen=True)
-class Rating:
+class AnswerRating:
     """One person's vote on an answer; `sent` is true once Phoenix has it."""
 
     answer: RatedAnswer
@@ -299,7 +299,7 @@ class Rating:
     sent: bool = False
 
 
-class Wanted(NamedTuple):
+class RatingFilter(NamedTuple):
     """A filter of ratings: of everybody if `owner` is None; another empty field is no condition."""
 
     owner: str | None = None
@@ -348,14 +348,14 @@ class FeedbackStore:
             (oldest, oldest, MOST_UNRATED),
         )
 
-    def rating(self, owner: str, qa_id: str, voter: str) -> Rating:
+    def rating(self, owner: str, qa_id: str, voter: str) -> AnswerRating:
         """Return somebody's rating, which may be empty. Raises NotFound without the answer."""
         with self._file.open() as connection:
             return _rating(connection, *_find(connection, owner, qa_id), voter)
 
     def change(
         self, owner: str, qa_id: str, voter: str, change: Callable[[RatedAnswer, Vote], Vote]
-    ) -> Rating:
+    ) -> AnswerRating:
         """Replace what somebody says of an answer by what `change` makes of it.
 
         Raises NotFound without the answer, Conflict for one voter too many, and what `change`
@@ -392,7 +392,7 @@ class FeedbackStore:
             "DELETE FROM votes WHERE answer = ? AND NOT given AND placed = '[]'", (id_,)
         )
 
-    def page(self, wanted: Wanted, limit: int, offset: int) -> tuple[int, list[Rating]]:
+    def page(self, wanted: RatingFilter, limit: int, offset: int) -> tuple[int, list[AnswerRating]]:
         """Count the ratings, and return some of them, the last changed first."""
         where, values = _where(wanted)
         if not self._file.path.exists():
@@ -404,7 +404,7 @@ class FeedbackStore:
             rows = connection.execute(query, (*values, limit, offset)).fetchall()
         return total, [_read(row) for row in rows]
 
-    def every(self, wanted: Wanted) -> list[Rating]:
+    def every(self, wanted: RatingFilter) -> list[AnswerRating]:
         """Return the ratings that pass the filter, the first answer's first."""
         if not self._file.path.exists():
             return []
@@ -422,15 +422,15 @@ def _find(connection: Connection, owner: str, qa_id: str) -> tuple[int, RatedAns
     return row[0], RatedAnswer.model_validate_json(row[1])
 
 
-def _rating(connection: Connection, id_: int, answer: RatedAnswer, voter: str) -> Rating:
+def _rating(connection: Connection, id_: int, answer: RatedAnswer, voter: str) -> AnswerRating:
     query = f"{_RATING} WHERE id = ? AND voter = ?"
     row = connection.execute(query, (id_, voter)).fetchone()
-    return _read(row) if row else Rating(answer, voter, Vote())
+    return _read(row) if row else AnswerRating(answer, voter, Vote())
 
 
-def _read(row: Sequence[object]) -> Rating:
+def _read(row: Sequence[object]) -> AnswerRating:
     about, voter, vote, updated, sent = row
-    return Rating(
+    return AnswerRating(
         RatedAnswer.model_validate_json(str(about)),
         str(voter),
         Vote.model_validate_json(str(vote)),
@@ -439,7 +439,7 @@ def _read(row: Sequence[object]) -> Rating:
     )
 
 
-def _where(wanted: Wanted) -> tuple[str, list[str]]:
+def _where(wanted: RatingFilter) -> tuple[str, list[str]]:
     conditions = {
         "owner = ?": wanted.owner,
         "voter = ?": wanted.voter or None,

@@ -73,7 +73,7 @@ class Handed:
 
 
 @dataclass(frozen=True)
-class Limits:
+class UploadLimits:
     """Bounds on the bytes of one file and of all together, and the suffixes that are taken."""
 
     file: int
@@ -105,7 +105,7 @@ class Arrival:
 def take_in(
     handed: Sequence[Handed],
     places: Places,
-    limits: Limits,
+    limits: UploadLimits,
     *,
     replace: bool,
     waiting: Collection[str],
@@ -152,7 +152,7 @@ def check_clash(names: Collection[str], waiting: Collection[str]) -> None:
         )
 
 
-def _copy(handed: Handed, root: Path, place: Path, room: int, limits: Limits) -> int:
+def _copy(handed: Handed, root: Path, place: Path, room: int, limits: UploadLimits) -> int:
     """Copy a file to its place from `root`; its bytes."""
     size = 0
     try:
@@ -177,7 +177,7 @@ def _new_file(root: Path, place: Path) -> IO[bytes]:
         return os.fdopen(os.open(place.name, flags, 0o666, dir_fd=folder), "wb")
 
 
-def _too_large(name: str, size: int, limits: Limits) -> str:
+def _too_large(name: str, size: int, limits: UploadLimits) -> str:
     if size > limits.file:
         return (
             f"{name!r} is larger than {limits.file // MEGABYTE} MB. Split it, or raise "

@@ -26,8 +26,8 @@ from atlas_search.server.ingest.arrival import (
     MOST_FILES,
     Arrival,
     Handed,
-    Limits,
     Places,
+    UploadLimits,
     files_below,
     path_below,
     take_in,
@@ -187,8 +187,8 @@ def _corpus(id_: str) -> str:
         raise RequestError(str(error)) from error
 
 
-def _limits(settings: Settings) -> Limits:
-    return Limits(
+def _limits(settings: Settings) -> UploadLimits:
+    return UploadLimits(
         settings.ingest_max_file_mb * MEGABYTE,
         settings.ingest_max_request_mb * MEGABYTE,
         files_reader().suffixes,
