@@ -322,7 +322,7 @@ def calibrate_command(
         ),
     ] = None,
     questions: Annotated[
-        int, typer.Option(min=1, help="CalibrationQuestions to make from the collection")
+        int, typer.Option(min=1, help="Questions to make from the collection")
     ] = MADE,
     lose: Annotated[
         float, typer.Option(min=0.001, max=0.5, help="Share of good questions that may be lost")

@@ -117,7 +117,7 @@ class FallbackOut(Sent):
 
 
 class ContextOut(Sent):
-    """Counts of what the language model was given, and of what did not fit; zeros if none was asked."""
+    """Sizes of what the language model was given, and of what did not fit; zeros without one."""
 
     passages: int = 0
     passages_dropped: int = 0
