@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from atlas_search.building.backup import export_collection
-from atlas_search.building.flow import LAST_STAGE
 from atlas_search.building.maintain import drop, remove_source, repair
+from atlas_search.building.version import LAST_STAGE
 from atlas_search.core.errors import Cancelled
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.versions import new_name, rollback, versions

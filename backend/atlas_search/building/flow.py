@@ -25,8 +25,8 @@ from atlas_search.building.prepare import Preparation
 from atlas_search.building.reading import Plan, read_sources
 from atlas_search.building.source_file import FileDigests
 from atlas_search.building.sources import Sources, label_of, rare_collections
-from atlas_search.building.version import LAST_STAGE as LAST_STAGE
 from atlas_search.building.version import (
+    LAST_STAGE,
     Contents,
     Progress,
     Site,
