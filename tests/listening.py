@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from atlas_search.server.capacity import networks
+from atlas_search.server.limits import networks
 from atlas_search.server.sockets import BoundPort, ConnectionLimits, LargeBodies
 
 HALF_HEADER = b"GET /api/health HTTP/1.1\r\nHost: te"

@@ -141,7 +141,7 @@ def test_a_build_that_fails_leaves_the_live_version_alone(
     def broken(*_: object) -> int:
         raise OSError("disk full")
 
-    monkeypatch.setattr("atlas_search.building.version.write_index", broken)
+    monkeypatch.setattr("atlas_search.building.go_live.write_index", broken)
     with pytest.raises(OSError, match="disk full"):
         build_from(source, tmp_path / "c", embedder)
     assert Manifest.read(tmp_path / "c") == live
@@ -157,7 +157,7 @@ def test_a_build_that_is_interrupted_leaves_no_half_version(
     def interrupted(*_: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("atlas_search.building.version.write_index", interrupted)
+    monkeypatch.setattr("atlas_search.building.go_live.write_index", interrupted)
     with pytest.raises(KeyboardInterrupt):
         build_from(source, tmp_path / "c", embedder)
     assert not list((tmp_path / "c").glob(".*.partial"))

@@ -11,8 +11,8 @@ from atlas_search.core.errors import ConfigurationError
 from atlas_search.core.settings import load_settings
 from atlas_search.providers.chat import Health
 from atlas_search.providers.open import ProviderHealth
-from atlas_search.server import capacity as capacity_module
-from atlas_search.server.capacity import (
+from atlas_search.server import limits as limits_module
+from atlas_search.server.limits import (
     Capacity,
     ForwardedFor,
     Networks,
@@ -71,13 +71,13 @@ def send(
 
 def test_health_is_answered_while_every_other_thread_is_busy(slow: Slow) -> None:
     capacity = Capacity(slow, THREADS)
-    end = send(capacity, "/api/search", "POST", THREADS - capacity_module.HEALTH_THREADS, slow)
+    end = send(capacity, "/api/search", "POST", THREADS - limits_module.HEALTH_THREADS, slow)
     refused = Client(capacity).post("/api/search", buffered=True)
     assert refused.status_code == 503
     assert refused.headers["Retry-After"] == "2"
     assert refused.get_json()["type"] == "urn:atlas:problem:server-busy"
     assert Client(capacity).get("/api/health", buffered=True).status_code == 200
-    assert end() == [200] * (THREADS - capacity_module.HEALTH_THREADS)
+    assert end() == [200] * (THREADS - limits_module.HEALTH_THREADS)
     assert Client(capacity).post("/api/search", buffered=True).status_code == 200
 
 
@@ -103,11 +103,11 @@ def test_a_client_that_has_not_taken_its_answer_still_counts(slow: Slow) -> None
 def test_so_many_are_worked_on_at_once_and_the_next_is_refused_in_the_end(
     slow: Slow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(capacity_module, "WAIT_SECONDS", 0.1)
+    monkeypatch.setattr(limits_module, "WAIT_SECONDS", 0.1)
     capacity = Capacity(slow, 40)
-    end = send(capacity, "/api/search", "POST", capacity_module.AT_WORK, slow)
+    end = send(capacity, "/api/search", "POST", limits_module.AT_WORK, slow)
     assert Client(capacity).post("/api/search", buffered=True).status_code == 503
-    assert end() == [200] * capacity_module.AT_WORK
+    assert end() == [200] * limits_module.AT_WORK
 
 
 def test_a_request_that_fails_leaves() -> None:

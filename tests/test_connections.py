@@ -13,7 +13,8 @@ from waitress.channel import ClientDisconnected
 from atlas_search.atlas import Atlas
 from atlas_search.core.settings import Settings
 from atlas_search.server import sockets as listen
-from atlas_search.server.app import MAX_BODY, create_app
+from atlas_search.server.app import create_app
+from atlas_search.server.limits import MAX_BODY
 from atlas_search.server.sockets import Channel
 from atlas_search.services import open_services
 from tests.hash_embedder import HashEmbedder
@@ -219,7 +220,7 @@ def test_a_socket_gone_before_it_is_taken_harms_nobody(address: Address) -> None
 
 def test_a_port_that_is_taken_is_named(app: Any, address: Address, tmp_path: Path) -> None:
     from atlas_search.core.errors import ConfigurationError
-    from atlas_search.server.capacity import networks
+    from atlas_search.server.limits import networks
 
     limits = listen.ConnectionLimits(20, 10, networks(""))
     with pytest.raises(ConfigurationError, match=f"Port {address[1]}"):

@@ -15,8 +15,8 @@ from atlas_search.core.errors import ServerBusy
 from atlas_search.core.settings import Settings
 from atlas_search.server.access.keys import KeyLimits, add_key
 from atlas_search.server.app import create_app
-from atlas_search.server.capacity import Capacity
 from atlas_search.server.collections import ServedCollections
+from atlas_search.server.limits import Capacity
 from atlas_search.server.metrics import MOST, SECONDS, Refusals
 from atlas_search.server.problems import problem_of
 from tests.hash_embedder import HashEmbedder

@@ -25,8 +25,8 @@ from atlas_search.asking import (
 from atlas_search.building.chunking import Chunking
 from atlas_search.building.chunking import chunking as default_chunking
 from atlas_search.building.flow import BuildOptions, BuildReport, build, trace_build
+from atlas_search.building.go_live import Progress
 from atlas_search.building.sources import Sources, find_sources
-from atlas_search.building.version import Progress
 from atlas_search.building.workers import limits_from
 from atlas_search.core.domain import ChatTurn, Corpus, Document, Passage
 from atlas_search.core.settings import Settings, load_settings

@@ -12,7 +12,7 @@ from atlas_search.core.errors import TooManyQuestions
 from atlas_search.core.settings import Settings
 from atlas_search.server.access.caller import Caller
 from atlas_search.server.access.keys import KeyLimits, add_key
-from atlas_search.server.access.limits import Limiter, Spending
+from atlas_search.server.access.quotas import Limiter, Spending
 from atlas_search.server.app import create_app
 from atlas_search.server.problems import problem_of
 from tests.access.conftest import Signed, guard

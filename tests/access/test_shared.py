@@ -8,9 +8,9 @@ from pydantic import SecretStr
 
 from atlas_search import Atlas
 from atlas_search.core.errors import Conflict, NotFound
-from atlas_search.server.access import limits as shared
+from atlas_search.server.access import quotas as shared
 from atlas_search.server.access.keys import revoke_key
-from atlas_search.server.access.limits import SharedAnswers
+from atlas_search.server.access.quotas import SharedAnswers
 from atlas_search.server.app import create_app
 from tests.access.conftest import COLLECTION, TOKEN, Signed, guard
 from tests.access.two_corpora import QUESTION

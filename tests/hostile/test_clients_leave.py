@@ -16,7 +16,7 @@ from atlas_search.core.targets import Target
 from atlas_search.documents.export import Format, export
 from atlas_search.search.rerankers import Relevance
 from atlas_search.server.app import create_app
-from atlas_search.server.capacity import LOOK_SECONDS, ClientStop
+from atlas_search.server.limits import LOOK_SECONDS, ClientStop
 from tests.servers import served, wait_for
 
 TEXTS = 3

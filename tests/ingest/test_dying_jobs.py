@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from atlas_search.building import version as build
+from atlas_search.building import go_live as build
 from atlas_search.core.settings import Settings
 from tests.hash_embedder import HashEmbedder
 from tests.ingest.handing import BEES, documents, done, ended, job_of, send, served_by

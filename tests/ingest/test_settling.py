@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from atlas_search.building import version
+from atlas_search.building import go_live
 from atlas_search.core.errors import AtlasError
 from atlas_search.core.settings import Settings
 from atlas_search.server.ingest.arrival import find_clash
@@ -72,14 +72,14 @@ def test_files_of_a_job_that_fails_at_its_end_are_as_before(
     settings: Settings, kept: Path, monkeypatch: pytest.MonkeyPatch, after: bool
 ) -> None:
     do(settings, {"garden/bees.txt": "Bees give honey."})
-    as_it_is = version.make_live
+    as_it_is = go_live.make_live
 
     def breaks(*arguments: Any) -> None:
         if after:
             as_it_is(*arguments)
         fails()
 
-    monkeypatch.setattr(version, "make_live", breaks)
+    monkeypatch.setattr(go_live, "make_live", breaks)
     with pytest.raises(AtlasError, match="The disk is full"):
         do(settings, {"garden/bees.txt": "Bees give wax.", "new/a/ants.txt": "Ants."})
     if after:
@@ -94,7 +94,7 @@ def test_a_removal_that_fails_at_its_end_leaves_the_file(
 ) -> None:
     do(settings, {"garden/a/bees.txt": "Bees give honey."})
     with monkeypatch.context() as patch:
-        patch.setattr(version, "make_live", fails)
+        patch.setattr(go_live, "make_live", fails)
         with pytest.raises(AtlasError, match="The disk is full"):
             do(settings, removed="garden/a/bees.txt")
     assert texts(kept) == {"garden/a/bees.txt": "Bees give honey."}

@@ -11,7 +11,7 @@ from werkzeug.test import Client
 from atlas_search import Atlas
 from atlas_search.core.telemetry.metrics import INSTRUMENTS, Metrics
 from atlas_search.server.access.keys import add_key
-from atlas_search.server.capacity import HEALTH_THREADS, Capacity
+from atlas_search.server.limits import HEALTH_THREADS, Capacity
 from atlas_search.server.serving import Guard
 from tests.access.conftest import TOKEN, guard
 from tests.access.two_corpora import OPEN, QUESTION, VAULT

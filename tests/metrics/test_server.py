@@ -15,8 +15,8 @@ import pytest
 from atlas_search.core.settings import Settings
 from atlas_search.core.telemetry.metrics import Metrics
 from atlas_search.server.app import create_app
-from atlas_search.server.capacity import networks
 from atlas_search.server.collections import ServedCollections
+from atlas_search.server.limits import networks
 from atlas_search.server.metrics import observe_listener
 from atlas_search.server.sockets import BoundPort, ConnectionLimits
 from tests.hash_embedder import HashEmbedder

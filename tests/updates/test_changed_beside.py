@@ -13,8 +13,8 @@ import pytest
 from atlas_search.atlas import Atlas
 from atlas_search.building import change
 from atlas_search.building.backup import export_collection
-from atlas_search.building.live import remedy
 from atlas_search.building.maintain import NeedsSources, compact, drop, remove_source, repair
+from atlas_search.building.materials import remedy
 from atlas_search.core.errors import DamagedStore, SourceError
 from atlas_search.stores import embedded
 from atlas_search.stores.embedded import EmbeddedStore

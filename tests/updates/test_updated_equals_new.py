@@ -12,9 +12,9 @@ import pytest
 from atlas_search.atlas import Atlas
 from atlas_search.building import change
 from atlas_search.building.document_ids import Changes
+from atlas_search.building.go_live import _fingerprints
 from atlas_search.building.source_file import CorpusRule
 from atlas_search.building.sources import by_rule
-from atlas_search.building.version import _fingerprints
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.record_writer import SourceRow
 from atlas_search.stores.versions import ORDER

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from atlas_search.building.backup import export_collection
+from atlas_search.building.go_live import LAST_STAGE
 from atlas_search.building.maintain import drop, remove_source, repair
-from atlas_search.building.version import LAST_STAGE
 from atlas_search.core.errors import Cancelled
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.versions import new_name, rollback, versions
@@ -99,7 +99,7 @@ def test_what_fails_after_a_version_is_live_does_not_fail_the_build(
         if step == "staging":
             patch.setattr("atlas_search.stores.staging.Staging.finish", full)
         else:
-            patch.setattr("atlas_search.building.version.remove_old", full)
+            patch.setattr("atlas_search.building.go_live.remove_old", full)
         report = build_tiny(source, folder, HashEmbedder())
     assert report.manifest == Manifest.read(folder)
     (source / "farm" / "newer.txt").write_text("Newer.")

@@ -29,11 +29,11 @@ from atlas_search.building.backup_form import (
 )
 from atlas_search.building.chunking import chunking, positions
 from atlas_search.building.document_ids import FoundDocument, place
-from atlas_search.building.live import Live
+from atlas_search.building.go_live import Contents, Site, write_version
+from atlas_search.building.materials import Live
 from atlas_search.building.prepare import document_digest
 from atlas_search.building.reading import Plan
 from atlas_search.building.sources import label_of
-from atlas_search.building.version import Contents, Site, write_version
 from atlas_search.core.domain import Document, Located, Passage, Segment, embedded_text, passage_id
 from atlas_search.core.errors import DamagedStore, MissingStore, SourceError
 from atlas_search.core.ids import __version__, moment

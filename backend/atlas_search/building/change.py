@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.building.document_ids import KeptDocuments, PlacedDocument
-from atlas_search.building.live import Live, Materials, former_places
+from atlas_search.building.materials import Live, Materials, former_places
 from atlas_search.building.vectorise import VectorSources, fill
 from atlas_search.building.write import (
     REBUILD_SHARE,

@@ -19,13 +19,7 @@ import numpy as np
 
 from atlas_search.building.chunking import Chunking, chunking
 from atlas_search.building.document_ids import Changes, KeptDocuments, changes
-from atlas_search.building.kept_files import INGEST
-from atlas_search.building.live import Live, open_live
-from atlas_search.building.prepare import Preparation
-from atlas_search.building.reading import Plan, read_sources
-from atlas_search.building.source_file import FileDigests
-from atlas_search.building.sources import Sources, label_of, rare_collections
-from atlas_search.building.version import (
+from atlas_search.building.go_live import (
     LAST_STAGE,
     Contents,
     Progress,
@@ -33,6 +27,12 @@ from atlas_search.building.version import (
     weigh_terms,
     write_live,
 )
+from atlas_search.building.kept_files import INGEST
+from atlas_search.building.materials import Live, open_live
+from atlas_search.building.prepare import Preparation
+from atlas_search.building.reading import Plan, read_sources
+from atlas_search.building.source_file import FileDigests
+from atlas_search.building.sources import Sources, label_of, rare_collections
 from atlas_search.building.workers import ReadingLimits
 from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding import Embedder

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.building.live import Live, place_beside
+from atlas_search.building.go_live import Contents, Progress, Site, write_live, write_version
+from atlas_search.building.materials import Live, place_beside
 from atlas_search.building.reading import Plan
 from atlas_search.building.sources import label_of
-from atlas_search.building.version import Contents, Progress, Site, write_live, write_version
 from atlas_search.building.write import digests_of_files, sizes
 from atlas_search.core.errors import DamagedStore, EmbedderMismatch, MissingStore, SourceError
 from atlas_search.providers.embedding import Embedder

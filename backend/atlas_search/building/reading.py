@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.building.document_ids import FoundDocument, KeptDocuments, PlacedDocument, place
-from atlas_search.building.live import Live, place_beside
+from atlas_search.building.materials import Live, place_beside
 from atlas_search.building.prepare import (
     Preparation,
     Prepared,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.building.document_ids import KeptDocuments, PlacedDocument
-from atlas_search.building.live import Cut, Live, Materials
+from atlas_search.building.materials import Cut, Live, Materials
 from atlas_search.building.prepare import VectoredDocument
 from atlas_search.core.errors import AtlasError, DamagedStore, SourceError
 from atlas_search.providers.embedding import Embedder

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.building.document_ids import FoundDocument, KeptDocuments, PlacedDocument
-from atlas_search.building.live import Live, Materials, Ready, former_places
+from atlas_search.building.materials import Live, Materials, Ready, former_places
 from atlas_search.building.sources import label_of
 from atlas_search.core.addresses import UNLINKED, URL
 from atlas_search.core.domain import Document, Metadata

@@ -28,6 +28,7 @@ from typer.core import TyperGroup
 from atlas_search.atlas import Atlas
 from atlas_search.building.chunking import Splitter, Unit, chunking
 from atlas_search.building.flow import BuildReport
+from atlas_search.building.go_live import Progress as Told
 from atlas_search.building.source_file import CorpusRule, SourceFile
 from atlas_search.building.sources import (
     FILE_NAME,
@@ -38,7 +39,6 @@ from atlas_search.building.sources import (
     leads_out,
     real_paths,
 )
-from atlas_search.building.version import Progress as Told
 from atlas_search.cli.ask import print_whole, printable
 from atlas_search.core.errors import AtlasError, ConfigurationError, MissingStore, SourceError
 from atlas_search.core.files import checkout

@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.text import Text
 
 from atlas_search.atlas import Atlas
-from atlas_search.building.live import remedy
+from atlas_search.building.materials import remedy
 from atlas_search.core.addresses import phoenix_problem, without_login
 from atlas_search.core.errors import AtlasError, DamagedStore, SourceError
 from atlas_search.core.settings import Settings, environment_target, load_settings

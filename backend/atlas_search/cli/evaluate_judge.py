@@ -56,7 +56,6 @@ from atlas_search.evaluation.report_files import write_reports
 from atlas_search.evaluation.run import means
 from atlas_search.evaluation.scored import Scored, Source
 from atlas_search.providers.open import open_embedder
-from atlas_search.server.capacity import networks
 from atlas_search.server.feedback.delivery import open_store
 from atlas_search.server.feedback.store import AnswerRating, RatingFilter
 from atlas_search.server.labelling import (
@@ -70,6 +69,7 @@ from atlas_search.server.labelling import (
     page_app,
     rating_blueprint,
 )
+from atlas_search.server.limits import networks
 from atlas_search.server.search import search_blueprint
 from atlas_search.server.sockets import BoundPort, ConnectionLimits
 

@@ -27,11 +27,11 @@ from atlas_search.core.files import MEGABYTE, bundled_folder, writing
 from atlas_search.core.settings import Settings
 from atlas_search.server.access.caller import Access
 from atlas_search.server.access.gate import check_start
-from atlas_search.server.app import MAX_BODY, create_app
-from atlas_search.server.capacity import networks
+from atlas_search.server.app import create_app
 from atlas_search.server.collections import ServedCollections
 from atlas_search.server.feedback.delivery import Feedback
 from atlas_search.server.ingest.jobs import Jobs
+from atlas_search.server.limits import MAX_BODY, networks
 from atlas_search.server.metrics import Refusals, observe_listener
 from atlas_search.server.runs import Runs
 from atlas_search.server.sockets import BoundPort, ConnectionLimits, LargeBodies

@@ -12,8 +12,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from atlas_search.building.backup import collection_of, export_collection, import_collection
-from atlas_search.building.live import remedy
 from atlas_search.building.maintain import NeedsSources, compact, drop, repair, write_digests
+from atlas_search.building.materials import remedy
 from atlas_search.cli.ask import print_whole
 from atlas_search.cli.create import COMMANDS, print_refused, print_report, progress_bars
 from atlas_search.core.errors import DamagedStore, MissingStore, OutdatedStore, SourceError

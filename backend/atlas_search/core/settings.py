@@ -1,4 +1,7 @@
-"""Settings: places, ports and names from the environment and `.env`. The only reader of both."""
+"""Settings: places, ports and names from the environment and `.env`. The only reader of both.
+
+Defaults of target keys, such as `SEARCH_K`, are in `targets.py`.
+"""
 
 import re
 from ipaddress import ip_network

@@ -19,12 +19,11 @@ from atlas_search.core.settings import Settings
 from atlas_search.providers.open import EmbedderFactory, open_embedder
 from atlas_search.server.access.caller import Access
 from atlas_search.server.access.gate import gate, release, serve_caller
-from atlas_search.server.access.limits import Limiter, SharedAnswers, Spending
 from atlas_search.server.access.origin import allow_reading, origin_gate, origins
+from atlas_search.server.access.quotas import Limiter, SharedAnswers, Spending
 from atlas_search.server.api import DescribedAPI, StrictJSON, read_body
 from atlas_search.server.ask import ask_blueprint, share_blueprint
 from atlas_search.server.audit import audit
-from atlas_search.server.capacity import ForwardedFor, answer_threads, networks
 from atlas_search.server.collection_routes import collections_blueprint
 from atlas_search.server.collections import (
     HEADER,
@@ -45,6 +44,7 @@ from atlas_search.server.guard import PresentGuard, require_whole, withhold
 from atlas_search.server.health import admin_blueprint, health_blueprint
 from atlas_search.server.ingest.jobs import Jobs
 from atlas_search.server.ingest.routes import add_removal, ingest_blueprint
+from atlas_search.server.limits import MAX_BODY, ForwardedFor, answer_threads, networks
 from atlas_search.server.metrics import (
     Refusals,
     begin_request,
@@ -127,7 +127,6 @@ def forbid(response: Response, path: str) -> Response:
 
 
 FRONTEND = bundled_folder("frontend")
-MAX_BODY = 2 * 1024 * 1024  # bytes; a long chat history fits, an upload does not
 
 _DESCRIPTION = (
     "Where several collections are served, each request may choose one: by the field `collection` "

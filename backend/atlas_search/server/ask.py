@@ -23,10 +23,10 @@ from atlas_search.documents.export import Format, export
 from atlas_search.documents.references import Base
 from atlas_search.providers.chat import Usage
 from atlas_search.server.access.caller import present_caller
-from atlas_search.server.access.limits import SharedAnswers, Spending, spender
+from atlas_search.server.access.quotas import SharedAnswers, Spending, spender
 from atlas_search.server.api import OptionalBody
-from atlas_search.server.capacity import Gone, gone
 from atlas_search.server.events import POLL_SECONDS, frames, write_event
+from atlas_search.server.limits import Gone, gone
 from atlas_search.server.problems import Problem, problem_of
 from atlas_search.server.requests import AskBody, Identifier, read_question
 from atlas_search.server.runs import Run, Runs

@@ -8,7 +8,7 @@ from flask_openapi3.models.tag import Tag
 from pydantic import BaseModel, Field
 
 from atlas_search.building.kept_files import INGEST, kept_sources
-from atlas_search.building.live import Live
+from atlas_search.building.materials import Live
 from atlas_search.core.errors import AtlasError, Conflict, SourceError
 from atlas_search.core.settings import Settings
 from atlas_search.readers.files import files_reader

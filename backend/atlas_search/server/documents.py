@@ -15,7 +15,7 @@ from atlas_search.search.ranking import FUSED_WEIGHTS
 from atlas_search.search.request import conditions
 from atlas_search.search.scope import CorpusExtent, joint_dates
 from atlas_search.server.access.caller import present_caller
-from atlas_search.server.capacity import waiting
+from atlas_search.server.limits import waiting
 from atlas_search.server.requests import Filters, plain_filters
 from atlas_search.server.runs import Runs
 from atlas_search.server.serving import Serve

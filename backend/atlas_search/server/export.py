@@ -30,8 +30,8 @@ from atlas_search.documents.styles import StyleName, cite
 from atlas_search.providers.zotero import LOCAL, is_running, save_items
 from atlas_search.server.access.caller import is_loopback, present_caller
 from atlas_search.server.ask import ByAnswer, finished_run, own_run
-from atlas_search.server.capacity import waiting
 from atlas_search.server.collections import Collections, chosen_collection
+from atlas_search.server.limits import waiting
 from atlas_search.server.problems import Problem
 from atlas_search.server.requests import Identifier, StrictBody
 from atlas_search.server.runs import Runs

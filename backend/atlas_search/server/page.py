@@ -40,8 +40,8 @@ from atlas_search.core.domain import Document
 from atlas_search.core.errors import MissingLibrary, NotFound, ServerBusy
 from atlas_search.core.files import open_below
 from atlas_search.core.settings import Settings
-from atlas_search.server.capacity import waiting
 from atlas_search.server.documents import ById
+from atlas_search.server.limits import waiting
 from atlas_search.server.serving import Serve
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.record_files import DocumentOrigin

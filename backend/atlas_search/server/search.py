@@ -10,7 +10,7 @@ from atlas_search.atlas import MOST_SUGGESTIONS
 from atlas_search.core.telemetry.names import Ids, identify
 from atlas_search.documents.search import SearchOut, ValueOut
 from atlas_search.server.access.caller import Caller, present_caller
-from atlas_search.server.capacity import waiting
+from atlas_search.server.limits import waiting
 from atlas_search.server.requests import (
     CollocatesBody,
     ConcordanceBody,

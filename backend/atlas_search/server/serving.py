@@ -14,7 +14,7 @@ from typing import Protocol
 from werkzeug.exceptions import HTTPException
 
 from atlas_search.atlas import Atlas
-from atlas_search.building.live import remedy
+from atlas_search.building.materials import remedy
 from atlas_search.core.errors import AtlasError, DamagedStore, Unavailable
 from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding import Embedder

@@ -37,7 +37,7 @@ from atlas_search.core.errors import AtlasError, ConfigurationError, ServerBusy
 from atlas_search.server.access.caller import Access, rule_key
 from atlas_search.server.access.gate import check_caller
 from atlas_search.server.api import TAKES_FORMS
-from atlas_search.server.capacity import Capacity, Networks, TellRefusal, ignore, owner_of
+from atlas_search.server.limits import Capacity, Networks, TellRefusal, ignore, owner_of
 from atlas_search.server.problems import Problem, headers_of, problem_for, problem_of
 
 AT_ONCE = 4  # large bodies, until they are answered

@@ -16,7 +16,7 @@ from atlas_search.core.errors import NotFound, RequestError, shown
 from atlas_search.core.locator import is_locator
 from atlas_search.core.stop import Stop
 from atlas_search.core.telemetry.span import Span
-from atlas_search.server.capacity import waiting
+from atlas_search.server.limits import waiting
 from atlas_search.server.problems import Problem
 from atlas_search.server.requests import Telemetry
 from atlas_search.server.serving import Serve

@@ -25,7 +25,7 @@ from atlas_search.server.access.caller import (
     rule_key,
 )
 from atlas_search.server.access.keys import read_keys
-from atlas_search.server.access.limits import Limiter
+from atlas_search.server.access.quotas import Limiter
 from atlas_search.server.serving import Serve
 
 

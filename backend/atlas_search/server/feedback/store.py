@@ -17,7 +17,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from atlas_search.answer.answer import Answer
 from atlas_search.core.errors import ConfigurationError, Conflict, NotFound
-from atlas_search.server.access.limits import open_private
+from atlas_search.server.access.quotas import open_private
 from atlas_search.server.requests import Identifier
 
 _TABLES = """

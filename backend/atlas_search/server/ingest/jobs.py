@@ -26,8 +26,8 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from atlas_search.building.flow import MOST_REFUSED, build_root, stage_spans
+from atlas_search.building.go_live import Progress
 from atlas_search.building.kept_files import JOBS
-from atlas_search.building.version import Progress
 from atlas_search.core.errors import AtlasError, Cancelled, Conflict, NotFound, Unavailable
 from atlas_search.core.files import folder_below, open_below, writing
 from atlas_search.core.ids import is_collection_name, moment

@@ -18,7 +18,6 @@ from atlas_search.core.settings import Settings
 from atlas_search.providers.open import EmbedderFactory
 from atlas_search.readers.files import files_reader
 from atlas_search.server.api import FORM, JSON
-from atlas_search.server.capacity import Gone, gone
 from atlas_search.server.collections import Collections
 from atlas_search.server.events import POLL_SECONDS, Silence
 from atlas_search.server.ingest.arrival import (
@@ -42,6 +41,7 @@ from atlas_search.server.ingest.documents import (
 )
 from atlas_search.server.ingest.jobs import Jobs
 from atlas_search.server.ingest.work import Task
+from atlas_search.server.limits import Gone, gone
 from atlas_search.server.problems import Problem, validation_response
 from atlas_search.stores.manifest import Manifest, Origin
 

@@ -16,9 +16,9 @@ from typing import Any
 from atlas_search.atlas import Atlas
 from atlas_search.building.chunking import Chunking
 from atlas_search.building.flow import UNTRACED, BuildReport
+from atlas_search.building.go_live import LAST_STAGE
 from atlas_search.building.kept_files import INGEST, kept_sources, move_in, take_out
 from atlas_search.building.maintain import remove_source
-from atlas_search.building.version import LAST_STAGE
 from atlas_search.core.errors import AtlasError, BuildRunning, Cancelled, MissingStore, SourceError
 from atlas_search.core.files import is_full
 from atlas_search.core.logs import set_up_logs

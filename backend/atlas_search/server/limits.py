@@ -1,4 +1,4 @@
-"""Bounds on the requests that are served at once, so that health always finds a thread.
+"""Limits of a request's body, and of requests at once, so that health always finds a thread.
 
 A request keeps its thread until the client has taken the answer. Streams, and answers that are
 waited for, keep theirs for long: SPARE_THREADS are not for them, HEALTH_THREADS for health alone.
@@ -21,6 +21,7 @@ from atlas_search.server.problems import Problem, problem_of, response_of
 Address = IPv4Address | IPv6Address
 Wsgi = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
+MAX_BODY = 2 * 1024 * 1024  # bytes; a long chat history fits, an upload does not
 SCHEMES = {"http", "https"}
 _HEADERS = ("FOR", "PROTO", "HOST", "PORT", "BY")
 

@@ -1,4 +1,4 @@
-"""Writing a whole version of a collection beside the live one."""
+"""Writing a whole version of a collection beside the live one, and making it live."""
 
 import json
 import platform
@@ -21,7 +21,7 @@ from atlas_search.building.change import (
     write_recent_vectors,
 )
 from atlas_search.building.document_ids import KeptDocuments, PlacedDocument, content_digest
-from atlas_search.building.live import Live, Materials
+from atlas_search.building.materials import Live, Materials
 from atlas_search.building.prepare import VERSION as PREPARATION_VERSION
 from atlas_search.building.reading import Plan
 from atlas_search.building.vectorise import Known, VectorSources, embed_missing, fill
