@@ -180,8 +180,8 @@ def test_types_whose_library_is_missing_are_still_listed(tmp_path: Path) -> None
         ("eval", "from atlas_search.cli.main import main\nmain(['eval'])"),
         (
             "eval",
-            "from atlas_search.evaluation.metrics_ranked import Ranking, trec_eval\n"
-            "trec_eval(Ranking((1,)), (1,))",
+            "from atlas_search.evaluation.metrics_ranked import GradedRanking, trec_eval\n"
+            "trec_eval(GradedRanking((1,)), (1,))",
         ),
     ],
 )

@@ -4,7 +4,6 @@ import errno
 import os
 import random
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -471,7 +470,9 @@ def test_words_are_counted_as_in_a_version_that_was_written_whole(
                 atlas.keywords(corpora=["town"], against=["farm", "sea"], min_count=1),
                 atlas.concordance("give", sample=3, seed=1),
             ]
-            found.append([replace(each, trace_id="") for each in (*lines, *lists, *others)])
+            found.append(
+                [each.model_copy(update={"trace_id": ""}) for each in (*lines, *lists, *others)]
+            )
     assert found[0] == found[1]
     assert all(each.hits for each in found[0][:10])
 
