@@ -1,4 +1,4 @@
-# Atlas. `make run` and `make test` do everything; the rest are their parts.
+# Atlas. `make run` and `make test-all` do everything; the rest are their parts.
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -26,7 +26,7 @@ PEERS = chromadb langchain-chroma langchain-classic langchain-community rank-bm2
 INSTALL_PHOENIX = $(MAKE) --no-print-directory phoenix-venv
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-hostile test-schema check install install-test serve phoenix phoenix-venv judges-venv peers-venv store demo-pdf bench bench-house bench-build bench-quality bench-search bench-load bench-answers bench-calibration bench-truth bench-model browser eval clean
+.PHONY: help run test test-all test-hostile test-schema check install install-test serve phoenix phoenix-venv judges-venv peers-venv store demo-pdf bench bench-house bench-build bench-quality bench-search bench-load bench-answers bench-calibration bench-truth bench-model browser eval clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | expand -t 16
@@ -37,8 +37,13 @@ run: install store ## Install, build the demo if missing, start the server, and 
 	    --phoenix-install '$(INSTALL_PHOENIX)'
 
 # A test that fails is run once more: its report says RERUN, and a fault that stays fails twice.
-test: install-test phoenix-venv judges-venv browser check ## Run every check and test
-	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --reruns 1 $(PYTEST_ARGS)
+PYTEST = env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --reruns 1
+
+test: install-test browser check ## Run the checks and tests that every change needs
+	$(PYTEST) -m "not thorough" $(PYTEST_ARGS)
+
+test-all: install-test phoenix-venv judges-venv browser check ## Run every check and test
+	$(PYTEST) $(PYTEST_ARGS)
 
 test-hostile: install-test ## Attack a server with thousands of requests, and kill 100 builds
 	HOSTILE=1 $(BIN)/python -m pytest tests/hostile tests/test_kill.py $(PYTEST_ARGS)

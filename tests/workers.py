@@ -21,7 +21,7 @@ IN_PHOENIX = (
 def together(nodeid: str) -> str:
     """The file of a test; for all tests that need the one Phoenix and its server, one name."""
     file = nodeid.partition("::")[0]
-    if "/page/" in file or file.endswith(IN_PHOENIX):
+    if "/page/" in file or "/phoenix/" in file or file.endswith(IN_PHOENIX):
         return "phoenix"
     return file
 
