@@ -1,12 +1,15 @@
 """A tiny collection with questions about it, to run evaluations over."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from atlas_search.atlas import Atlas
-from atlas_search.core.settings import Settings
+from atlas_search.core.errors import EmbeddingUnavailable
 from atlas_search.evaluation.carry_out import (
     ProcessSubject,
     RunRequest,
@@ -16,7 +19,6 @@ from atlas_search.evaluation.carry_out import (
 )
 from atlas_search.evaluation.folder import RunFolder
 from atlas_search.evaluation.labels import Label
-from atlas_search.evaluation.run import RunSpec
 from atlas_search.providers.embedding import Embedder
 from tests.conftest import TODAY
 from tests.hash_embedder import HashEmbedder
@@ -40,6 +42,22 @@ LABELS = tuple(
     for split, gold in [("dev" if number % 3 == 0 else "test", frozenset({f"farm.{animal}"}))]
 )
 TARGET = "k10_extractive"
+AWAY = "The embedding model is away."
+Command = Callable[..., tuple[int, str, str]]
+"""Types `atlas eval` with some arguments; its status, output and errors."""
+
+
+class Away(HashEmbedder):
+    """An embedding model that cannot be asked; `calls` were in vain."""
+
+    calls = 0
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.calls += 1
+        raise EmbeddingUnavailable(AWAY)
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        return self.embed([text])
 
 
 def build_farm(folder: Path, embedder: Embedder | None = None) -> Path:
@@ -56,16 +74,16 @@ def opened_farm(folder: Path, target: str = TARGET, **settings: object) -> Itera
         yield ProcessSubject(atlas, target)
 
 
-def begun(
+def new_run(
     folder: Path,
     subject: Subject,
     labels: Sequence[Label] = LABELS,
-    wanted: RunRequest | None = None,
+    request: RunRequest | None = None,
 ) -> RunFolder:
     """The folder of a run of which nothing is asked yet."""
-    wanted = wanted or RunRequest(TODAY)
-    questions = choose_questions(Path("labels.jsonl"), "", labels, wanted.limit, wanted.seed)
-    begin_run(RunFolder(folder), subject, questions, wanted)
+    request = request or RunRequest(TODAY)
+    questions = choose_questions(Path("labels.jsonl"), "", labels, request.limit, request.seed)
+    begin_run(RunFolder(folder), subject, questions, request)
     return RunFolder(folder)
 
 
@@ -105,16 +123,3 @@ def write_labels(path: Path, labels: Sequence[Label] = LABELS) -> Path:
     ]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     return path
-
-
-def same_but_for_time(spec: RunSpec) -> dict[str, object]:
-    """What a run says of itself, without what differs each time."""
-    return spec.model_dump(exclude={"id", "started", "command"})
-
-
-def environment(folder: Path) -> dict[str, str]:
-    """Variables by which a command finds the collection in a folder of collections."""
-    names: dict[str, str] = {"CHROMA_PERSIST_DIRECTORY": str(folder)}
-    names["CHROMA_COLLECTION_NAME"] = "farm"
-    assert {name.lower() for name in names} <= set(Settings.model_fields)
-    return names

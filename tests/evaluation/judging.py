@@ -39,7 +39,6 @@ from tests.replies import passage, reply
 ALL_RULES: tuple[Rules, ...] = get_args(Rules)
 PRICES = Target(llm_price_input=1, llm_price_output=10)
 TOOLS = Tools(HashEmbedder())
-
 QUESTION = "What do cows give?"
 LABEL = Label("q1", "test", "factual", QUESTION, ("Milk.",), frozenset({"farm.cows"}))
 
@@ -56,7 +55,7 @@ class Script:
         """Texts and answers as they are, all else as JSON."""
         self._replies[kind] = list(replies)
 
-    def asked(self, kind: Rules) -> list[str]:
+    def requests(self, kind: Rules) -> list[str]:
         """The material of each call of a kind."""
         return [
             request.body["messages"][1]["content"]

@@ -28,7 +28,7 @@ LABELS = tuple(
 
 
 def spec(id_: str = "before", **changes: object) -> RunSpec:
-    told = {
+    fields = {
         "id": id_,
         "started": datetime(2026, 1, 1, tzinfo=UTC),
         "labels": LabelsUsed(name="lights.jsonl", sha256="ab" * 32, split="test", questions=24),
@@ -41,7 +41,7 @@ def spec(id_: str = "before", **changes: object) -> RunSpec:
         "corpora": ("coast", "island"),
         "versions": {"python": "3.11"},
     }
-    return RunSpec.model_validate(told | changes)
+    return RunSpec.model_validate(fields | changes)
 
 
 def right(label: Label) -> Reply:
@@ -74,14 +74,14 @@ def made_run(
 
 def by_a_judge(run: EvalRun, **who: object) -> EvalRun:
     """The same run, whose faithfulness a judge gave, as high as the estimate."""
-    told = {"provider": "mistral", "model": "large", "votes": 3, "prompts": {"mark": "1f"}}
+    fields = {"provider": "mistral", "model": "large", "votes": 3, "prompts": {"mark": "1f"}}
     judged = (
         replace(one, sources={**one.sources, "faithfulness": "judge"})
         if "faithfulness" in one.figures
         else one
         for one in run.scored
     )
-    return EvalRun(run.spec, tuple(judged), JudgeUsed.model_validate(told | who))
+    return EvalRun(run.spec, tuple(judged), JudgeUsed.model_validate(fields | who))
 
 
 def slower(run: EvalRun, seconds: float) -> EvalRun:

@@ -14,6 +14,7 @@ from tests.hash_embedder import HashEmbedder
 from tests.replies import passage, reply
 
 CORPORA = ("coast", "island")
+REPORTS = ("per_question.csv", "report.md", "report.html", "results.json")
 LIGHTS = tuple(
     Label(
         f"q{number}",
@@ -65,7 +66,7 @@ def searched(label: Label) -> Reply:
     lists = ("required", "unmet", "excluded", "unknown_words", "short_legs")
     dates = {"first": None, "last": None, "or_earlier": False, "or_later": False, "undated": 0}
     scope = nothing | sizes | {name: [] for name in lists} | {"dates": dates}
-    found = {
+    document = {
         "question": label.question,
         "target": "k10",
         "passages": [dict(passage("coast.pier"))],
@@ -75,7 +76,7 @@ def searched(label: Label) -> Reply:
         "candidates": None,
         "timings_ms": {"embed": 1.0},
     }
-    read = SearchOut.model_validate(found)
+    read = SearchOut.model_validate(document)
     return Reply(label_id=label.id, seconds=0.5, found=read)
 
 
@@ -84,7 +85,7 @@ def counts(candidates: int, kept: int) -> dict[str, int]:
 
 
 def spec(**changes: object) -> RunSpec:
-    told = {
+    fields = {
         "id": "r1",
         "started": datetime(2026, 1, 1, tzinfo=UTC),
         "labels": LabelsUsed(name="lights.jsonl", sha256="ab" * 32, split="", questions=9),
@@ -96,7 +97,7 @@ def spec(**changes: object) -> RunSpec:
         "collection_version": "v1",
         "corpora": CORPORA,
     }
-    return RunSpec.model_validate(told | changes)
+    return RunSpec.model_validate(fields | changes)
 
 
 def made(
@@ -106,13 +107,13 @@ def made(
     **changes: object,
 ) -> RunFolder:
     """A whole run, right but for `replies`."""
-    run = begun(folder, replies, labels, **changes)
+    run = unjudged(folder, replies, labels, **changes)
     came, tools = run.replies(), Tools(HashEmbedder(), corpora=CORPORA, limit=10)
     run.finish([score(label, came[label.id], tools) for label in labels if label.id in came])
     return run
 
 
-def begun(
+def unjudged(
     folder: Path,
     replies: Mapping[str, Reply] | None = None,
     labels: Sequence[Label] = QUESTIONS,

@@ -1,23 +1,105 @@
-"""The page about metrics is what the code does."""
+"""Copies of facts in pages: metrics in the documentation, pictures of Phoenix, limits of ratings.
 
-from atlas_search.evaluation.metrics import METRICS, Tools
-from tests.evaluation_docs import PAGE, page
+`python -m tests.evaluation.test_docs` writes every metric into `docs/evaluation-metrics.md`.
+"""
+
+import re
+from typing import get_args
+
+import pytest
+from PIL import Image
+
+from atlas_search.evaluation.metrics import METRICS, Metric, Tools
+from atlas_search.server.feedback.store import (
+    LONGEST_COMMENT,
+    LONGEST_TAG,
+    MOST_TAGS,
+    SCALES,
+    Backing,
+    Relevance,
+    Thumb,
+)
 from tests.hash_embedder import HashEmbedder
+from tests.phoenix_pictures import PICTURES, UNEQUAL
+from tests.places import ROOT
 
-TEXT = PAGE.read_text(encoding="utf-8")
+METRICS_PAGE = ROOT / "docs" / "evaluation-metrics.md"
+RATING_SCRIPT = (ROOT / "frontend" / "feedback" / "feedback.js").read_text(encoding="utf-8")
+SHOWN = {
+    description: name
+    for page in sorted((ROOT / "docs").glob("*.md"))
+    for description, name in re.findall(
+        r"!\[([^\]]+)\]\(images/([^)]+)\)", page.read_text(encoding="utf-8")
+    )
+}
+MOST_BYTES = 150_000  # of a picture
+_ROWS = r"(^## Metrics\n(?:(?!^## |^\|).*\n)*)(?:^\|.*\n)*"
+_BETTER = {"higher": "↑", "lower": "↓", "none": "·"}
 
 
-def test_the_table_is_written_from_the_metrics() -> None:
-    assert page(TEXT) == TEXT
+def with_metrics(text: str) -> str:
+    """The page with the rows of its table as the metrics are."""
+    text, tables = re.subn(_ROWS, lambda match: match[1] + _table(), text, flags=re.MULTILINE)
+    assert tables == 1, f"{METRICS_PAGE}: there is no one heading `## Metrics`."
+    return text
 
 
-def test_the_depths_are_those_of_the_page() -> None:
+def _table() -> str:
+    groups = list(dict.fromkeys(metric.group for metric in METRICS.values()))
+    ordered = sorted(METRICS.values(), key=lambda metric: groups.index(metric.group))
+    head = "| group | figure | better | over | what it says |\n|---|---|---|---|---|\n"
+    return head + "".join(map(_row, ordered))
+
+
+def _row(metric: Metric) -> str:
+    name = metric.name + {"@": "k", ".": "CORPUS"}.get(metric.name[-1], "")
+    about = f"{metric.of} | {metric.description}"
+    return f"| {metric.group} | `{name}` | {_BETTER[metric.better]} | {about} |\n"
+
+
+def test_the_table_of_metrics_is_written_from_the_code() -> None:
+    text = METRICS_PAGE.read_text(encoding="utf-8")
+    assert with_metrics(text) == text
     *most, last = Tools(HashEmbedder()).depths
-    assert f"k is {', '.join(map(str, most))} and {last}" in TEXT
-
-
-def test_every_metric_says_what_it_is() -> None:
+    assert f"k is {', '.join(map(str, most))} and {last}" in text
     for metric in METRICS.values():
         assert metric.of
         assert not metric.description[0].islower()
         assert not metric.description.endswith(".")
+
+
+def test_every_picture_is_shown_once_and_described() -> None:
+    assert sorted(SHOWN.values()) == sorted(file.name for file in PICTURES.iterdir())
+    assert all(len(description) > 20 for description in SHOWN)
+    assert f"`{UNEQUAL}`" in (ROOT / "docs" / "phoenix.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", SHOWN.values())
+def test_a_picture_is_small(name: str) -> None:
+    file = PICTURES / name
+    assert file.stat().st_size < MOST_BYTES
+    if file.suffix == ".svg":
+        return
+    with Image.open(file) as picture:
+        assert picture.mode == "P"
+        assert "text" not in picture.info
+
+
+def test_the_page_of_ratings_has_the_limits_scales_and_votes_of_the_server() -> None:
+    limits = {
+        "LONGEST_COMMENT": LONGEST_COMMENT,
+        "LONGEST_TAG": LONGEST_TAG,
+        "MOST_TAGS": MOST_TAGS,
+    }
+    for constant, limit in limits.items():
+        assert f"const {constant} = {limit};" in RATING_SCRIPT
+    listed = re.search(r"const SCALES = \[(.*?)\]", RATING_SCRIPT)
+    assert listed
+    assert tuple(re.findall(r'"(\w+)"', listed[1])) == SCALES
+    assert all(f'thumb("{value}"' in RATING_SCRIPT for value in get_args(Thumb))
+    for value in get_args(Relevance) + get_args(Backing):
+        assert f'"{value}",\n' in RATING_SCRIPT
+
+
+if __name__ == "__main__":
+    METRICS_PAGE.write_text(with_metrics(METRICS_PAGE.read_text("utf-8")), encoding="utf-8")

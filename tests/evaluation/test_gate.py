@@ -2,13 +2,12 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from atlas_search.cli.main import main
 from atlas_search.core.errors import SourceError
 from atlas_search.evaluation.compare_figures import is_known, run_figures
 from atlas_search.evaluation.gate import (
@@ -21,6 +20,7 @@ from atlas_search.evaluation.gate import (
     write_baseline,
 )
 from atlas_search.evaluation.run import EvalRun
+from tests.evaluation.farm import Command
 from tests.evaluation.made_runs import LABELS, by_a_judge, kept, made_run, slower, spec, unanswered
 from tests.places import ROOT
 
@@ -57,19 +57,10 @@ def only(found: Gate) -> Check:
     ],
 )
 def test_a_mean_is_held_to_its_bounds(tmp_path: Path, needs: str, bad: int, passed: bool) -> None:
-    found = held(tmp_path, f"[all]\nrecall = {{ {needs} }}", made_run(bad=IDS[:bad]))
-    assert only(found).passed is passed
-    assert only(found).value == pytest.approx((24 - bad) / 24)
-    assert bool(found.failed) is not passed
-
-
-def test_a_slice_has_rules_of_its_own(tmp_path: Path) -> None:
-    text = "[corpus.coast]\nrecall={min=1}\n[category.paraphrase]\nrecall={min=1}"
-    assert failed(held(tmp_path, text, made_run(bad=["q21"]))) == [
-        ("corpus.coast", "recall", "min"),
-        ("category.paraphrase", "recall", "min"),
-    ]
-    assert failed(held(tmp_path, text, made_run(bad=["q0"]))) == []
+    result = held(tmp_path, f"[all]\nrecall = {{ {needs} }}", made_run(bad=IDS[:bad]))
+    assert only(result).passed is passed
+    assert only(result).value == pytest.approx((24 - bad) / 24)
+    assert bool(result.failed) is not passed
 
 
 def test_a_drop_by_more_than_is_allowed_fails_and_a_rise_does_not(tmp_path: Path) -> None:
@@ -89,9 +80,9 @@ def test_a_drop_of_what_is_better_lower_is_a_rise(tmp_path: Path) -> None:
 
 def test_a_small_drop_fails_if_it_is_no_chance(tmp_path: Path) -> None:
     text = "[all]\nrecall = { significant = true }"
-    found = held(tmp_path, text, made_run(bad=IDS[:6]), GOOD)
-    assert failed(found) == [("all", "recall", "significant")]
-    assert only(found).p == pytest.approx(2 / 2**6)
+    result = held(tmp_path, text, made_run(bad=IDS[:6]), GOOD)
+    assert failed(result) == [("all", "recall", "significant")]
+    assert only(result).p == pytest.approx(2 / 2**6)
     assert failed(held(tmp_path, text, made_run(bad=IDS[:5]), GOOD)) == []  # 2 / 2^5
     # ten became worse and six better: the mean fell, by no more than chance
     assert failed(held(tmp_path, text, made_run(bad=IDS[:10]), made_run(bad=IDS[10:16]))) == []
@@ -118,9 +109,9 @@ def test_rules_that_a_total_collapse_would_pass_need_more_questions(tmp_path: Pa
     assert failed(held(tmp_path, rules_of[3], good, good)) == []
     assert len(failed(held(tmp_path, rules_of[3], bad, good))) == 3
     for run in (good, bad):
-        found = held(tmp_path, rules_of[4], run, good)
-        assert {check.needed for check in found.failed} == {"more questions for any p"}
-        assert len(found.failed) == 4
+        result = held(tmp_path, rules_of[4], run, good)
+        assert {check.needed for check in result.failed} == {"more questions for any p"}
+        assert len(result.failed) == 4
     assert failed(held(tmp_path, f"alpha = 0.1\n{rules_of[4]}", good, good)) == []
     # a rule of many questions makes the others' p no larger, if it fails too
     more = f"{rules_of[3]}\n[category.factual]\nrecall = {{significant = true}}"
@@ -130,18 +121,12 @@ def test_rules_that_a_total_collapse_would_pass_need_more_questions(tmp_path: Pa
 
 def test_a_rule_that_no_question_could_fail_fails(tmp_path: Path) -> None:
     text = "[all]\nrejected = { min = 0, max_drop = 1, significant = true }"
-    found = held(tmp_path, text, GOOD, GOOD)
-    assert [check.need for check in found.failed] == ["min", "max_drop", "significant"]
-    assert {check.needed for check in found.failed} == {
+    result = held(tmp_path, text, GOOD, GOOD)
+    assert [check.need for check in result.failed] == ["min", "max_drop", "significant"]
+    assert {check.needed for check in result.failed} == {
         "a question with this figure",
         "a question with this figure in both",
     }
-
-
-def test_a_rule_of_too_few_questions_for_any_p_value_fails(tmp_path: Path) -> None:
-    found = held(tmp_path, "[category.paraphrase]\nrecall={significant=true}", GOOD, GOOD)
-    assert failed(found) == [("category.paraphrase", "recall", "significant")]
-    assert (only(found).questions, only(found).needed) == (4, "more questions for any p")
 
 
 def test_without_a_rule_about_it_every_question_needs_a_reply(tmp_path: Path) -> None:
@@ -174,20 +159,6 @@ def test_rules_that_are_not_about_a_run_are_errors(tmp_path: Path, text: str, pr
     assert problem in str(raised.value)
 
 
-def test_a_figure_without_a_better_side_cannot_drop(tmp_path: Path) -> None:
-    odd = replace(GOOD, scored=tuple(replace(one, figures={"own": 1.0}) for one in GOOD.scored))
-    assert failed(held(tmp_path, "[all]\nown = { min = 1 }", odd)) == []
-    with pytest.raises(SourceError, match="own is neither better high nor low"):
-        held(tmp_path, "[all]\nown = { max_drop = 0 }", odd, odd)
-
-
-def test_a_figure_of_all_questions_together_is_held_to_its_bounds(tmp_path: Path) -> None:
-    text = "[all]\nprecision_coverage = { min = 0.99 }\ncoverage_at_90 = { max = 0.5 }"
-    found = held(tmp_path, text, GOOD)
-    assert failed(found) == [("all", "coverage_at_90", "max")]
-    assert {check.questions for check in found.checks} == {24}
-
-
 def test_a_figure_of_all_questions_together_is_held_to_the_run_before(tmp_path: Path) -> None:
     text = "[all]\ncoverage_at_90 = { max_drop = 0.3, significant = true }"
     before = made_run(bad=IDS[:2])  # 22 of 24 are answered, all rightly
@@ -217,12 +188,6 @@ def test_a_figure_without_a_better_side_fails_if_it_is_another(tmp_path: Path) -
         assert failed(held(tmp_path, text, run, before)) == [("all", "kept_entropy", "significant")]
 
 
-def test_a_run_that_was_not_finished_is_an_error(tmp_path: Path) -> None:
-    half = replace(made_run(labels=LABELS[:5]), spec=spec())
-    with pytest.raises(SourceError, match="before has figures of 5 of its 24 questions"):
-        held(tmp_path, "[all]\nrecall={min=1}", half)
-
-
 def test_a_run_of_fewer_questions_than_its_baseline_fails(tmp_path: Path) -> None:
     text = "[all]\nrecall = { max_drop = 0 }"
     before = made_run(bad=IDS[10:])
@@ -236,13 +201,6 @@ def test_a_run_of_fewer_questions_than_its_baseline_fails(tmp_path: Path) -> Non
     reworded = made_run(labels=[*LABELS[:3], other, *LABELS[4:]])
     assert failed(held(tmp_path, text, reworded, before)) == [("all", "questions", "questions")]
     assert failed(held(tmp_path, text, before, easy)) == []  # more questions are no fault
-
-
-def test_a_run_that_lacks_figures_is_an_error(tmp_path: Path) -> None:
-    first, *others = GOOD.scored
-    half = replace(GOOD, scored=(replace(first, lacking="The model is away."), *others))
-    with pytest.raises(SourceError, match=r"1 questions .* lack figures \(The model is away"):
-        held(tmp_path, "[all]\nrecall={min=1}", half)
 
 
 def test_a_baseline_is_one_small_file_with_the_figures_of_each_question(tmp_path: Path) -> None:
@@ -259,13 +217,6 @@ def test_a_baseline_is_one_small_file_with_the_figures_of_each_question(tmp_path
     first = path.read_bytes()
     write_baseline(slower(run, 1), path)
     assert path.read_bytes() == first
-
-
-def test_a_baseline_may_hold_only_what_rules_compare(tmp_path: Path) -> None:
-    text = "[all]\nrecall={significant=true}\nf1={max_drop=0}\nmrr={min=0}\nrejected={max_drop=1}"
-    write_baseline(GOOD, tmp_path / "b.json", only=rules(tmp_path, text).compared)
-    read = read_baseline(tmp_path / "b.json")
-    assert {name for one in read.figures.values() for name in one.figures} == {"recall", "f1"}
 
 
 def test_a_baseline_takes_the_place_of_a_baseline_and_of_no_other_file(tmp_path: Path) -> None:
@@ -309,114 +260,128 @@ def test_estimates_are_not_held_to_a_judges_figures(tmp_path: Path) -> None:
         {"faithfulness": "judge"},
     )
     for before in (baseline_of(judged), read_baseline(path)):
-        found = gate(GOOD, rules(tmp_path, text), before)
-        assert failed(found) == [("all", "faithfulness", "max_drop")]
-        assert found.failed[0].needed == "a question with this figure in both"
-        assert found.gaps == (
+        result = gate(GOOD, rules(tmp_path, text), before)
+        assert failed(result) == [("all", "faithfulness", "max_drop")]
+        assert result.failed[0].needed == "a question with this figure in both"
+        assert result.gaps == (
             "faithfulness of 15 questions is left out: a judge gave it in one run, and shared "
             "words in the other.",
         )
-        assert {change.name: (change.a, change.b) for change in found.basis} == {
+        assert {change.name: (change.a, change.b) for change in result.basis} == {
             "figures by": ("mixed", "heuristic"),
             "judge": ("mistral large, 3 votes", "none"),
         }
         assert gate(judged, rules(tmp_path, text), before).failed == []
 
 
+def test_the_rules_of_the_documentation_can_be_read(tmp_path: Path) -> None:
+    pages = "".join(path.read_text() for path in sorted((ROOT / "docs").glob("evaluation*.md")))
+    view = re.findall(r"```toml\n(.*?)```", pages, re.DOTALL)
+    read = [rules(tmp_path, text) for text in view if "[all]" in text]
+    assert read
+    assert all(is_known(rule.figure) for one in read for rule in one.rules)
+
+
+def test_a_slice_and_all_questions_together_have_rules_of_their_own(tmp_path: Path) -> None:
+    text = "[corpus.coast]\nrecall={min=1}\n[category.paraphrase]\nrecall={min=1}"
+    assert failed(held(tmp_path, text, made_run(bad=["q21"]))) == [
+        ("corpus.coast", "recall", "min"),
+        ("category.paraphrase", "recall", "min"),
+    ]
+    assert failed(held(tmp_path, text, made_run(bad=["q0"]))) == []
+    text = "[all]\nprecision_coverage = { min = 0.99 }\ncoverage_at_90 = { max = 0.5 }"
+    result = held(tmp_path, text, GOOD)
+    assert failed(result) == [("all", "coverage_at_90", "max")]
+    assert {check.questions for check in result.checks} == {24}
+
+
+def test_a_run_that_cannot_be_held_is_an_error(tmp_path: Path) -> None:
+    text = "[all]\nrecall={min=1}"
+    half = replace(made_run(labels=LABELS[:5]), spec=spec())
+    with pytest.raises(SourceError, match="before has figures of 5 of its 24 questions"):
+        held(tmp_path, text, half)
+    first, *others = GOOD.scored
+    lacking = replace(GOOD, scored=(replace(first, lacking="The model is away."), *others))
+    with pytest.raises(SourceError, match=r"1 questions .* lack figures \(The model is away"):
+        held(tmp_path, text, lacking)
+    odd = replace(GOOD, scored=tuple(replace(one, figures={"own": 1.0}) for one in GOOD.scored))
+    assert failed(held(tmp_path, "[all]\nown = { min = 1 }", odd)) == []
+    with pytest.raises(SourceError, match="own is neither better high nor low"):
+        held(tmp_path, "[all]\nown = { max_drop = 0 }", odd, odd)
+
+
 @pytest.mark.parametrize(
-    "text", ["", "{}", "[1]", '{"form": 3}', '{"form": 2, "spec": {}, "figures": []}']
+    ("change", "problem"),
+    [
+        *(
+            (lambda _, text=text: text, "is no baseline of an evaluation")
+            for text in ("", "{}", "[1]", '{"form": 3}', '{"form": 2, "spec": {}, "figures": []}')
+        ),
+        (
+            lambda text: text.replace('"form": 2', '"form": 1'),
+            r"form 1 .* write it anew with `atlas eval baseline`",
+        ),
+        (
+            lambda text: re.sub(r'("q5": \[[^\]]*\[.*?), [^,\]]+\]', r"\1]", text),
+            r"q5 has \d+ of \d+ figures",
+        ),
+    ],
 )
-def test_another_file_is_no_baseline(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "baseline.json"
-    path.write_text(text)
-    with pytest.raises(SourceError, match="is no baseline of an evaluation"):
-        read_baseline(path)
-
-
-def test_a_baseline_of_an_older_form_is_to_be_written_anew(tmp_path: Path) -> None:
+def test_a_file_that_is_no_baseline_is_told(
+    tmp_path: Path, change: Callable[[str], str], problem: str
+) -> None:
     path = tmp_path / "baseline.json"
     write_baseline(GOOD, path)
-    path.write_text(path.read_text().replace('"form": 2', '"form": 1'))
-    with pytest.raises(SourceError, match=r"form 1 .* write it anew with `atlas eval baseline`"):
-        read_baseline(path)
-
-
-def test_a_baseline_with_a_figure_too_few_is_told(tmp_path: Path) -> None:
-    path = tmp_path / "baseline.json"
-    write_baseline(GOOD, path)
-    document = json.loads(path.read_text())
-    document["questions"]["q5"][1].pop()
-    path.write_text(json.dumps(document))
-    with pytest.raises(SourceError, match=r"q5 has \d+ of \d+ figures"):
+    path.write_text(change(path.read_text()))
+    with pytest.raises(SourceError, match=problem):
         read_baseline(path)
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch) -> Path:
+def gated(tmp_path: Path, evaluation: Command, monkeypatch: pytest.MonkeyPatch) -> Command:
+    """`atlas eval` where there are the runs `before` and `after`, and rules."""
     monkeypatch.chdir(tmp_path)
     for run in (GOOD, made_run("after", bad=IDS[:9], options={"weight_bm25": 0})):
-        kept(run, tmp_path / "data" / "evaluations")
+        kept(run, tmp_path / "evaluations")
     (tmp_path / "rules.toml").write_text("[all]\nrecall = { significant = true }\n")
-    return tmp_path
+    return evaluation
 
 
-def command(arguments: Sequence[str]) -> int:
-    with pytest.raises(SystemExit) as ended:
-        main(["eval", *arguments])
-    return int(ended.value.code or 0)
+RULES = ("--rules", "rules.toml")
 
 
-def test_the_exit_code_says_whether_a_run_passed(folder: Path, capsys) -> None:
-    assert command(["baseline", "before", "kept.json", "--rules", "rules.toml"]) == 0
-    assert command(["gate", "before", "--against", "kept.json", "--rules", "rules.toml"]) == 0
-    assert "None of 2 checks failed." in capsys.readouterr().out
-    assert command(["gate", "after", "--against", "kept.json", "--rules", "rules.toml"]) == 1
-    told = capsys.readouterr().out
-    assert "Option weight_bm25: 0.6 → 0" in told
-    assert "0.0039" in told
-    assert "FAILED" in told
-    assert command(["gate", "after", "--against", "before", "--rules", "rules.toml"]) == 1
-    assert "failed   max" not in capsys.readouterr().out
-    command(["gate", "after", "--against", "before", "--rules", "rules.toml", "--all"])
-    assert "passed" in capsys.readouterr().out
-
-
-def test_the_checks_are_json_too(folder: Path, capsys) -> None:
-    arguments = ["gate", "after", "--against", "before", "--rules", "rules.toml", "--json"]
-    assert command(arguments) == 1
-    document = json.loads(capsys.readouterr().out)
-    assert document["passed"] is False
+def test_the_exit_code_says_whether_a_run_passed(gated: Command) -> None:
+    assert gated("baseline", "before", "kept.json", *RULES)[0] == 0
+    status, printed, _ = gated("gate", "before", "--against", "kept.json", *RULES)
+    assert (status, "None of 2 checks failed." in printed) == (0, True)
+    status, printed, _ = gated("gate", "after", "--against", "kept.json", *RULES)
+    assert status == 1
+    assert all(text in printed for text in ("Option weight_bm25: 0.6 → 0", "0.0039", "FAILED"))
+    status, printed, _ = gated("gate", "after", "--against", "before", *RULES)
+    assert (status, "failed   max" in printed) == (1, False)
+    assert "passed" in gated("gate", "after", "--against", "before", *RULES, "--all")[1]
+    status, printed, _ = gated("gate", "after", "--against", "before", *RULES, "--json")
+    document = json.loads(printed)
+    assert (status, document["passed"], document["gaps"]) == (1, False, [])
     assert [check["figure"] for check in document["checks"]] == ["failed", "recall"]
     assert document["questions_in_common"] == 24
     assert document["left_out"] == {"only_a": 0, "only_b": 0, "reworded": 0}
-    assert document["gaps"] == []
-    changed = {"name": "weight_bm25", "a": 0.6, "b": 0}
-    assert [change for change in document["options"] if change["name"] == "weight_bm25"] == [
-        changed
-    ]
+    assert {"name": "weight_bm25", "a": 0.6, "b": 0} in document["options"]
     assert document["basis"] == [{"name": "passages wanted", "a": 10, "b": "(not there)"}]
 
 
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["gate", "before", "--rules", "none.toml"], "none.toml cannot be read"),
-        (["gate", "before", "--rules", "rules.toml"], "--against RUN"),
-        (["gate", "none", "--rules", "rules.toml"], "There is no run 'none'"),
-        (["gate", "before", "--against", "no", "--rules", "rules.toml"], "There is no run 'no'"),
-        (["gate", "before", "--against", "rules.toml", "--rules", "rules.toml"], "no baseline"),
+        (("before", "--rules", "none.toml"), "none.toml cannot be read"),
+        (("before", *RULES), "--against RUN"),
+        (("none", *RULES), "There is no run 'none'"),
+        (("before", "--against", "no", *RULES), "There is no run 'no'"),
+        (("before", "--against", "rules.toml", *RULES), "no baseline"),
     ],
 )
 def test_what_cannot_be_read_has_an_exit_code_of_its_own(
-    folder: Path, capsys, arguments: list[str], problem: str
+    gated: Command, arguments: tuple[str, ...], problem: str
 ) -> None:
-    assert command(arguments) == 2
-    assert problem in capsys.readouterr().err
-
-
-def test_the_rules_of_the_documentation_can_be_read(tmp_path: Path) -> None:
-    pages = "".join(path.read_text() for path in sorted((ROOT / "docs").glob("evaluation*.md")))
-    shown = re.findall(r"```toml\n(.*?)```", pages, re.DOTALL)
-    read = [rules(tmp_path, text) for text in shown if "[all]" in text]
-    assert read
-    assert all(is_known(rule.figure) for one in read for rule in one.rules)
+    status, _, message = gated("gate", *arguments)
+    assert (status, problem in message) == (2, True)

@@ -3,15 +3,19 @@
 import csv
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from atlas_search.core.errors import RequestError
+from atlas_search.core.errors import RequestError, UnwritableFolder
 from atlas_search.core.targets import Target, load_target
-from atlas_search.evaluation.carry_out import RunOutcome, Subject, missing
+from atlas_search.evaluation.carry_out import (
+    RunOutcome,
+    Subject,
+    missing,
+)
 from atlas_search.evaluation.folder import RunFolder
 from atlas_search.evaluation.grid import (
     Axes,
@@ -21,45 +25,26 @@ from atlas_search.evaluation.grid import (
     write_targets,
 )
 from atlas_search.evaluation.run import EvalRun, score_all
-from atlas_search.providers.embedding_local import LocalEmbedder
+from atlas_search.evaluation.scored import Scored
 from tests.chat_server import KEY, Reply, Request, Told, said
-from tests.evaluation.commands import Command, command_runner
-from tests.evaluation.farm import LABELS, build_farm, write_labels
+from tests.evaluation.farm import (
+    LABELS,
+    Command,
+    write_labels,
+)
 from tests.evaluation.judging import GOOD, Script, is_of_judge
-from tests.openai_server import OpenAIServer, openai_server
-
-SMALL, LARGE = "gpt-4o-mini", "gpt-4o"
-TOKEN = re.compile(r"^(\[\d+\]) (\w+) give", re.MULTILINE)
-
-
-@pytest.fixture(scope="module")
-def stores(tmp_path_factory: pytest.TempPathFactory, embedder: LocalEmbedder) -> Path:
-    return build_farm(tmp_path_factory.mktemp("grid") / "stores", embedder).parent
+from tests.openai_server import OpenAIServer
 
 
 @pytest.fixture
-def server() -> Iterator[OpenAIServer]:
-    with openai_server() as running:
-        running.says(written)
-        yield running
-
-
-def written(request: Request) -> str:
-    """The larger model says what the best passage does, the smaller one less."""
-    ((token, animal), *_) = TOKEN.findall(request.prompt)
-    what = re.search(rf"{animal} give (\w+)", request.prompt, re.IGNORECASE)
-    assert what
-    given = what[1] if request.body["model"] == LARGE else "plenty"
-    return f"{animal.title()} give {given} {token}."
+def server(server: OpenAIServer) -> OpenAIServer:
+    server.says(written)
+    return server
 
 
 @pytest.fixture
 def evaluation(
-    stores: Path,
-    server: OpenAIServer,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    evaluation: Command, server: OpenAIServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Command:
     (tmp_path / "targets").mkdir()
     (tmp_path / "targets" / "mine.txt").write_text(
@@ -69,12 +54,20 @@ def evaluation(
     monkeypatch.setenv("TEST_TARGET", "mine")
     monkeypatch.setenv("OPENAI_BASE_URL", server.address)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    return command_runner(stores, capsys, monkeypatch)
+    return evaluation
 
 
-@pytest.fixture
-def labels(tmp_path: Path) -> Path:
-    return write_labels(tmp_path / "labels.jsonl")
+SMALL, LARGE = "gpt-4o-mini", "gpt-4o"
+TOKEN = re.compile(r"^(\[\d+\]) (\w+) give", re.MULTILINE)
+
+
+def written(request: Request) -> str:
+    """The larger model says what the best passage does, the smaller one less."""
+    ((token, animal), *_) = TOKEN.findall(request.prompt)
+    what = re.search(rf"{animal} give (\w+)", request.prompt, re.IGNORECASE)
+    assert what
+    inputs = what[1] if request.body["model"] == LARGE else "plenty"
+    return f"{animal.title()} give {inputs} {token}."
 
 
 def test_k_by_model_by_split_is_one_command_and_one_table(
@@ -82,8 +75,8 @@ def test_k_by_model_by_split_is_one_command_and_one_table(
 ) -> None:
     out = tmp_path / "grid"
     axes = ("--split", "dev,test", "--k", "3,5,8", "--model", f"{LARGE},{SMALL}")
-    status, printed, said = evaluation("grid", "--labels", labels, *axes, "--out", out)
-    assert status == 0, said
+    status, printed, message = evaluation("grid", "--labels", labels, *axes, "--out", out)
+    assert status == 0, message
     blocks = re.split(r"^ *(dev|test) *\n", printed, flags=re.MULTILINE)[1:]
     assert blocks[0::2] == ["dev", "test"]
     for split, block in zip(blocks[0::2], blocks[1::2], strict=True):
@@ -114,21 +107,6 @@ def test_k_by_model_by_split_is_one_command_and_one_table(
     assert all((out / line["run"] / "scores.jsonl").is_file() for line in lines)
 
 
-def test_more_passages_are_brought_and_found_with_a_larger_k(
-    evaluation: Command, tmp_path: Path
-) -> None:
-    gold = frozenset(id_ for label in LABELS for id_ in label.gold_document_ids)
-    every = [replace(LABELS[0], question="What do animals give?", gold_document_ids=gold)]
-    labels, out = write_labels(tmp_path / "every.jsonl", every), tmp_path / "grid"
-    asked = ("--labels", labels, "--search-only", "--k", "3,5,8", "--out", out)
-    status, printed, said = evaluation("grid", *asked, "--json")
-    assert status == 0, said
-    assert [row["Recall@k"] for row in json.loads(printed)] == [3 / 6, 5 / 6, 6 / 6]
-    for k, brought in ((3, 3), (5, 5), (8, 6)):  # there are six
-        (one,) = RunFolder(out / f"mine_k{k}-test").load().scored
-        assert len(one.reply.passages) == brought
-
-
 def test_the_runs_of_a_grid_can_end_with_their_judge(
     evaluation: Command, server: OpenAIServer, labels: Path, tmp_path: Path
 ) -> None:
@@ -140,14 +118,14 @@ def test_the_runs_of_a_grid_can_end_with_their_judge(
 
     server.says(both)
     axes = ("--k", "2", "--reranker", "fused,lexical")  # GOOD has verdicts on two passages
-    asked = ("--labels", labels, "--split", "dev", *axes, "--out", out)
-    status, _, told = evaluation("grid", *asked, "--judge", "--judge-provider", "openai")
-    assert status == 0, told
-    assert told.count("metrics_source: judge, by openai/") == 2
+    arguments = ("--labels", labels, "--split", "dev", *axes, "--out", out)
+    status, _, report = evaluation("grid", *arguments, "--judge", "--judge-provider", "openai")
+    assert status == 0, report
+    assert report.count("metrics_source: judge, by openai/") == 2
     for reranker in ("fused", "lexical"):
         assert RunFolder(out / f"mine_k2_{reranker}-dev").load().metrics_source == "judge"
     assert "judge" in (out / "report.md").read_text()
-    refused = evaluation("grid", *asked[:-1], tmp_path / "other", "--judge-model", "m")
+    refused = evaluation("grid", *arguments[:-1], tmp_path / "other", "--judge-model", "m")
     assert "Without --judge nothing heeds --judge-model" in refused[2]
 
 
@@ -164,12 +142,12 @@ def test_a_grid_that_cannot_begin_leaves_nothing(
     foreign = replace(LABELS[0], gold_document_ids=frozenset({"sea.whale"}))
     others = write_labels(tmp_path / "foreign.jsonl", [foreign])
     before = {path.name for path in tmp_path.iterdir()}
-    asked = ("--search-only", "--split", "dev", "--out", out)
-    status, _, said = evaluation("grid", "--labels", others, "--split", "all", "--out", out)
-    assert (status, "are not for this collection" in said) == (1, True)
+    arguments = ("--search-only", "--split", "dev", "--out", out)
+    status, _, message = evaluation("grid", "--labels", others, "--split", "all", "--out", out)
+    assert (status, "are not for this collection" in message) == (1, True)
     assert {path.name for path in tmp_path.iterdir()} == before
     out.mkdir()  # an empty one may be there
-    assert evaluation("grid", "--labels", labels, "--k", "3", *asked)[0] == 0
+    assert evaluation("grid", "--labels", labels, "--k", "3", *arguments)[0] == 0
     assert {path.name for path in (out / "targets").iterdir()} == {"mine_k3.txt"}
     assert "holds" in evaluation("grid", "--labels", labels, "--out", tmp_path)[2]
 
@@ -182,8 +160,8 @@ def test_a_grid_goes_on_with_what_it_lacks(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     out = tmp_path / "grid"
-    asked = ("--labels", labels, "--split", "all", "--k", "3,5", "--out", out)
-    assert evaluation("grid", *asked)[0] == 0
+    arguments = ("--labels", labels, "--split", "all", "--k", "3,5", "--out", out)
+    assert evaluation("grid", *arguments)[0] == 0
     whole = (out / "grid.md").read_text()
     replies = out / "mine_k5-all" / "replies.jsonl"
     replies.write_text("".join(replies.read_text().splitlines(keepends=True)[:4]))
@@ -192,7 +170,9 @@ def test_a_grid_goes_on_with_what_it_lacks(
     assert status == 0
     assert len(server.requests) == 2
     assert [row["questions"] for row in json.loads(printed)] == [6, 6]
-    assert columns(out / "grid.md", 9) == [line.split("|")[1:9] for line in whole.splitlines()]
+    assert [line.split("|")[1:9] for line in (out / "grid.md").read_text().splitlines()] == [
+        line.split("|")[1:9] for line in whole.splitlines()
+    ]
     replies = out / "mine_k3-all" / "replies.jsonl"
     replies.write_text("".join(replies.read_text().splitlines(keepends=True)[:4]))
     with monkeypatch.context() as patched:
@@ -202,13 +182,8 @@ def test_a_grid_goes_on_with_what_it_lacks(
         [" 3 ", " openai ", " 4 of 6 "],
         [" 5 ", " openai ", " 6 "],
     ]
-    assert "holds a grid already" in evaluation("grid", *asked)[2]
+    assert "holds a grid already" in evaluation("grid", *arguments)[2]
     assert "--k says what is asked" in evaluation("grid", "--resume", out, "--k", "3")[2]
-
-
-def columns(path: Path, count: int) -> list[list[str]]:
-    """The first cells of a table, without what takes another time each time."""
-    return [line.split("|")[1:count] for line in path.read_text().splitlines()]
 
 
 def test_each_configuration_is_a_target_that_can_be_asked_again(
@@ -216,10 +191,10 @@ def test_each_configuration_is_a_target_that_can_be_asked_again(
 ) -> None:
     out = tmp_path / "grid"
     axes = ("--k", "3", "--reranker", "fused,lexical", "--balance", "quota")
-    status, printed, said = evaluation(
+    status, printed, message = evaluation(
         "grid", "--labels", labels, "--split", "dev", *axes, "--search-only", "--out", out
     )
-    assert status == 0, said
+    assert status == 0, message
     assert printed.splitlines()[1].split()[:3] == ["k", "model", "reranker"]
     target = load_target(out / "targets", "mine_k3_lexical_quota", {})
     assert (target.search_k, target.reranker, target.balance) == (3, "lexical", "quota")
@@ -232,18 +207,18 @@ def test_each_configuration_is_a_target_that_can_be_asked_again(
 def test_what_the_language_model_must_do_and_does_not_is_an_error(
     evaluation: Command, server: OpenAIServer, labels: Path, tmp_path: Path
 ) -> None:
-    asked = ("--labels", labels, "--split", "dev", "--require-llm")
-    assert evaluation(*asked, "--out", tmp_path / "good")[0] == 0
+    arguments = ("--labels", labels, "--split", "dev", "--require-llm")
+    assert evaluation(*arguments, "--out", tmp_path / "good")[0] == 0
     refusing = Reply(400, {"error": {"message": "not today"}})
     server.says(lambda _: refusing)
-    status, printed, said = evaluation(*asked, "--out", tmp_path / "refused")
+    status, printed, message = evaluation(*arguments, "--out", tmp_path / "refused")
     assert status == 1
-    assert "2 answers are not the language model's" in said
+    assert "2 answers are not the language model's" in message
     assert "mine, dev split" in printed  # the report is there all the same
     server.key, before = "another", len(server.requests)
-    status, _, said = evaluation(*asked, "--out", tmp_path / "nothing")
+    status, _, message = evaluation(*arguments, "--out", tmp_path / "nothing")
     assert (status, len(server.requests)) == (1, before)
-    assert "The language model of mine cannot be used" in said
+    assert "The language model of mine cannot be used" in message
     assert not (tmp_path / "nothing").exists()
 
 
@@ -251,22 +226,14 @@ def test_a_target_without_a_model_has_none_to_require_or_to_choose(
     evaluation: Command, labels: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "targets" / "quotes.txt").write_text("LLM_PROVIDER=extractive\n")
-    asked = ("--labels", labels, "--split", "dev", "--target", "quotes")
-    assert "sources' own sentences" in evaluation(*asked, "--require-llm")[2]
-    assert "gpt-4o would not be asked" in evaluation("grid", *asked, "--model", "gpt-4o")[2]
-    assert "Leave out one" in evaluation(*asked, "--require-llm", "--search-only")[2]
-
-
-def test_configurations_are_the_product_of_the_axes() -> None:
-    targets = {"a": Target(llm_provider="openai"), "b": Target(llm_provider="openai")}
-    found = configurations(Axes(["b", "a"], k=[3, 5], models=["org/m:7b"]), targets)
-    assert [c.name for c in found] == [f"{t}_k{k}_org-m-7b" for t in "ba" for k in (3, 5)]
-    assert [target.search_k for target in found.values()] == [3, 5, 3, 5]
-    assert {target.llm_model for target in found.values()} == {"org/m:7b"}
+    arguments = ("--labels", labels, "--split", "dev", "--target", "quotes")
+    assert "sources' own sentences" in evaluation(*arguments, "--require-llm")[2]
+    assert "gpt-4o would not be asked" in evaluation("grid", *arguments, "--model", "gpt-4o")[2]
+    assert "Leave out one" in evaluation(*arguments, "--require-llm", "--search-only")[2]
 
 
 @pytest.mark.parametrize(
-    ("axes", "said"),
+    ("axes", "message"),
     [
         (Axes(["c"]), "no target c. Known targets: a"),
         (Axes(["a"], k=[0]), "search_k=0"),
@@ -274,8 +241,8 @@ def test_configurations_are_the_product_of_the_axes() -> None:
         (Axes(["a"], models=["m/1", "m:1"]), "would have the same name: a_m-1"),
     ],
 )
-def test_what_cannot_be_combined_is_told(axes: Axes, said: str) -> None:
-    with pytest.raises(RequestError, match=re.escape(said)):
+def test_what_cannot_be_combined_is_told(axes: Axes, message: str) -> None:
+    with pytest.raises(RequestError, match=re.escape(message)):
         configurations(axes, {"a": Target(llm_provider="openai")})
 
 
@@ -295,3 +262,30 @@ def test_a_target_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert (tmp_path / "targets" / "mine.prompt").read_text() == "Be brief."
     assert "ANSWER_LIKELIHOOD" not in target_file(target)
     assert Configuration(target="t").of(target) == target
+
+
+def test_a_run_of_a_grid_that_fails_costs_no_other(
+    evaluation: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = RunFolder.finish
+
+    def full(folder: RunFolder, scored: Iterable[Scored]) -> None:
+        if "k2" in folder.path.name:
+            raise UnwritableFolder("The disk is full.")
+        real(folder, scored)
+
+    monkeypatch.setattr(RunFolder, "finish", full)
+    out = tmp_path / "grid"
+    arguments = ("--labels", write_labels(tmp_path / "labels.jsonl"), "--search-only", "--k", "2,3")
+    status, printed, message = evaluation("grid", *arguments, "--out", out, "--json")
+    assert status == 1
+    assert [row["questions"] for row in json.loads(printed)] == [0, 4]
+    assert "It ended early: The disk is full." in message
+    assert [run["troubles"] for run in json.loads((out / "results.json").read_text())["runs"]] == [
+        ["The run ended early: The disk is full."],
+        [],
+    ]
+    monkeypatch.setattr(RunFolder, "finish", real)
+    status, printed, _ = evaluation("grid", "--resume", out, "--json")
+    assert status == 0
+    assert [row["questions"] for row in json.loads(printed)] == [4, 4]

@@ -1,13 +1,12 @@
 """`atlas eval judge` as it is typed, with a model on a local server."""
 
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from atlas_search.cli.evaluate_judge import rated_votes, vote_of
+from atlas_search.cli.evaluate_judge import rated_votes
 from atlas_search.core.settings import load_settings
 from atlas_search.evaluation.carry_out import ProcessSubject, carry_out
 from atlas_search.evaluation.folder import JUDGE, JUDGEMENTS, SCORES, RunFolder
@@ -15,16 +14,35 @@ from atlas_search.evaluation.metrics import Reply
 from atlas_search.evaluation.people import Rating as PersonRating
 from atlas_search.evaluation.people import Ratings
 from atlas_search.server.feedback.delivery import open_store
-from atlas_search.server.feedback.store import AnswerRating, RatedAnswer, Vote
+from atlas_search.server.feedback.store import RatedAnswer, Vote
 from tests.chat_server import KEY
-from tests.evaluation.away import Away
-from tests.evaluation.commands import Command, command_runner
-from tests.evaluation.farm import LABELS, answer_all, begun, build_farm, opened_farm
+from tests.evaluation.farm import LABELS, Away, Command, answer_all, new_run
 from tests.evaluation.judging import GOOD, Script, mark
-from tests.hash_embedder import HashEmbedder
 from tests.mistral_server import mistral_server
-from tests.openai_server import MODEL, OpenAIServer, openai_server
+from tests.openai_server import MODEL, OpenAIServer
 from tests.replies import reply
+
+
+@pytest.fixture
+def run(subject: ProcessSubject, tmp_path: Path) -> RunFolder:
+    """A run that is finished, with estimates: every question has a right answer."""
+    folder = new_run(tmp_path / "evaluations" / "run", subject)
+    answer_all(folder)
+    assert carry_out(folder, subject).complete  # nothing is left to ask
+    return folder
+
+
+@pytest.fixture
+def command(evaluation: Command) -> Command:
+    return lambda *arguments: evaluation("judge", *arguments)
+
+
+@pytest.fixture
+def openai(server: OpenAIServer, script: Script, monkeypatch: pytest.MonkeyPatch) -> OpenAIServer:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_BASE_URL", server.address)
+    return server
+
 
 QUESTIONS = len(LABELS)
 OPENAI = ("--judge-provider", "openai")
@@ -38,77 +56,21 @@ METRICS = {
 }
 
 
-@pytest.fixture(scope="module")
-def stores(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_farm(tmp_path_factory.mktemp("judge") / "stores").parent
-
-
-@pytest.fixture(scope="module")
-def subject(stores: Path) -> Iterator[ProcessSubject]:
-    with opened_farm(stores / "farm") as opened:
-        yield opened
-
-
-@pytest.fixture
-def run(subject: ProcessSubject, tmp_path: Path) -> RunFolder:
-    """A run that is finished, with estimates: every question has a right answer."""
-    folder = begun(tmp_path / "evaluations" / "run", subject)
-    answer_all(folder)
-    assert carry_out(folder, subject).complete  # nothing is left to ask
-    return folder
-
-
-@pytest.fixture
-def command(
-    stores: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> Command:
-    monkeypatch.setenv("ATLAS_EVALUATION_DIRECTORY", str(tmp_path / "evaluations"))
-    monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path / "state"))
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.delenv("MISTRAL_API_KEY", raising=False)
-    typed = command_runner(stores, capsys, monkeypatch)
-    return lambda *arguments: typed("judge", *arguments)
-
-
-@pytest.fixture
-def evaluation(
-    stores: Path,
-    command: Command,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> Command:
-    """`atlas eval` in the same surroundings, with hashes for vectors."""
-    monkeypatch.setattr("atlas_search.services.open_embedder", lambda _: HashEmbedder())
-    return command_runner(stores, capsys, monkeypatch)
-
-
-@pytest.fixture
-def openai(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
-    with openai_server() as running:
-        monkeypatch.setenv("OPENAI_API_KEY", KEY)
-        monkeypatch.setenv("OPENAI_BASE_URL", running.address)
-        Script(running, **GOOD)
-        yield running
-
-
 def test_a_finished_run_is_judged_and_a_second_time_asks_nothing(
     command: Command, run: RunFolder, openai: OpenAIServer
 ) -> None:
     before = run.load()
     assert before.metrics_source == "heuristic"
-    status, printed, said = command("run", *OPENAI, "--json")
-    assert status == 0, said
+    status, printed, message = command("run", *OPENAI, "--json")
+    assert status == 0, message
     report = json.loads(printed)
     assert (report["provider"], report["model"]) == ("openai", MODEL)
     assert report["server"] == openai.address
     assert report["metrics_source"] == "judge"
     assert set(report["sources"]) == METRICS
     assert report["calls"] == len(openai.requests) > QUESTIONS
-    assert f"metrics_source: judge, by openai/{MODEL}." in said
-    assert "cost unknown" in said
+    assert f"metrics_source: judge, by openai/{MODEL}." in message
+    assert "cost unknown" in message
 
     after = run.load()
     assert after.metrics_source == "judge"
@@ -120,9 +82,9 @@ def test_a_finished_run_is_judged_and_a_second_time_asks_nothing(
     assert {one["metric"] for one in judgements} == METRICS
     assert {one["label_id"] for one in judgements} == {f"q{n}" for n in range(1, QUESTIONS + 1)}
 
-    asked, scores = len(openai.requests), (run.path / SCORES).read_text()
+    arguments, scores = len(openai.requests), (run.path / SCORES).read_text()
     status, printed, _ = command(run.path, *OPENAI, "--json")
-    assert (status, len(openai.requests), (run.path / SCORES).read_text()) == (0, asked, scores)
+    assert (status, len(openai.requests), (run.path / SCORES).read_text()) == (0, arguments, scores)
     assert json.loads(printed)["calls"] == 0
 
 
@@ -134,79 +96,53 @@ def test_the_model_of_a_target_judges(
         monkeypatch.setenv("MISTRAL_API_KEY", KEY)
         monkeypatch.setenv("MISTRAL_SERVER_URL", server.address)
         monkeypatch.setenv("MISTRAL_REQUESTS_PER_MINUTE", "6000")
-        status, printed, said = command("run", "--judge-target", "k5_mistral", "--judge-votes", "1")
-    assert status == 0, said
-    assert "metrics_source: judge, by mistral/mistral" in said
+        status, printed, message = command(
+            "run", "--judge-target", "k5_mistral", "--judge-votes", "1"
+        )
+    assert status == 0, message
+    assert "metrics_source: judge, by mistral/mistral" in message
     assert {"Figure", "faithfulness", "answer_correctness"} <= set(printed.split())
 
 
 def test_a_limit_is_kept_and_told(
     command: Command, run: RunFolder, openai: OpenAIServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    status, _, said = command("run", *OPENAI, "--max-cost", "0.01")
+    status, _, message = command("run", *OPENAI, "--max-cost", "0.01")
     assert status == 1
-    assert "LLM_PRICE_INPUT" in said
+    assert "LLM_PRICE_INPUT" in message
     assert not openai.requests
     monkeypatch.setenv("LLM_PRICE_INPUT", "1")
     monkeypatch.setenv("LLM_PRICE_OUTPUT", "10")
-    status, _, said = command("run", *OPENAI, "--max-cost", "0.01")
-    assert status == 0, said
-    assert "metrics_source: mixed" in said
-    assert "figures are estimates: The judge stopped at the limit of --max-cost." in said
+    status, _, message = command("run", *OPENAI, "--max-cost", "0.01")
+    assert status == 0, message
+    assert "metrics_source: mixed" in message
+    assert "figures are estimates: The judge stopped at the limit of --max-cost." in message
     assert run.load().metrics_source == "mixed"
     assert 0 < json.loads((run.path / JUDGE).read_text())["cost"] <= 0.01
-
-
-def test_who_logs_in_is_not_told(
-    command: Command, run: RunFolder, openai: OpenAIServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    address = openai.address.replace("//", "//ann:secret@")
-    monkeypatch.setenv("OPENAI_BASE_URL", address)
-    _, printed, _ = command("run", *ONE, "--json")
-    assert json.loads(printed)["server"] == openai.address
-
-
-def test_no_more_questions_are_judged_at_once_than_calls_may_run(
-    command: Command, run: RunFolder, openai: OpenAIServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("LLM_CONCURRENCY", "1")
-    monkeypatch.setenv("LLM_QUEUE_SECONDS", "0.01")
-    status, printed, said = command("run", *ONE, "--parallel", "8", "--json")
-    assert (status, json.loads(printed)["notes"]) == (0, {}), said
 
 
 def test_a_run_of_which_no_figure_is_the_judges_is_not_judged(
     command: Command, subject: ProcessSubject, tmp_path: Path
 ) -> None:
-    folder = begun(tmp_path / "evaluations" / "declined", subject)
+    folder = new_run(tmp_path / "evaluations" / "declined", subject)
     for label in LABELS:
         folder.add(reply("ABSTAIN", label_id=label.id, question=label.question))
     assert carry_out(folder, subject).complete
-    status, printed, said = command("declined", *ONE)
+    status, printed, message = command("declined", *ONE)
     assert status == 1
-    assert "metrics_source: heuristic" in said
+    assert "metrics_source: heuristic" in message
     assert "Fixed" in printed
     assert folder.load().metrics_source == "heuristic"
-
-
-def test_a_report_that_cannot_be_written_fails_the_command(
-    command: Command, run: RunFolder, openai: OpenAIServer
-) -> None:
-    (run.path / "report.md").mkdir()
-    status, _, said = command("run", *ONE)
-    assert status == 1
-    assert "metrics_source: judge" in said
-    assert "Not written whole: report.md" in said
 
 
 def test_without_a_key_all_stays_estimated_and_the_command_fails(
     command: Command, run: RunFolder
 ) -> None:
     figures = [dict(one.figures) for one in run.load().scored]
-    status, _, said = command("run", *OPENAI)
+    status, _, message = command("run", *OPENAI)
     assert status == 1
-    assert "metrics_source: heuristic" in said
-    assert "OPENAI_API_KEY" in said
+    assert "metrics_source: heuristic" in message
+    assert "OPENAI_API_KEY" in message
     assert [dict(one.figures) for one in run.load().scored] == figures
 
 
@@ -224,9 +160,9 @@ def test_who_cannot_judge_is_told_and_nothing_changes(
     command: Command, run: RunFolder, arguments: tuple[str, ...], message: str
 ) -> None:
     before = (run.path / SCORES).read_bytes()
-    status, _, said = command(*arguments)
+    status, _, text = command(*arguments)
     assert status == 1
-    assert message in said
+    assert message in text
     assert (run.path / SCORES).read_bytes() == before
     assert not (run.path / JUDGE).exists()
 
@@ -264,13 +200,13 @@ def test_figures_that_need_an_embedding_model_that_is_away_stay_estimates(
 ) -> None:
     monkeypatch.setattr("atlas_search.cli.evaluate_judge.open_embedder", lambda _: Away())
     before = run.load()
-    status, printed, said = command("run", *OPENAI, "--json")
-    assert status == 0, said
+    status, printed, message = command("run", *OPENAI, "--json")
+    assert status == 0, message
     report = json.loads(printed)
     assert report["metrics_source"] == "mixed"
     assert report["sources"]["answer_relevancy"] == {"heuristic": QUESTIONS}
     assert report["sources"]["faithfulness"] == {"judge": QUESTIONS}
-    assert "figures are estimates: The embedding model is away." in said
+    assert "figures are estimates: The embedding model is away." in message
     for one, was in zip(run.load().scored, before.scored, strict=True):
         assert one.figures["answer_relevancy"] == was.figures["answer_relevancy"]
 
@@ -288,11 +224,13 @@ def test_the_agreement_with_votes_of_readers_is_told(
             "", answer.qa_id, "ann", lambda *_, t=thumb: Vote(thumb=t, scores={"accuracy": 3})
         )
     Script(openai, **GOOD).say("mark", *[mark(2)] * 3, mark(9))
-    status, _, said = command("run", *OPENAI, "--parallel", "1")
+    status, _, message = command("run", *OPENAI, "--parallel", "1")
     assert status == 0
     # the judge says no to the first alone, as the reader does
-    assert "With people's thumb (answer_correctness): kappa 1.000, 100.0% of 6 votes agree." in said
-    assert "accuracy" not in said
+    assert (
+        "With people's thumb (answer_correctness): kappa 1.000, 100.0% of 6 votes agree." in message
+    )
+    assert "accuracy" not in message
 
 
 def test_ratings_in_the_run_are_votes_too(run: RunFolder) -> None:
@@ -305,18 +243,6 @@ def test_ratings_in_the_run_are_votes_too(run: RunFolder) -> None:
     votes = rated_votes(run)
     assert [vote.approves for vote in votes] == [{"accuracy": False}, {"accuracy": True}]
     assert [vote.qa_id for vote in votes] == [f"eval-{first}", f"eval-{second}"]
-
-
-def test_a_vote_is_read_as_approval() -> None:
-    answer = RatedAnswer.model_construct(
-        session_id="s", qa_id="q", question="?", answer="Yes.", decision="ANSWER"
-    )
-    said = Vote(thumb="down", scores={"accuracy": 5, "relevance": 3, "corpus_fidelity": 1})
-    assert vote_of(AnswerRating(answer, "ann", said)).approves == {
-        "thumb": False,
-        "accuracy": True,
-        "corpus_fidelity": False,
-    }
 
 
 def rated_answer(came: Reply, collection: str) -> RatedAnswer:
@@ -348,3 +274,17 @@ def rated_answer(came: Reply, collection: str) -> RatedAnswer:
         passages=(),
         citations=(),
     )
+
+
+def test_a_judge_beside_a_broken_report_names_no_login_and_asks_as_much_as_it_may(
+    command: Command, run: RunFolder, openai: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", openai.address.replace("//", "//ann:secret@"))
+    monkeypatch.setenv("LLM_CONCURRENCY", "1")
+    monkeypatch.setenv("LLM_QUEUE_SECONDS", "0.01")
+    (run.path / "report.md").mkdir()
+    status, printed, message = command("run", *ONE, "--parallel", "8", "--json")
+    assert (status, json.loads(printed)["notes"]) == (1, {}), message
+    assert json.loads(printed)["server"] == openai.address
+    assert "metrics_source: judge" in message
+    assert "Not written whole: report.md" in message

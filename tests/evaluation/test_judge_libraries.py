@@ -21,7 +21,6 @@ SAMPLE = {
     "reference": "Milk.",
 }
 SAMPLES = (SAMPLE, SAMPLE | {"reference": None}, SAMPLE | {"response": None})
-
 REPLIES: dict[str, dict[str, Any]] = {
     '"title": "StatementGeneratorOutput"': {"statements": ["Cows give milk.", "They give it."]},
     '"title": "NLIStatementOutput"': {
@@ -54,6 +53,7 @@ def answer(request: Request) -> Reply:
                        "choices": [choice]})  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.judges
 def test_the_example_judges_an_exported_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -1,7 +1,11 @@
-"""Scales, raters, ratings in the folder of a run, and how far raters agree."""
+"""Labels and ratings that people write: nobody's words are lost, and how far raters agree."""
 
 import json
+import resource
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
@@ -9,7 +13,9 @@ from typer.testing import CliRunner
 
 from atlas_search.cli.evaluate_judge import rated_answers
 from atlas_search.cli.main import app
-from atlas_search.core.errors import RequestError, SourceError, UnwritableFolder
+from atlas_search.core.errors import Conflict, NotFound, RequestError, SourceError, UnwritableFolder
+from atlas_search.evaluation.label_files import load_labels
+from atlas_search.evaluation.labels import GoldSpan, Label
 from atlas_search.evaluation.people import (
     COHEN,
     FLEISS,
@@ -17,16 +23,126 @@ from atlas_search.evaluation.people import (
     RATINGS,
     USUAL,
     WEIGHTED,
+    LabelFile,
     Rating,
     Ratings,
     Scale,
     agreements,
+    label_line,
     own_order,
     rater_name,
     read_scales,
 )
 from tests.evaluation.made_runs import LABELS, kept, made_run, unanswered
-from tests.test_full_disk import longest_file
+
+LABEL = Label(
+    "q1",
+    "test",
+    "height",
+    "How tall is the lighthouse?",
+    ("Nine metres.", "9 m"),
+    frozenset({"coast.light", "coast.keeper"}),
+    gold_passage_ids=frozenset({"coast.light:0-20"}),
+    gold_spans=(GoldSpan("coast.light", 3, 9),),
+    grades={"coast.keeper": 1, "coast.light": 3, "coast.light:0-20": 3, "coast.mole:0-9": 0},
+    filters={"year": {"from": "1900", "to": None}},
+)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> LabelFile:
+    return LabelFile(tmp_path / "new" / "labels.jsonl")
+
+
+def test_what_is_saved_is_what_an_evaluation_reads(file: LabelFile) -> None:
+    assert file.saved() == []
+    saved = file.save(LABEL)
+    assert file.find("q1") == saved
+    assert saved.label == LABEL
+    # whoever evaluates need not know what was looked at and is not relevant
+    relevant = {id_: grade for id_, grade in LABEL.grades.items() if grade}
+    assert load_labels(file.path) == [replace(LABEL, grades=relevant)]
+    assert list(file.path.parent.iterdir()) == [file.path]
+
+
+def test_a_label_that_somebody_changed_meanwhile_is_not_written_over(file: LabelFile) -> None:
+    first = file.save(LABEL)
+    other = file.save(replace(LABEL, category="other"), first.revision)
+    with pytest.raises(Conflict, match="changed in the file meanwhile"):
+        file.save(replace(LABEL, category="mine"), first.revision)
+    with pytest.raises(Conflict, match="changed"):
+        file.save(replace(LABEL, category="mine"))
+    with pytest.raises(Conflict, match="changed"):
+        file.remove("q1", first.revision)
+    assert [saved.label.category for saved in file.saved()] == ["other"]
+    file.remove("q1", other.revision)
+    with pytest.raises(Conflict, match="removed"):
+        file.save(LABEL, other.revision)
+    with pytest.raises(NotFound, match="no label 'q1'"):
+        file.remove("q1", other.revision)
+
+
+def test_other_lines_stay_as_they_are(file: LabelFile) -> None:
+    file.path.parent.mkdir()
+    own = '{"question": "Wo\u2028steht er?",  "split": "dev", "category": "", "id": "b"}'
+    file.path.write_text(f"\ufeff{own}\r\n\n", encoding="utf-8")
+    saved = file.save(LABEL)
+    file.save(replace(LABEL, category="changed"), saved.revision)
+    assert file.path.read_text(encoding="utf-8").split("\n")[0] == own
+    assert [one.label.id for one in file.saved()] == ["b", "q1"]
+
+
+def test_a_linked_file_stays_a_link_and_keeps_who_may_read_it(tmp_path: Path) -> None:
+    real, link = tmp_path / "real.jsonl", tmp_path / "link.jsonl"
+    real.touch(0o640)
+    link.symlink_to(real)
+    LabelFile(link).save(LABEL)
+    assert link.is_symlink()
+    assert real.stat().st_mode & 0o777 == 0o640
+    assert [saved.label for saved in LabelFile(real).saved()] == [LABEL]
+
+
+@pytest.mark.parametrize("line", ['{"query": "of another form"}', "{", "[]", "\x00"])
+def test_a_file_of_another_form_is_told_and_left_alone(file: LabelFile, line: str) -> None:
+    file.path.parent.mkdir()
+    text = f"{label_line(LABEL)}\n{line}\n"
+    file.path.write_text(text, encoding="utf-8")
+    with pytest.raises(SourceError, match="line 2 is no label"):
+        file.save(replace(LABEL, id="q2"))
+    assert file.path.read_text(encoding="utf-8") == text
+
+
+def test_bytes_that_are_no_text_and_ids_that_are_there_twice_are_told(file: LabelFile) -> None:
+    file.path.parent.mkdir()
+    file.path.write_bytes(b"\xff\xfe{}")
+    with pytest.raises(SourceError, match="cannot be read"):
+        file.saved()
+    file.path.write_text(f"{label_line(LABEL)}\n" * 2, encoding="utf-8")
+    with pytest.raises(SourceError, match="two labels have the id q1"):
+        file.saved()
+
+
+def test_many_threads_and_processes_that_save_lose_nothing(file: LabelFile) -> None:
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(lambda number: save_some(file.path, "thread", number, 1), range(20)))
+    processes = [
+        get_context("spawn").Process(target=save_some, args=(file.path, "process", number, 5))
+        for number in range(3)
+    ]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(60)
+        assert process.exitcode == 0
+    assert len(file.saved()) == 20 + 15
+    lines = file.path.read_text(encoding="utf-8").splitlines()
+    assert all(json.loads(line)["question"] == LABEL.question for line in lines)
+
+
+def save_some(path: Path, who: str, number: int, count: int) -> None:
+    for each in range(count):
+        LabelFile(path).save(replace(LABEL, id=f"{who}-{number}-{each}"))
+
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 TALL = Scale(name="tall", low=0, high=2)
@@ -41,20 +157,6 @@ def ratings(tmp_path: Path) -> Ratings:
     made = Ratings(tmp_path)
     made.begin([TALL])
     return made
-
-
-def test_scales_are_chosen_by_name_and_range() -> None:
-    relevance, depth = read_scales("relevance, depth of it: 0-3")
-    assert relevance == USUAL[0]
-    assert (depth.name, list(depth.steps)) == ("depth of it", [0, 1, 2, 3])
-
-
-def test_scales_of_a_file_have_their_own_descriptions(tmp_path: Path) -> None:
-    path = tmp_path / "scales.toml"
-    path.write_text('[tone]\nlow = 0\nhigh = 1\ndescription = "Is it polite?"\n[accuracy]\n')
-    tone, accuracy = read_scales(str(path))
-    assert (tone.low, tone.high, tone.description) == (0, 1, "Is it polite?")
-    assert accuracy == USUAL[1]
 
 
 @pytest.mark.parametrize(
@@ -107,8 +209,8 @@ def test_scales_that_were_rated_earlier_stay_rated(ratings: Ratings) -> None:
     ratings.add(rating("anna", "q1", "Tall enough", tall=1))
     ratings.begin([Scale(name="wide")])
     ratings.add(rating("anna", "q1", "And wide", wide=4))
-    [found] = ratings.all()
-    assert (found.scores, found.comment) == ({"tall": 1, "wide": 4}, "And wide")
+    [result] = ratings.all()
+    assert (result.scores, result.comment) == ({"tall": 1, "wide": 4}, "And wide")
     with pytest.raises(SourceError, match="tall was rated from 0 to 2"):
         ratings.begin([Scale(name="tall", low=1, high=5)])
 
@@ -123,32 +225,11 @@ def test_a_rating_is_of_the_answer_that_was_shown(ratings: Ratings) -> None:
     assert ratings.all({"q1": "other"}) == ratings.all() == [again]
 
 
-def test_who_has_no_room_to_save_is_told_what_to_do(ratings: Ratings, tmp_path: Path) -> None:
-    ratings.add(rating("anna", "q1", tall=1))
-    path = tmp_path / RATINGS
-    before = path.read_text()
-    with longest_file(len(before)), pytest.raises(UnwritableFolder) as raised:
-        ratings.add(rating("anna", "q2", tall=1))
-    assert "Nothing of the file has changed" in str(raised.value)
-    assert "read and embedded" not in str(raised.value)
-    assert path.read_text() == before
-
-
 def test_a_number_that_is_not_on_the_scale_is_refused(ratings: Ratings) -> None:
     for scores, why in (({"tall": 3}, "from 0 to 2; 3 is not"), ({"wide": 1}, "no scale 'wide'")):
         with pytest.raises(RequestError, match=why):
             ratings.add(rating("anna", "q1", **scores))
     assert ratings.all() == []
-
-
-def test_scales_that_were_rated_on_keep_their_range(ratings: Ratings) -> None:
-    ratings.begin([Scale(name="tall", low=1, high=5), Scale(name="wide")])
-    ratings.begin([TALL])
-    ratings.add(rating("anna", "q1", tall=1))
-    with pytest.raises(SourceError, match="tall was rated from 0 to 2"):
-        ratings.begin([Scale(name="tall", low=1, high=5)])
-    ratings.begin([Scale(name="wide")])
-    assert [scale.name for scale in ratings.scales()] == ["wide", "tall"]
 
 
 def test_a_broken_file_of_ratings_is_told_with_its_line(ratings: Ratings, tmp_path: Path) -> None:
@@ -159,28 +240,21 @@ def test_a_broken_file_of_ratings_is_told_with_its_line(ratings: Ratings, tmp_pa
         ratings.all()
 
 
-def test_three_raters_have_no_kappa_of_two() -> None:
-    given = [rating(name, f"q{n}", tall=n % 3) for name in "abc" for n in range(6)]
-    [found] = agreements(given, [TALL])
-    assert found.coefficients == {FLEISS: 1, KRIPPENDORFF: 1}
-    assert found.missing == dict.fromkeys((COHEN, WEIGHTED), "Cohen's kappa is of two raters.")
-
-
 def test_kappas_are_over_what_all_rated_and_alpha_over_what_two_did() -> None:
     a = {"q1": 0, "q2": 1, "q3": 2, "q4": 2}
     b = {"q1": 0, "q2": 2, "q3": 2}
-    given = [rating("a", id_, tall=n) for id_, n in a.items()]
-    given += [rating("b", id_, tall=n) for id_, n in b.items()]
-    [found] = agreements(given, [TALL])
-    assert (found.items, found.shared, found.ratings) == (4, 3, 7)
+    inputs = [rating("a", id_, tall=n) for id_, n in a.items()]
+    inputs += [rating("b", id_, tall=n) for id_, n in b.items()]
+    [result] = agreements(inputs, [TALL])
+    assert (result.items, result.shared, result.ratings) == (4, 3, 7)
     # of three they agree on two; by chance on 0: 1/9, on 1: 0, on 2: 1/3 * 2/3
-    assert found.coefficients[COHEN] == pytest.approx((2 / 3 - 3 / 9) / (1 - 3 / 9))
+    assert result.coefficients[COHEN] == pytest.approx((2 / 3 - 3 / 9) / (1 - 3 / 9))
     # one step apart once costs 1 of 3; by chance 0-2 costs 4 * 2/9, 1-0 and 1-2 1/9 + 2/9,
     # 2-0 4 * 1/9
-    assert found.coefficients[WEIGHTED] == pytest.approx(1 - (1 / 3) / (8 / 9 + 3 / 9 + 4 / 9))
-    assert found.mean
-    assert found.mean.mean == pytest.approx((0 + 1.5 + 2 + 2) / 4)
-    assert found.mean.low < found.mean.mean < found.mean.high
+    assert result.coefficients[WEIGHTED] == pytest.approx(1 - (1 / 3) / (8 / 9 + 3 / 9 + 4 / 9))
+    assert result.mean
+    assert result.mean.mean == pytest.approx((0 + 1.5 + 2 + 2) / 4)
+    assert result.mean.low < result.mean.mean < result.mean.high
 
 
 def test_the_command_tells_the_agreement_as_a_table_and_as_json(tmp_path: Path) -> None:
@@ -195,18 +269,13 @@ def test_the_command_tells_the_agreement_as_a_table_and_as_json(tmp_path: Path) 
     row = next(line for line in table.output.splitlines() if line.startswith("tall"))
     assert row.split() == "tall (0-2) 2 4 4 1.000 1.000 1.000 1.000 0.75 0.00-1.50".split()
     assert "wide, no Fleiss, Krippendorff: No item has two ratings to compare." in table.output
-    told = json.loads(CliRunner().invoke(app, ["eval", "agreement", str(folder), "--json"]).output)
-    tall, wide = told["scales"]
+    report = json.loads(
+        CliRunner().invoke(app, ["eval", "agreement", str(folder), "--json"]).output
+    )
+    tall, wide = report["scales"]
     assert tall["coefficients"] == dict.fromkeys((COHEN, WEIGHTED, FLEISS, KRIPPENDORFF), 1)
     assert (tall["scale"]["name"], tall["raters"]) == ("tall", ["anna", "ben"])
     assert (wide["coefficients"], wide["mean"]) == ({}, None)
-
-
-def test_a_run_that_nobody_has_rated_names_the_command(tmp_path: Path) -> None:
-    folder = kept(made_run("rated", labels=LABELS[:2]), tmp_path)
-    found = CliRunner().invoke(app, ["eval", "agreement", str(folder)])
-    assert found.exit_code == 1
-    assert "atlas eval rate" in str(found.exception)
 
 
 def test_only_what_was_answered_is_rated(tmp_path: Path) -> None:
@@ -218,3 +287,28 @@ def test_only_what_was_answered_is_rated(tmp_path: Path) -> None:
     (folder / "replies.jsonl").unlink()
     with pytest.raises(SourceError, match="no answers to rate"):
         rated_answers(folder)
+
+
+def test_scales_are_chosen_by_name_and_range_or_by_a_file(tmp_path: Path) -> None:
+    relevance, depth = read_scales("relevance, depth of it: 0-3")
+    assert relevance == USUAL[0]
+    assert (depth.name, list(depth.steps)) == ("depth of it", [0, 1, 2, 3])
+    path = tmp_path / "scales.toml"
+    path.write_text('[tone]\nlow = 0\nhigh = 1\ndescription = "Is it polite?"\n[accuracy]\n')
+    tone, accuracy = read_scales(str(path))
+    assert (tone.low, tone.high, tone.description) == (0, 1, "Is it polite?")
+    assert accuracy == USUAL[1]
+
+
+def test_who_has_no_room_to_save_is_told_what_to_do(ratings: Ratings, tmp_path: Path) -> None:
+    ratings.add(rating("anna", "q1", tall=1))
+    path = tmp_path / RATINGS
+    before = path.read_text()
+    kept_limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before), kept_limit[1]))
+    try:
+        with pytest.raises(UnwritableFolder, match="Nothing of the file has changed"):
+            ratings.add(rating("anna", "q2", tall=1))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, kept_limit)
+    assert path.read_text() == before

@@ -1,26 +1,41 @@
-"""Questions scored, and what their figures come to."""
+"""Questions scored, what their figures come to, and the audit of the index."""
 
+import json
+import shutil
 from dataclasses import replace
 from io import StringIO
+from pathlib import Path
 
+import numpy as np
 import pytest
 from rich.console import Console
 
 from atlas_search.atlas import Atlas
-from atlas_search.evaluation.label_files import load_labels
+from atlas_search.core.errors import DamagedStore, RequestError
+from atlas_search.evaluation.compare_figures import question_figures
 from atlas_search.evaluation.labels import Label, Split
-from atlas_search.evaluation.metrics import Reply, Tools
+from atlas_search.evaluation.metrics import Reply, Tools, metric_of
 from atlas_search.evaluation.report_analysis import COLUMNS, WIDTH, evaluation_table
-from atlas_search.evaluation.run import evaluate
-from atlas_search.evaluation.scored import Scored, by_category, score, summarise
-from atlas_search.services import Services
-from tests.conftest import SAMPLES, TODAY
-from tests.evaluation.test_bundled_labels import CATEGORIES
+from atlas_search.evaluation.scored import (
+    IndexAudit,
+    Scored,
+    by_category,
+    index_audit,
+    score,
+    summarise,
+)
+from atlas_search.stores import embedded
+from atlas_search.stores.vectors import HNSW, CorpusVectors, change_vectors
+from atlas_search.stores.versions import CHROMA
+from tests.conftest import SAMPLES
 from tests.hash_embedder import HashEmbedder
 from tests.replies import reply
+from tests.tiny import build_tiny, index, live, silent, write_sources
 
 LABELS = SAMPLES / "labels.jsonl"
-
+CATEGORIES = sorted(
+    "factual paraphrase multi_hop cross_corpus conflicting stale unanswerable".split()
+)
 ANSWERABLE = Label("q1", Split.DEV, "factual", "?", ("Seven days",), frozenset({"d1", "d2"}))
 UNANSWERABLE = Label("q2", Split.DEV, "unanswerable", "?", (), frozenset())
 RIGHT = reply("ANSWER", "Seven days [d1 p1].", found=["x", "d1"], cited=["d1"])
@@ -74,21 +89,10 @@ def test_each_figure_is_a_mean_over_its_own_questions() -> None:
     assert means["grounded"] == 1 / 2
 
 
-def test_a_figure_over_no_question_is_not_there() -> None:
-    summary = summarise(judged((UNANSWERABLE, NONE)))
-    assert not summary.keys() & {"recall", "similarity", "grounded"}
-    assert (summary["rejected"].mean, summary["decided"].mean) == (1.0, 1.0)
-
-
-def test_the_mean_lies_within_its_interval() -> None:
-    figure = summarise(judged(*[(ANSWERABLE, RIGHT)] * 3, *[(ANSWERABLE, NONE)] * 3))["answered"]
-    assert 0 <= figure.low < figure.mean == 0.5 < figure.high <= 1
-
-
 def test_the_table_has_a_row_a_category_and_fits_its_width() -> None:
-    labels = [replace(ANSWERABLE, category=name) for name in sorted(CATEGORIES)]
+    labels = [replace(ANSWERABLE, category=name) for name in CATEGORIES]
     scored = judged(*((label, RIGHT) for label in labels))
-    groups = ["all", *(f"category.{name}" for name in sorted(CATEGORIES))]
+    groups = ["all", *(f"category.{name}" for name in CATEGORIES)]
     assert list(by_category(scored)) == groups
     console = Console(width=WIDTH, file=StringIO(), record=True)
     console.print(evaluation_table("k10_extractive, test split", scored))
@@ -102,8 +106,8 @@ def test_the_table_has_a_row_a_category_and_fits_its_width() -> None:
 
 @pytest.mark.parametrize("category", ["all", "category.all", "[legal]", "[/legal]", ":smile:"])
 def test_a_category_may_have_any_name(category: str) -> None:
-    told = ((ANSWERABLE, RIGHT), (replace(ANSWERABLE, category=category), NONE))
-    scored = judged(*told)
+    report = ((ANSWERABLE, RIGHT), (replace(ANSWERABLE, category=category), NONE))
+    scored = judged(*report)
     groups = by_category(scored)
     assert list(groups) == ["all", "category.factual", f"category.{category}"]
     assert [groups[name]["answered"].mean for name in groups] == [1 / 2, 1, 0]
@@ -114,9 +118,107 @@ def test_a_category_may_have_any_name(category: str) -> None:
     assert [line[:2] for line in lines[2:7:2]] == [["all", "2"], ["factual", "1"], [category, "1"]]
 
 
-def test_the_bundled_questions_are_asked_for_real(services: Services) -> None:
-    labels = [label for label in load_labels(LABELS, Split.DEV) if label.category == "conflicting"]
-    summary = summarise(evaluate(Atlas(services), labels, "k10_extractive", TODAY))
-    assert summary["decided"].questions == len(labels)
-    names = ("recall", "citation_valid", "sentence_groundedness", "grounded")
-    assert [summary[name].mean for name in names] == [1.0] * 4
+QUESTIONS = ["How long may a person be held?", "Who may search a house?", "What is privacy?"]
+PASSAGES = 1500
+DEPTH = 10
+
+
+def built(folder: Path) -> Path:
+    """A collection of a large and a small corpus, of vectors that say nothing of each other."""
+    lines = {"large": PASSAGES, "small": 20}
+    files = {
+        f"{corpus}/texts.jsonl": "".join(
+            json.dumps({"id": f"{corpus}{number}", "text": f"{corpus} text {number}."}) + "\n"
+            for number in range(count)
+        )
+        for corpus, count in lines.items()
+    }
+    sources = write_sources(folder / "sources", files)
+    build_tiny(sources, folder / "stores" / "many", HashEmbedder(), kind="jsonl")
+    return folder / "stores" / "many"
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built(tmp_path_factory.mktemp("sound"))
+
+
+def audit(store: Path, depth: int = DEPTH) -> IndexAudit:
+    with Atlas.open(store, embedder=HashEmbedder()) as atlas:
+        return index_audit(atlas, QUESTIONS, depth)
+
+
+def test_an_index_that_looks_at_too_few_neighbours_is_found_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for option, value in (("ef_search", 10), ("ef_construction", 10), ("max_neighbors", 4)):
+        monkeypatch.setitem(HNSW, option, value)  # type: ignore[misc]
+    recall = audit(built(tmp_path)).recall
+    assert recall["index_recall.large"].mean < 0.8
+    assert recall["index_recall.small"].mean == 1
+    both = (recall["index_recall.large"].mean + 1) / 2
+    assert recall["index_recall"].mean == pytest.approx(both)
+
+
+def test_an_index_that_lost_vectors_is_found_out(sound: Path, tmp_path: Path) -> None:
+    store = tmp_path / "many"
+    shutil.copytree(sound, store)
+    held = index(store)
+    ids, _ = held["small"]
+    with Atlas.open(store, embedder=HashEmbedder()) as atlas:
+        embedder, opened = HashEmbedder(), atlas.services.store
+        lost = {
+            opened.passage_ids(
+                opened.nearest("small", embedder.embed_query(question), 1, None).rows.tolist()
+            )[0]
+            for question in QUESTIONS
+        }
+        kept = [CorpusVectors(corpus, (), vectors[:0]) for corpus, (_, vectors) in held.items()]
+        change_vectors(live(store) / CHROMA, tmp_path / "lost", kept, {"small": [*lost]}, silent)
+        shutil.rmtree(live(store) / CHROMA)
+        shutil.move(tmp_path / "lost", live(store) / CHROMA)
+        result = index_audit(atlas, QUESTIONS, len(ids)).recall
+    assert result["index_recall.small"].mean == pytest.approx((len(ids) - len(lost)) / len(ids))
+
+
+def test_a_sound_index_finds_nearly_all(sound: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = audit(sound)
+    assert result.recall.keys() == {"index_recall", "index_recall.large", "index_recall.small"}
+    assert all(0.9 <= figure.mean <= 1 for figure in result.recall.values())
+    assert {figure.questions for figure in result.recall.values()} == {3}
+    assert {metric_of(name).name for name in result.recall} == {"index_recall", "index_recall."}
+    assert result.asked == ()  # no search asks it
+    monkeypatch.setattr(embedded, "EXACT_UP_TO", 100)
+    assert audit(sound).asked == ("large",)
+    # a corpus with fewer passages than the depth can be found whole
+    assert audit(sound, 100).recall["index_recall.small"].mean == 1
+
+
+def test_an_audit_needs_an_index_and_a_question(sound: Path, tmp_path: Path) -> None:
+    store = tmp_path / "many"
+    shutil.copytree(sound, store)
+    with Atlas.open(store, embedder=HashEmbedder()) as atlas:
+        with pytest.raises(RequestError, match="needs a question"):
+            index_audit(atlas, [], DEPTH)
+        shutil.rmtree(live(store) / CHROMA)
+        with pytest.raises(DamagedStore, match="store repair"):
+            index_audit(atlas, QUESTIONS, DEPTH)
+
+
+def test_a_figure_that_is_no_number_is_none() -> None:
+    class Odd(HashEmbedder):
+        def embed(self, texts, **options):
+            return super().embed(texts, **options) * np.nan
+
+    label = Label("q1", "", "", "?", ("Seven days",), frozenset({"d"}))
+    scored = score(label, reply("ANSWER", "Seven days.", found=["d"]), Tools(Odd()))
+    assert "similarity" not in scored.figures
+    assert summarise([scored])["f1"].low == 1
+    odd = replace(scored, figures={**scored.figures, "similarity": np.nan, "recall@5": np.inf})
+    assert question_figures(odd).figures.keys() == {*scored.figures, "seconds"} - {"recall@5"}
+
+
+def test_an_error_is_no_empty_result() -> None:
+    failed = Reply(label_id="q1", seconds=0.1, error="The server is down.")
+    assert judged((ANSWERABLE, failed))[0].figures == {"failed": 1.0}
+    assert judged((ANSWERABLE, RIGHT))[0].figures["failed"] == 0.0
