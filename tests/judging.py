@@ -14,7 +14,7 @@ _CLAIM = re.compile(r"^Sentence: (.*)$", re.MULTILINE)
 
 
 def is_judge(request: Request) -> bool:
-    """Whether a request asks for a judgement."""
+    """Tell if a request asks for a judgement."""
     return request.prompt.startswith("You check whether")
 
 

@@ -234,7 +234,7 @@ def _whole(a: Passage, b: Passage) -> Opposed:
 
 
 def is_its_own(quote: Quote) -> bool:
-    """Whether it is what stands at its place in its passage."""
+    """Compare a quote with its place in its passage."""
     of = quote.passage
     return quote.text == unwrap(of.text[quote.start - of.start : quote.end - of.start])
 

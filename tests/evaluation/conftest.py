@@ -64,7 +64,7 @@ def server() -> Iterator[OpenAIServer]:
 
 @pytest.fixture
 def script(server: OpenAIServer) -> Script:
-    """What it says as a judge: at first that all is well."""
+    """The words of a judge: at first all is well."""
     return Script(server, **GOOD)
 
 

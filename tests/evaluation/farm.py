@@ -104,7 +104,7 @@ def answer_all(folder: RunFolder) -> None:
 
 
 def figures(folder: RunFolder) -> dict[str, dict[str, float]]:
-    """Those of each question."""
+    """Figures of each question."""
     return {one.label.id: dict(one.figures) for one in folder.load().scored}
 
 

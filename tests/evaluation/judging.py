@@ -44,7 +44,7 @@ LABEL = Label("q1", "test", "factual", QUESTION, ("Milk.",), frozenset({"farm.co
 
 
 class Script:
-    """What the server says to each kind of call: in order, the last again and again."""
+    """Replies of the server to each kind of call: in order, the last again and again."""
 
     def __init__(self, server: ChatServer, **replies: object):
         self.server = server
@@ -64,7 +64,7 @@ class Script:
         ]
 
     def answer(self, request: Request) -> Told:
-        """What is said to a request."""
+        """Choose the reply to a request."""
         replies = self._replies[_kind(request)]
         reply = replies.pop(0) if len(replies) > 1 else replies[0]
         if isinstance(reply, dict):
@@ -101,7 +101,7 @@ GOOD: Mapping[str, object] = {
     "steps": {"steps": ["Compare.", "Mark."]},
     "mark": mark(10),
 }
-"""What a judge says of ANSWERED that works."""
+"""Replies of a judge that works to what is asked of ANSWERED."""
 
 PASSAGES = [
     passage("farm.cows", "Cows give milk."),
@@ -148,7 +148,7 @@ def judge_of(
 
 
 def judge_one(panel: Panel, came: Reply = ANSWERED, label: Label = LABEL) -> JudgedQuestion:
-    """What the judge makes of one question."""
+    """Judge one question."""
     return judge_question(panel, TOOLS, score(label, came, TOOLS))
 
 
@@ -158,12 +158,12 @@ def value_of(question: JudgedQuestion, metric: str) -> tuple[float, str]:
 
 
 def notes(questions: Sequence[JudgedQuestion]) -> set[str]:
-    """Why figures are estimates."""
+    """Reasons why figures are estimates."""
     return {each.note for one in questions for each in one.judgements if each.note}
 
 
 def is_of_judge(request: Request) -> bool:
-    """Whether a judge asks."""
+    """Tell if a judge asks."""
     return request.body["messages"][0]["content"] in map(rules, ALL_RULES)
 
 

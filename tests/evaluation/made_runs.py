@@ -56,7 +56,7 @@ def wrong(label: Label) -> Reply:
 
 
 def scores(labels: Sequence[Label], bad: Iterable[str] = ()) -> tuple[Scored, ...]:
-    """How these questions went: the `bad` ones wrong."""
+    """Score these questions, the `bad` ones as wrong."""
     missed = set(bad)
     replies = (wrong(label) if label.id in missed else right(label) for label in labels)
     return tuple(score(label, came, TOOLS) for label, came in zip(labels, replies, strict=True))
@@ -73,7 +73,7 @@ def made_run(
 
 
 def by_a_judge(run: EvalRun, **who: object) -> EvalRun:
-    """The same run, whose faithfulness a judge gave, as high as the estimate."""
+    """Let a judge give the faithfulness of a run, as high as the estimate."""
     fields = {"provider": "mistral", "model": "large", "votes": 3, "prompts": {"mark": "1f"}}
     judged = (
         replace(one, sources={**one.sources, "faithfulness": "judge"})
@@ -85,7 +85,7 @@ def by_a_judge(run: EvalRun, **who: object) -> EvalRun:
 
 
 def slower(run: EvalRun, seconds: float) -> EvalRun:
-    """The same run, each reply so much later."""
+    """Make each reply of a run so much later."""
     later = (
         replace(one, reply=one.reply.model_copy(update={"seconds": one.reply.seconds + seconds}))
         for one in run.scored
@@ -94,7 +94,7 @@ def slower(run: EvalRun, seconds: float) -> EvalRun:
 
 
 def unanswered(run: EvalRun, errors: Mapping[str, str]) -> EvalRun:
-    """The same run, without a reply to some questions."""
+    """Take the replies to some questions out of a run."""
     scored = (
         score(one.label, Reply(label_id=one.label.id, seconds=9, error=errors[one.label.id]), TOOLS)
         if one.label.id in errors

@@ -60,7 +60,7 @@ def failed(label: Label, error: str = "The server is busy.") -> Reply:
 
 
 def searched(label: Label) -> Reply:
-    """What a search brings, without an answer."""
+    """A search, without an answer."""
     nothing = {"narrowed": False, "corpora": [], "all_corpora": 0, "filters": {}, "sentence": ""}
     sizes = dict.fromkeys(("documents", "passages", "all_documents", "all_passages"), 0)
     lists = ("required", "unmet", "excluded", "unknown_words", "short_legs")

@@ -46,11 +46,11 @@ CATEGORIES = {
 FILE = SAMPLES / "labels.jsonl"
 TARGET = "k10_extractive"
 ANSWERS, SEARCH = "answers", "search"
-"""What is asked, and what is only searched for: the names of the rules and baselines."""
+"""Names of the rules and baselines of answers and of searches."""
 
 
 def answer_labels() -> list[Label]:
-    """Those that nothing was tuned on."""
+    """Labels that nothing was tuned on."""
     return load_labels(FILE, Split.TEST)
 
 
@@ -84,7 +84,7 @@ def bundled_run(
 
 
 def with_weights(services: Services, **weights: float) -> Services:
-    """The same services, whose default target has other weights."""
+    """Give the default target of the services other weights."""
     target = services.targets[TARGET].model_copy(update=weights)
     return replace(services, targets=services.targets | {TARGET: target})
 
@@ -114,6 +114,7 @@ def _spec(services: Services, used: LabelsUsed, target: str, *, search_only: boo
 
 
 SEEDS = range(10)
+pytestmark = pytest.mark.timeout(1200)  # hundreds of questions on a busy machine
 HARMLESS = {"another order": {"order": 1}, "four at once": {"at_once": 4, "order": 3}}
 TINY = 1e-6
 
@@ -133,13 +134,13 @@ def failed(found: Gate) -> list[tuple[str, str, float]]:
 
 
 def passes(run: EvalRun, kind: str) -> None:
-    """Whatever the seed of the draws is; `some` are fewer questions than the baseline has."""
+    """Hold a run by several seeds; `some` are fewer questions than the baseline has."""
     result = [held(run, kind, seed, allow_fewer=True) for seed in SEEDS]
     assert [failed(each) for each in result] == [[]] * len(SEEDS)
 
 
 def some(services: Services, **options: Any) -> EvalRun:
-    """What is found for a third of the questions."""
+    """Search for a third of the questions."""
     labels = [label for label in search_labels() if label.split == Split.TEST]
     return bundled_run(services, labels, search_only=True, **options)
 
@@ -152,7 +153,7 @@ def by_product(candidates: Candidates, target: Target) -> FloatArray:
 
 
 def backwards(candidates: Candidates, target: Target) -> FloatArray:
-    """The same with candidates and signals from the last to the first: sums are rounded otherwise.
+    """Score candidates and signals from the last to the first: sums are rounded otherwise.
 
     No more may be turned round: `select` looks candidates up by their rows, which ascend.
     """
@@ -170,6 +171,7 @@ def test_what_is_found_is_as_good_as_before(search: EvalRun) -> None:
     assert failed(held(search, SEARCH)) == []
 
 
+@pytest.mark.thorough
 def test_a_weight_that_is_lost_fails_the_gate(services: Services) -> None:
     weight = "weight_semantic"
     run = bundled_run(with_weights(services, **{weight: 0}), search_labels(), search_only=True)
@@ -179,11 +181,13 @@ def test_a_weight_that_is_lost_fails_the_gate(services: Services) -> None:
         assert [option.name for option in result.options] == [weight]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("change", HARMLESS)
 def test_how_questions_are_asked_does_not_fail_it(services: Services, change: str) -> None:
     passes(some(services, **HARMLESS[change]), SEARCH)
 
 
+@pytest.mark.thorough
 def test_another_library_that_embeds_does_not(services: Services) -> None:
     embedder, question = LocalEmbedder(DEFAULT_MODEL, runtime="torch"), "Who may search a house?"
     one, other = (each.embed_query(question) for each in (services.searcher.embedder, embedder))
@@ -193,6 +197,7 @@ def test_another_library_that_embeds_does_not(services: Services) -> None:
     opened.close()
 
 
+@pytest.mark.thorough
 def test_an_index_in_place_of_a_comparison_of_all_vectors_does_not(
     settings: Settings, embedder: LocalEmbedder, indexed: None
 ) -> None:
@@ -202,6 +207,7 @@ def test_an_index_in_place_of_a_comparison_of_all_vectors_does_not(
     opened.close()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("scorer", [by_product, backwards])
 def test_a_score_that_is_computed_in_another_way_does_not(
     services: Services, monkeypatch: pytest.MonkeyPatch, scorer: Scorer
@@ -218,6 +224,7 @@ def test_a_score_that_is_computed_in_another_way_does_not(
     assert 0 < max(arguments) < 1e-12  # it is the same but for rounding, and not to the last bit
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("change", [-TINY, TINY])
 def test_a_weight_that_is_rounded_does_not(services: Services, change: float) -> None:
     passes(
@@ -225,6 +232,7 @@ def test_a_weight_that_is_rounded_does_not(services: Services, change: float) ->
     )
 
 
+@pytest.mark.thorough
 def test_a_collection_that_is_opened_again_does_not(
     settings: Settings, embedder: LocalEmbedder
 ) -> None:
@@ -233,11 +241,13 @@ def test_a_collection_that_is_opened_again_does_not(
     again.close()
 
 
+@pytest.mark.thorough
 def test_answers_that_are_asked_for_again_do_not(services: Services) -> None:
     changed = with_weights(services, weight_semantic=0.6 - TINY)
     passes(bundled_run(changed, answer_labels(), search_only=False, order=4), ANSWERS)
 
 
+@pytest.mark.thorough
 def test_the_fused_reranker_finds_more_than_the_lexical_table(
     services: Services, search: EvalRun
 ) -> None:

@@ -1,10 +1,8 @@
 """Calibration: the threshold that is chosen, from which questions, and where it is kept."""
 
-import json
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import pytest
@@ -22,6 +20,7 @@ from atlas_search.evaluation.calibrate import (
     LEAST,
     LOSE,
     MOST,
+    Basis,
     CalibrationQuestions,
     balance,
     calibrate,
@@ -40,10 +39,10 @@ from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.manifest import Calibration, Manifest
 from atlas_search.stores.verify import verify
 from atlas_search.stores.versions import lock, rollback
+from tests.evaluation.farm import write_labels
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import FARM, build_tiny, write_sources
 
-CalibrationBasis = Literal["labels", "made"]
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 GOOD = [number / 100 for number in range(1, 20)]  # 19, the fewest of which 5% can be lost
 FOUND = Calibration(
@@ -92,9 +91,8 @@ def test_equal_evidence_is_lost_or_kept_together() -> None:
     assert choose([0.3] * 19, [0.3], "made").lost == 0 / 19
 
 
-# from which questions
 def test_of_labels_the_answerable_and_the_off_topic_ones_of_dev_are_asked() -> None:
-    arguments = labelled_questions(
+    questions = labelled_questions(
         [
             label("good", gold="d"),
             label("good in test", gold="d", split=Split.TEST),
@@ -103,8 +101,8 @@ def test_of_labels_the_answerable_and_the_off_topic_ones_of_dev_are_asked() -> N
             label("of no kind"),
         ]
     )
-    assert arguments.good == ("good",)
-    assert arguments.off_topic == (*(f"off {number}" for number in range(FEW - 1)), "of no kind")
+    assert questions.good == ("good",)
+    assert questions.off_topic == (*(f"off {number}" for number in range(FEW - 1)), "of no kind")
 
 
 def test_the_bundled_off_topic_questions_differ_and_are_no_labels() -> None:
@@ -119,9 +117,9 @@ def test_made_questions_are_of_a_passages_words_and_do_not_quote_it(store: Embed
     questions = make_questions(store, 40).good
     assert len(set(questions)) == 40
     for question in questions:
-        message = question.removeprefix("What is said about ").removesuffix("?")
-        assert LEAST * 2 // HELD_OUT <= len(message.split()) <= MOST
-        assert any(content_terms(message) <= terms for terms in known)
+        topic = question.removeprefix("What is said about ").removesuffix("?")
+        assert LEAST * 2 // HELD_OUT <= len(topic.split()) <= MOST
+        assert any(content_terms(topic) <= terms for terms in known)
     assert not any(question in passage.text for question in questions for passage in passages)
 
 
@@ -141,13 +139,13 @@ def test_a_collection_in_another_language_needs_labels(tmp_path: Path) -> None:
     store.close()
 
 
-# what comes of it for the bundled collection
 def calibrated(services: Services, asked: CalibrationQuestions) -> Calibration:
     """Calibrate with every fifth off-topic question, which takes a fifth of the time."""
     few = replace(asked, off_topic=asked.off_topic[::5])
     return calibrate(Atlas(services), few, "k10_extractive", LOSE, NOW, lambda *_: None)
 
 
+@pytest.mark.thorough
 def test_the_demo_is_calibrated_from_its_labels(services: Services) -> None:
     labels = load_labels(LABELS)
     result = calibrated(services, labelled_questions(labels))
@@ -193,7 +191,6 @@ def test_a_server_follows_a_calibration_without_a_restart(folder: Path) -> None:
         serving.close()
 
 
-# the command
 @pytest.fixture
 def farm(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A collection of many sentences in the settings' folder; its label set."""
@@ -206,20 +203,11 @@ def farm(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     rebuild(folder, {f"farm/{number}.txt": line for number, line in enumerate(text.splitlines())})
     monkeypatch.setattr("atlas_search.services.open_embedder", lambda *_: HashEmbedder())
     monkeypatch.setenv("CHROMA_PERSIST_DIRECTORY", str(folder.parent))
-    lines = [
-        {
-            "id": f"q{number}",
-            "split": "dev",
-            "category": "any",
-            "question": f"{line}?",
-            "answers": [line],
-            "gold_document_ids": [f"farm.{number}"],
-        }
+    labels = [
+        Label(f"q{number}", "dev", "any", f"{line}?", (line,), frozenset({f"farm.{number}"}))
         for number, line in enumerate(text.splitlines())
     ]
-    path = folder.with_name("labels.jsonl")
-    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-    return path
+    return write_labels(folder.with_name("labels.jsonl"), labels)
 
 
 HIGH = [0.6 + number / 100 for number in range(19)]
@@ -251,7 +239,7 @@ FORTY = [number / 100 for number in range(1, 40)]
 def test_the_threshold_that_is_chosen(
     good: list[float],
     off_topic: list[float],
-    basis: CalibrationBasis,
+    basis: Basis,
     lose: float,
     expected: tuple[float, float, float],
 ) -> None:

@@ -164,6 +164,7 @@ def _die_while_asking(store: Path, path: Path) -> None:
         carry_out(folder, subject, told=killed)
 
 
+@pytest.mark.thorough
 def test_a_run_that_is_killed_goes_on_with_the_same_figures(farm: Path, tmp_path: Path) -> None:
     with opened_farm(farm) as subject:
         whole, folder = (new_run(tmp_path / name, subject) for name in ("whole", "killed"))

@@ -238,7 +238,7 @@ def judged(number: int, value: float, source: Source = "judge") -> Scored:
 
 
 def vote(number: int, approves: Mapping[Scale, bool], session: str = "s1") -> PersonVote:
-    """What somebody says of the answer of that number, whose texts are not kept."""
+    """A person's word on the answer of that number, whose texts are not kept."""
     return PersonVote(session, f"eval-q{number}", "", "", approves)
 
 

@@ -37,7 +37,7 @@ REPLIES: dict[str, dict[str, Any]] = {
     "generate 3-4 concise evaluation steps": {"steps": ["Compare.", "Mark."]},
     "Given the following evaluation steps": {"score": 8, "reason": "It is right."},
 }
-"""What the model says, by a sign in the prompt."""
+"""Replies of the model, by a sign in the prompt."""
 
 
 def answer(request: Request) -> Reply:

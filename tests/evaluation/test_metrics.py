@@ -324,7 +324,7 @@ UNLABELLED = Label("q1", "", "", "?")
 
 
 def counted(**corpora: tuple[int, int]) -> dict[str, object]:
-    """How many candidates and kept passages each corpus gave."""
+    """Counts of the candidates and kept passages of each corpus."""
     return {
         "per_corpus": {
             name: {"candidates": result, "dense": 0, "lexical": 0, "kept": kept, "cited": 0}

@@ -122,6 +122,7 @@ def test_bytes_that_are_no_text_and_ids_that_are_there_twice_are_told(file: Labe
         file.saved()
 
 
+@pytest.mark.thorough
 def test_many_threads_and_processes_that_save_lose_nothing(file: LabelFile) -> None:
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(lambda number: save_some(file.path, "thread", number, 1), range(20)))

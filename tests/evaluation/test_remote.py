@@ -235,7 +235,7 @@ def test_what_asking_again_would_not_mend_is_asked_once(answer: Answer, said: st
 def test_a_server_that_breaks_costs_a_run_only_the_questions_it_fails(
     here: ProcessSubject, tmp_path: Path
 ) -> None:
-    """Whatever comes back: refusals, what is no answer, nothing."""
+    """Refusals come back, and documents that are no answers."""
     facts = replace(here.facts, where="http://broken")
     came: Sequence[Answer] = [(400, {"detail": "no"}, {}), (200, {"un": "like"}, {})]
     with troubled(one_after_the_other(*came)) as (address, _):

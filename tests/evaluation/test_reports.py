@@ -419,14 +419,14 @@ def test_a_run_in_any_state_has_all_its_reports(
     written = write_reports(run.path)
     assert (written.files, written.faults) == (REPORTS, ())
     assert told in (run.path / "report.md").read_text(encoding="utf-8")
-    both = write_reports(run.path, make(tmp_path / "other").path, out=tmp_path / "out")
-    assert both.faults == ()
-    assert "could not be drawn" not in (tmp_path / "out" / "report.html").read_text()
 
 
-def test_folders_are_told_apart_and_what_is_no_run_is_told(tmp_path: Path) -> None:
+def test_runs_side_by_side_may_have_no_figures_and_one_name(tmp_path: Path) -> None:
     folders = [made(tmp_path / day / "run").path for day in ("monday", "tuesday")]
     assert [each.name for each in read_runs(folders)] == ["monday/run", "tuesday/run"]
+    folders.append(all_failed(tmp_path / "failed").path)
+    assert write_reports(*folders, out=tmp_path / "out").faults == ()
+    assert "could not be drawn" not in (tmp_path / "out" / "report.html").read_text()
     written = write_reports(tmp_path)
     assert written.files == ()
     assert "is no run of an evaluation" in str(written.faults[0])

@@ -149,7 +149,7 @@ def test_tests_that_could_not_come_out_are_not_counted() -> None:
 
 
 def null_rejections(random: np.random.Generator, figures: int, questions: int) -> bool:
-    """Whether any figure of a comparison in which nothing differs comes out below 5%.
+    """Compare where nothing differs: does any figure come out below 5%?
 
     A third each is of 0 or 1, of thirds, and of any value; figures depend on each other.
     """
@@ -160,12 +160,14 @@ def null_rejections(random: np.random.Generator, figures: int, questions: int) -
     return min(correct(changes, paired_p_values(changes, draws=2000), 0.05)) < 0.05
 
 
+@pytest.mark.thorough
 def test_of_300_comparisons_without_a_difference_few_have_one() -> None:
     random = np.random.default_rng(7)
     wrong = sum(null_rejections(random, figures=12, questions=40) for _ in range(300))
     assert wrong <= 300 * 0.05 + 1.65 * np.sqrt(300 * 0.05 * 0.95)  # 95 of 100 such seeds
 
 
+@pytest.mark.thorough
 def test_a_difference_of_a_fifth_of_the_questions_is_mostly_seen() -> None:
     random = np.random.default_rng(7)
     seen = 0

@@ -106,7 +106,7 @@ def examples(phoenix: str, uploaded: Uploaded) -> dict[str, dict[str, Any]]:
 
 
 def held(phoenix: str, uploaded: Uploaded, place: int) -> dict[str, dict[str, Any]]:
-    """What an experiment holds of each question, by the ids of labels."""
+    """Runs of an experiment, by the ids of labels."""
     labels = {one["node_id"]: id_ for id_, one in examples(phoenix, uploaded).items()}
     address = f"{phoenix}/v1/experiments/{uploaded.experiment_ids[place]}/json"
     message = httpx2.get(address, timeout=60).raise_for_status().json()
@@ -114,13 +114,13 @@ def held(phoenix: str, uploaded: Uploaded, place: int) -> dict[str, dict[str, An
 
 
 def versions(phoenix: str, uploaded: Uploaded) -> int:
-    """How many a dataset has."""
+    """Count the versions of a dataset."""
     address = f"{phoenix}/v1/datasets/{uploaded.dataset_id}/versions"
     return len(httpx2.get(address, timeout=60).raise_for_status().json()["data"])
 
 
 def pages(phoenix: str, uploaded: Uploaded, place: int) -> list[dict[str, Any]]:
-    """What the pages of Phoenix show of each run of an experiment."""
+    """Runs of an experiment as the pages of Phoenix show them."""
     body = {"query": PAGES, "variables": {"id": uploaded.experiment_ids[place]}}
     message = httpx2.post(f"{phoenix}/graphql", json=body, timeout=60).raise_for_status().json()
     return [edge["node"] for edge in message["data"]["node"]["runs"]["edges"]]

@@ -51,7 +51,7 @@ MARKS: Sequence[Mark] = (
 
 
 class Traced(NamedTuple):
-    """What was asked, in order: twice two questions, one of a model, and two searches."""
+    """Requests in order: twice two questions, one of a model, and two searches."""
 
     quick: list[Answer]
     quota: list[Answer]
@@ -115,7 +115,7 @@ def configured(phoenix: str, traced: Traced, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
-    """What a command prints."""
+    """Output of a command."""
     with pytest.raises(SystemExit) as ended:
         main(["traces", *arguments])
     assert (ended.value.code or 0) == code
@@ -306,7 +306,7 @@ TOLD: dict[str, Callable[[Trace], bool]] = {
     "uneven citations: of some corpus none": lambda trace: trace.imbalance.get("cited") == 1,
     "over all corpora": lambda trace: trace.corpus_filter == "all",
 }
-"""Which cases others must find, by what their roots tell."""
+"""Cases that other filters must find, by what their roots tell."""
 
 CASES: dict[str, Callable[[Atlas], object]] = {
     "plain": lambda atlas: atlas.ask(LIBEL),
@@ -329,7 +329,7 @@ RATED: dict[str, list[Mark]] = {
 
 
 class Held(NamedTuple):
-    """What Phoenix holds: the traces by the names of their cases, and the version of the rules."""
+    """Traces in Phoenix by the names of their cases, and the version of the rules."""
 
     traces: dict[str, Trace]
     version: str
@@ -383,7 +383,7 @@ def case(name: str) -> Iterator[None]:
 
 
 def ask_model(services: Services) -> None:
-    """What only a language model brings about."""
+    """Ask for what only a language model brings about."""
     with answered_by("openai", services) as (modelled, server):
         server.says(cited)
         for name in ("written", "kept"):

@@ -27,7 +27,7 @@ class Shallow:
         return getattr(self._store, name)
 
     def nearest(self, corpus: str, vector: Any, depth: int, *rest: Any) -> LegHits:
-        """See Store."""
+        """Ask the store, less deep into one corpus."""
         return self._store.nearest(
             corpus, vector, self._depth if corpus == self._corpus else depth, *rest
         )

@@ -46,11 +46,11 @@ def warnings(answer: Answer) -> str:
 
 
 def closest(answer: Answer) -> list[str]:
-    """What comes closest where there is no answer, best first."""
+    """Quotes that come closest where there is no answer, best first."""
     return [citation.quote for citation in answer.closest]
 
 
 def is_verbatim(atlas: Atlas, citation: Citation) -> bool:
-    """Whether a quote is what stands at its place in its document."""
+    """Compare a quote with its place in its document."""
     document = atlas.document(citation.passage.document_id)
     return document.text[citation.start : citation.end] == citation.quote
