@@ -248,6 +248,7 @@ def test_what_can_be_quoted_is_in_order_and_apart(text: str, speaker: str) -> No
     assert all(quote.before is None or quote.before.end <= quote.start for quote in quotes)
 
 
+@pytest.mark.thorough
 @given(prompts(), st.sampled_from([0.0, 0.3, 1.0]))
 def test_what_is_chosen_is_verbatim_apart_and_not_too_much(prompt: Extract, needed: float) -> None:
     choice = QuoteChooser(EMBEDDER).choose(prompt)
@@ -266,6 +267,7 @@ def test_what_is_chosen_is_verbatim_apart_and_not_too_much(prompt: Extract, need
     assert all(isinstance(note, str) for note in choice.notes(needed))
 
 
+@pytest.mark.thorough
 @given(prompts())
 def test_the_order_is_total_and_the_same_again(prompt: Extract) -> None:
     first, again = (QuoteChooser(EMBEDDER).choose(prompt) for _ in range(2))

@@ -103,6 +103,8 @@ def test_of_labels_the_answerable_and_the_off_topic_ones_of_dev_are_asked() -> N
     )
     assert questions.good == ("good",)
     assert questions.off_topic == (*(f"off {number}" for number in range(FEW - 1)), "of no kind")
+    few = labelled_questions([label("good", gold="d"), label("off", kind="off_topic")])
+    assert few.off_topic == ("off", *everyday())  # which are joined by the bundled ones
 
 
 def test_the_bundled_off_topic_questions_differ_and_are_no_labels() -> None:

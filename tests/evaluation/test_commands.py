@@ -342,7 +342,7 @@ def test_questions_are_filtered_by_a_field_of_their_own(
         ),
         (("--labels", "FOREIGN", "--out", "run"), "are not for this collection"),
         (("--labels", "LABELS", "--judge", "--out", "run"), "extractive"),
-        (("report", "one", "other"), "There is no run 'one'"),
+        (("report", "one"), "There is no run 'one'"),
     ],
 )
 def test_what_cannot_be_done_is_refused_and_leaves_nothing(

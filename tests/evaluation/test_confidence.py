@@ -9,6 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.calibration import calibration_curve
 
+from atlas_search.answer.decide import evidence_of
+from atlas_search.documents.search import SearchOut
+from atlas_search.evaluation.carry_out import ProcessSubject
 from atlas_search.evaluation.confidence import (
     Bin,
     CoveragePoint,
@@ -185,3 +188,9 @@ def test_risk_and_coverage_as_plain_numpy(answers: list[tuple[float, bool]], dec
     coverage = given_ / (len(answers) + declined)
     best = max([0.0, *coverage[risk <= 0.1 + 1e-9]])
     assert value(coverage_at, result) == pytest.approx(best)
+
+
+def test_evidence_is_what_decisions_go_by(subject: ProcessSubject) -> None:
+    search = subject.atlas.search("What do sheep give?")
+    came = Reply(label_id="q1", seconds=0.1, found=SearchOut.model_validate(search.to_dict()))
+    assert came.evidence == pytest.approx(evidence_of(search))

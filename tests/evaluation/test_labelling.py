@@ -128,11 +128,11 @@ def test_of_the_routes_of_the_server_only_the_search_is_there(client: httpx2.Cli
 
 
 @pytest.mark.parametrize("wish", ["telemetry", "Sec-GPC", ""])
-def test_who_wants_no_trace_leaves_none(tmp_path: Path, wish: str) -> None:
+def test_who_wants_no_trace_leaves_none(atlas: Atlas, tmp_path: Path, wish: str) -> None:
     body = {"question": QUESTION} | ({"telemetry": False} if wish == "telemetry" else {})
     headers = {"Authorization": f"Bearer {KEY}"} | ({"Sec-GPC": "1"} if wish == "Sec-GPC" else {})
-    with recording() as (tracer, recorded), two_corpora(tmp_path, HashEmbedder()) as opened:
-        traced = Atlas(traced_by(opened.services, tracer))
+    with recording() as (tracer, recorded):
+        traced = Atlas(traced_by(atlas.services, tracer))
         with label_server(traced, tmp_path / "labels.jsonl") as address:
             result = httpx2.post(f"{address}/api/search", json=body, headers=headers)
         assert result.status_code == 200
@@ -207,8 +207,8 @@ def test_what_the_page_does_not_show_stays(
     del view["passages"], view["missing"]
     assert put(client, **view | {"category": "new"}).is_success
     after = file.find("l1").label
-    report = {"meadow.gone": 1, "meadow.gone:0-9": 1}
-    assert after == replace(before, category="new", grades=before.grades | report)
+    gone = {"meadow.gone": 1, "meadow.gone:0-9": 1}
+    assert after == replace(before, category="new", grades=before.grades | gone)
 
 
 def save_twice(client: httpx2.Client, **changes: object) -> None:
@@ -256,17 +256,17 @@ def test_grades_of_documents_alone_are_gold_as_an_evaluation_reads_them(
 
 
 @pytest.mark.parametrize(
-    ("said", "decision"), [(True, "ABSTAIN"), (True, "BLOCK"), (False, "ANSWER")]
+    ("answered", "decision"), [(True, "ABSTAIN"), (True, "BLOCK"), (False, "ANSWER")]
 )
 def test_what_becomes_of_a_question_does_not_contradict_whether_it_is_answered(
-    client: httpx2.Client, file: LabelFile, said: bool, decision: Decision
+    client: httpx2.Client, file: LabelFile, answered: bool, decision: Decision
 ) -> None:
     file.save(Label("l1", "", "tall", QUESTION, expected_decision=decision))
     save_twice(client)
     assert file.find("l1").label.expected_decision == decision
-    save_twice(client, should_answer=said)
+    save_twice(client, should_answer=answered)
     [label] = load_labels(file.path)
-    assert (label.answerable, label.expected_decision) == (said, None)
+    assert (label.answerable, label.expected_decision) == (answered, None)
 
 
 def test_what_a_file_holds_and_the_page_would_not_write_is_shown_and_kept(
@@ -285,7 +285,7 @@ def test_what_a_file_holds_and_the_page_would_not_write_is_shown_and_kept(
     assert client.get("/api/label", params={"id": "l2"}).json()["question"] == "?" * 5000
 
 
-def test_a_category_that_nobody_named_follows_what_is_known(
+def test_a_category_that_nobody_named_follows_and_a_label_is_changed_by_its_revision(
     client: httpx2.Client, file: LabelFile
 ) -> None:
     first = put(client, should_answer=True).json()
@@ -296,3 +296,11 @@ def test_a_category_that_nobody_named_follows_what_is_known(
     named = {"category": " tall ", "revision": second["revision"]}
     assert put(client, should_answer=False, **named).is_success
     assert load_labels(file.path)[0].category == "tall"
+    # the label has changed since it was opened
+    stale = put(client, category="mine", should_answer=True, revision=first["revision"])
+    assert stale.status_code == 409
+    [line] = client.get("/api/labels").json()["labels"]
+    for revision, status in ((first["revision"], 409), (line["revision"], 200)):
+        gone = client.delete("/api/label", params={"id": "l1", "revision": revision})
+        assert gone.status_code == status
+    assert client.get("/api/label", params={"id": "l1"}).status_code == 404

@@ -19,6 +19,7 @@ from atlas_search.evaluation.carry_out import ProcessSubject, RunRequest, carry_
 from atlas_search.evaluation.remote import (
     ATTEMPTS,
     RemoteServer,
+    ServedDocuments,
     ServerSubject,
     server_facts,
 )
@@ -245,3 +246,9 @@ def test_a_server_that_breaks_costs_a_run_only_the_questions_it_fails(
     assert [error.split(":")[0] for error in outcome.failed[1:]] == ["ValidationError"] * 5
     assert outcome.failed[0] == f"{address} answers 400: no"
     assert not outcome.complete
+
+
+def test_labels_may_name_any_corpus_of_a_server() -> None:
+    document = {"corpora": [{"id": "coast"}, {"id": "island"}], "all": ["coast"]}
+    with troubled(lambda _: (200, document, {})) as (address, _):
+        assert ServedDocuments(RemoteServer(address, NO_KEY)).corpora == ["coast", "island"]
