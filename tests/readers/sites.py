@@ -46,8 +46,8 @@ class Site:
         self.requests.append((path, headers))
         answers = self.answers.get(path, [Answer(b"", 404)])
         answer = answers.pop(0) if len(answers) > 1 else answers[0]
-        etag = answer.headers.get("ETag")
-        unchanged = etag is not None and headers.get("If-None-Match") == etag
+        etag = answer.headers.get("ETag", "")
+        unchanged = etag and headers.get("If-None-Match") == etag
         return Answer(b"", 304, {"ETag": etag}) if unchanged else answer
 
 

@@ -56,7 +56,7 @@ def parts_of(data: bytes) -> dict[str, bytes]:
 def changed(data: bytes, parts: Mapping[str, bytes]) -> bytes:
     """The same file with some of its parts replaced or added, or left out if empty."""
     with zipfile.ZipFile(stream := BytesIO(), "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in (parts_of(data) | parts).items():
+        for name, content in {**parts_of(data), **parts}.items():
             if content:
                 archive.writestr(name, content)
     return stream.getvalue()
@@ -157,7 +157,7 @@ def test_an_outline_level_makes_a_heading_and_body_level_none(draft: Read) -> No
 def test_page_breaks_begin_pages(draft: Read) -> None:
     def write(document: Document) -> None:
         document.add_paragraph("One.")
-        document.add_page_break()
+        document.add_paragraph().add_run().add_break(WD_BREAK.PAGE)
         document.add_paragraph("Two.").add_run().add_break(WD_BREAK.PAGE)
         document.add_paragraph("Three.").paragraph_format.page_break_before = True
         document.add_paragraph("Four.").paragraph_format.page_break_before = True

@@ -154,6 +154,8 @@ def test_the_table_of_contents_leads_to_a_chapter(draft: Read) -> None:
     ]
 
 
+ENTRY = '<ol><li><a href="one.xhtml">A</a></li></ol>'
+INSIDE = "<nav epub:type='toc'>" * 50 + ENTRY + "</nav>" * 50
 NESTED = (
     "<navMap><navPoint><navLabel><text>Part 1</text></navLabel>"
     '<content src="one.xhtml"/><navPoint><navLabel><text>Tides</text></navLabel>'
@@ -169,10 +171,12 @@ NESTED = (
          nav('<li><a href="one.xhtml">Chapter 1</a></li>'),
          [("Motto.", "Chapter 1"), ("Lights", "Lights")]),
         ("<p>a</p>", ncx(NESTED), [("a", "Part 1"), ("b", "Part 1 > Tides")]),
+        # of contents inside each other the outermost are read, with all that is in them
+        ("<p>a</p>", nav(INSIDE), [("a", "A")]),
         # broken contents do not matter
         ("<h1>One</h1>", nav("") | {"parts": {"OEBPS/nav.xhtml": ""}}, [("One", "One")]),
     ],
-    ids=["title", "EPUB 2", "broken"],
+    ids=["title", "EPUB 2", "nested", "broken"],
 )  # fmt: skip
 def test_a_title_of_the_contents_names_a_section(
     draft: Read, one: str, contents: dict[str, object], expected: list[tuple[str, str]]

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -51,7 +52,14 @@ def statistics(*documents: Metadata, **options: int) -> Mapping[str, FieldStatis
 
 
 def test_field_names_are_lower_case_without_blanks() -> None:
-    raw = {" Title ": "a", "Date of  Birth": "b", "dc:Creator": "c", "x-y": "d", 7: "e", " ": "f"}
+    raw: Any = {
+        " Title ": "a",
+        "Date of  Birth": "b",
+        "dc:Creator": "c",
+        "x-y": "d",
+        7: "e",
+        " ": "f",
+    }
     assert list(typed_metadata(raw)) == ["title", "date_of_birth", "dc:creator", "x-y", "7"]
 
 
@@ -75,7 +83,8 @@ def test_what_took_its_place_has_one_name(
 
 
 def test_empty_values_are_left_out_and_defaults_fill_them() -> None:
-    for value in (None, "", " \n", [], (), {}, [None, "", []], "\x00", b""):
+    empty: list[object] = [None, "", " \n", [], (), {}, [None, "", []], "\x00", b""]
+    for value in empty:
         assert typed_metadata({"a": value, "tags": value, "date": value}) == {}
     defaults = {"Language": "en", "author": "Anon", "date": date(1954, 5, 17)}
     assert typed_metadata({"author": "Earl Warren", "language": ""}, defaults) == {
@@ -248,7 +257,7 @@ def test_a_field_is_counted_with_its_most_frequent_values() -> None:
 
 
 def test_equally_frequent_values_are_in_order_of_their_text() -> None:
-    values = ["b", 10, "a", 9, "10"]
+    values: list[str | int] = ["b", 10, "a", 9, "10"]
     one = statistics(*({"a": value} for value in values))
     other = statistics(*({"a": value} for value in reversed(values)))
     assert one == other

@@ -130,11 +130,9 @@ def test_records_are_read_one_by_one(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("id,text\n1,one\n2,two\n" + '3,"open\n' * 1000)
     rows = CsvReader().read(tmp_path / "a.csv", "")
     assert [next(rows), next(rows)] == [Draft("one", key="1"), Draft("two", key="2")]
-    rows.close()
     (tmp_path / "a.jsonl").write_text('{"text": "one"}\n' + "broken\n" * 10)
     records = JsonlReader().read(tmp_path / "a.jsonl", "")
     assert next(records) == Draft("one", key="line-1")
-    records.close()
 
 
 def test_a_thousand_records_keep_their_order(reads: Reads) -> None:

@@ -1,4 +1,4 @@
-"""Which folders hold a reader, of which families, and what is said of those that do not."""
+"""Folders that hold a reader, of several families, and those that do not."""
 
 import json
 import shutil
@@ -11,7 +11,8 @@ import pytest
 from atlas_search.core.errors import MissingModel
 from atlas_search.providers.embedding import DEFAULT_MODEL
 from atlas_search.providers.reading import QuestionAnsweringModel, windows
-from tests.reading.tiny_reader import VOCABULARY, saved_tokenizer
+from tests.providers.reading.tiny_reader import VOCABULARY, saved_tokenizer
+from tests.tiny import write_sources
 
 QUESTION = "what did wool cost"
 TEXT = "The wool cost  twelve pence, and a £ of salt\nnine crowns on this day. " * 3
@@ -108,27 +109,23 @@ def test_neighbouring_windows_share_half_of_a_window(tiny: Path) -> None:
     assert first[-7:] == second[:7]
 
 
-def test_a_name_that_is_no_model_is_reported_at_once() -> None:
-    with pytest.raises(
-        MissingModel, match=r"^READER_MODEL=no model at all is neither a folder nor .*downloaded"
-    ):
-        QuestionAnsweringModel("no model at all")
-
-
-def test_a_folder_without_a_model_is_reported_at_once(tmp_path: Path) -> None:
-    with pytest.raises(MissingModel, match=r"config\.json cannot be read .*No such file"):
-        QuestionAnsweringModel(str(tmp_path))
-
-
-def test_damaged_settings_are_reported_at_once(copied: Path) -> None:
-    (copied / "config.json").write_text("{")
-    with pytest.raises(MissingModel, match=r"config\.json cannot be read"):
-        QuestionAnsweringModel(str(copied))
-
-
-def test_an_embedding_model_is_not_taken_for_a_reader() -> None:
-    with pytest.raises(MissingModel, match="is no question-answering model"):
-        QuestionAnsweringModel(DEFAULT_MODEL)
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        ("no model at all", "^READER_MODEL=no model at all is neither a folder nor .*downloaded"),
+        (DEFAULT_MODEL, "is no question-answering model"),  # but embeds
+        ("empty", r"config\.json cannot be read .*No such file"),
+        ("damaged", r"config\.json cannot be read"),
+    ],
+)
+def test_a_folder_without_a_model_is_reported_at_once(
+    tmp_path: Path, model: str, message: str
+) -> None:
+    if model in ("empty", "damaged"):
+        files = {"config.json": "{"} if model == "damaged" else {"notes.txt": "Nothing."}
+        model = str(write_sources(tmp_path / model, files))
+    with pytest.raises(MissingModel, match=message):
+        QuestionAnsweringModel(model)
 
 
 @pytest.mark.parametrize("architectures", [None, [], ["BertModel"]])

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from atlas_search.providers.reading import QuestionAnsweringModel
-from tests.reading.tiny_reader import trained
+from tests.providers.reading.tiny_reader import trained
 
 
 @pytest.fixture(scope="session")
