@@ -8,19 +8,16 @@ import pytest
 import Stemmer
 from typer.testing import CliRunner
 
+from atlas_search import Atlas
 from atlas_search.answer.check.citations import verify as verify_citations
-from atlas_search.answer.quotes.choose import Extract, QuoteChooser
 from atlas_search.building.sources import Sources, by_folder, by_mapping, in_language
 from atlas_search.cli.main import app
-from atlas_search.core.domain import CheckedPassage, Passage, RankedPassage
-from atlas_search.core.targets import Target
+from atlas_search.core.domain import Passage
 from atlas_search.language.languages import LANGUAGES, fold, language_of
-from atlas_search.language.text import content_words, sentences, terms_and_parts, words
-from atlas_search.search.evidence import best_window, check, term_hits
+from atlas_search.language.text import content_words, sentences, words
 from atlas_search.search.query import parse_query
 from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.manifest import Manifest
-from atlas_search.stores.terms import TokenWriter
 from atlas_search.stores.verify import verify
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import READERS, build_tiny, contents, document_ids, keyword_hits, write_sources
@@ -170,69 +167,26 @@ def test_a_question_can_be_read_in_another_language() -> None:
     assert not parse_query("Wer ist das?", "de").has_subject
 
 
-QUESTION = "Wo stehen die alten Häuser?"
-
-
-def passage_of(text: str, language: str, document: str = "recht.haus") -> Passage:
+def passage_of(text: str, language: str, document: str) -> Passage:
     corpus = document.partition(".")[0]
     place = (0, f"{document}:0-{len(text)}", document, corpus, "", text, 0, len(text), 1, 1)
     return Passage(*place, "", "", "", "", {}, language)
 
 
-def checked(passage: Passage, weights: dict[str, float]) -> CheckedPassage:
-    ranked = RankedPassage(passage, 1.0, {"semantic": 0.0})
-    terms, parts = terms_and_parts(passage.text, passage.language)
-    writer = TokenWriter()
-    writer.document(passage.corpus, writer.ids([]), [])
-    writer.passage(writer.ids(terms), writer.ids(parts), writer.ids([]))
-    (found,) = check(parse_query(QUESTION), [ranked], writer.table(), weights, Target())
-    return found
-
-
-def test_evidence_is_compared_in_the_language_of_its_passage() -> None:
-    text = "Der Fluss ist lang. Ein altes Haus ist am Markt."
-    weights = {"steh": 1.0, "alt": 2.0, "haus": 3.0}
-    german = checked(passage_of(text, "de"), weights)
-    assert (german.overlap, german.valid) == (round(4 / 6, 6), True)
-    (span,) = german.highlights
-    assert text[span.start : span.end] == "Ein altes Haus ist am Markt."
-    english = checked(passage_of(text, "en"), weights)
-    assert (english.overlap, english.highlights, english.valid) == (0.0, (), False)
-
-
-def test_the_best_window_is_found_in_a_language() -> None:
-    text = "Der Markt ist alt. Die Häuser stehen z. B. am Fluss."
-    query = parse_query("Haus", "de")
-    start, end = best_window(text, term_hits(text, query), {"haus": 1.0}, query)
-    assert text[start:end] == "Die Häuser stehen z. B. am Fluss."
-
-
 def test_an_answer_is_split_and_compared_in_the_language_of_what_it_cites() -> None:
-    german = passage_of(FILES["recht/haus.txt"], "de")
+    german = passage_of(FILES["recht/haus.txt"], "de", "recht.haus")
     english = passage_of("The houses of the town belong to merchants.", "en", "law.house")
     answer = (
         f"Die Häuser stehen z. B. Am Markt {german.marker}.\n"
         f"Houses belong to the merchants {english.marker}.\n"
     )
     for passages in ([german, english], [english, german]):
-        found = verify_citations(answer, passages, 10)
-        assert (found.errors, found.warnings) == ((), ())
-        assert [citation.quote for citation in found.citations] == [
+        result = verify_citations(answer, passages, 10)
+        assert (result.errors, result.warnings) == ((), ())
+        assert [citation.quote for citation in result.citations] == [
             "Das Haus steht z. B. am Markt.",
             "The houses of the town belong to merchants.",
         ]
-
-
-def test_sentences_are_chosen_in_the_language_of_their_passage() -> None:
-    german = passage_of("Der Fluss ist sehr lang. Das Haus steht am Markt.", "de")
-    english = passage_of("The houses of the town stand.", "en", "law.house")
-    items = tuple(checked(passage, {}) for passage in (english, german))
-    weights = {"steh": 1.0, "haus": 1.0, "hauser": 9.0}
-    # `hauser` is how the English stemmer reads the question: the German sentence holds all of it
-    embedder = HashEmbedder()
-    task = Extract(QUESTION, embedder.embed_query(QUESTION), items, weights, 1)
-    best = QuoteChooser(embedder).choose(task).quotes(task, needed=0.0)[0]
-    assert (best.text, best.passage.marker) == ("Das Haus steht am Markt.", "[recht.haus p1]")
 
 
 def mapped(source: Path) -> Sources:
@@ -258,13 +212,35 @@ def test_a_question_finds_other_forms_in_the_language_of_each_corpus(german: Emb
     """`Häuser` finds `Haus` in the German corpus; English stems would not meet."""
 
     def matching(corpus: str, word: str, language: str) -> list[str]:
-        found = german.matching(corpus, parse_query(word, language).terms, 10, None)
-        return german.passage_ids(found.rows.tolist())
+        result = german.matching(corpus, parse_query(word, language).terms, 10, None)
+        return german.passage_ids(result.rows.tolist())
 
     by_title, by_text = matching("recht", "Häuser", "de")
     assert (by_title, by_text) == ("recht.titel:0-16", "recht.haus:0-54")
     assert matching("recht", "Häuser", "en") == []
     assert matching("law", "house", "en") == ["law.house:0-49"]
+
+
+@pytest.mark.parametrize(
+    ("question", "document", "overlap", "sentence"),
+    [
+        # of `steh` and `haus`, and of `haus` and `markt`
+        ("Wo stehen die Häuser?", "recht.haus", 0.5, "Das Haus steht z. B. am Markt."),
+        ("Häuser am Markt", "recht.haus", 1.0, "Das Haus steht z. B. am Markt."),
+        ("old houses", "law.house", 0.5, "The houses of the town."),
+    ],
+)
+def test_evidence_is_compared_in_the_language_of_its_passage(
+    folder: Path, question: str, document: str, overlap: float, sentence: str
+) -> None:
+    with Atlas.open(folder, embedder=HashEmbedder()) as atlas:
+        passages = {item.passage.document_id: item for item in atlas.search(question).passages}
+        closest = {citation.quote for citation in atlas.ask(question).closest}
+    best = passages.pop(document)
+    marked = [best.passage.text[span.start : span.end] for span in best.highlights]
+    assert (best.overlap, best.valid, marked) == (overlap, True, [sentence])
+    assert [(item.overlap, item.highlights) for item in passages.values()] == [(0.0, ())] * 2
+    assert sentence in closest
 
 
 def test_titles_and_metadata_are_analysed_in_the_language_of_their_corpus(
@@ -313,19 +289,19 @@ def test_a_corpus_of_two_origins_has_the_language_that_was_stated_last(tmp_path:
     tables = write_sources(tmp_path / "tables", {"recht/t.csv": "id,text\nr,Neue Häuser.\n"})
     folder, hashes = tmp_path / "c", HashEmbedder()
 
-    def built(root: Path, kind: str, language: str) -> tuple[str, int, int]:
+    def build_from(root: Path, kind: str, language: str) -> tuple[str, int, int]:
         sources = in_language(by_folder([root], READERS[kind].suffixes, ""), language)
         report = build_tiny(sources, folder, hashes, kind=kind)
-        (stated,) = report.manifest.languages.values()
+        (language_of_all,) = report.manifest.languages.values()
         assert sound(folder)
-        return stated, report.read, len(keyword_hits(folder, "haus"))
+        return language_of_all, report.read, len(keyword_hits(folder, "haus"))
 
-    assert built(texts, "txt", "de") == ("de", 1, 1)
-    assert built(tables, "csv", "") == ("de", 1, 2)
-    assert built(tables, "csv", "en") == ("en", 1, 0)
-    assert built(texts, "txt", "de") == ("de", 0, 2)
-    assert built(texts, "txt", "de") == ("de", 0, 2)
-    assert built(tables, "csv", "") == ("de", 1, 2)
+    assert build_from(texts, "txt", "de") == ("de", 1, 1)
+    assert build_from(tables, "csv", "") == ("de", 1, 2)
+    assert build_from(tables, "csv", "en") == ("en", 1, 0)
+    assert build_from(texts, "txt", "de") == ("de", 0, 2)
+    assert build_from(texts, "txt", "de") == ("de", 0, 2)
+    assert build_from(tables, "csv", "") == ("de", 1, 2)
     assert hashes.embedded == 2
 
 

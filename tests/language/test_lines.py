@@ -129,10 +129,10 @@ def test_a_word_broken_at_a_line_s_end_does_not_end_its_sentence() -> None:
 
 def test_what_is_filled_keeps_its_length_and_all_but_line_ends() -> None:
     text = textwrap.indent(textwrap.fill(TEXT, 60), "> ")
-    filled = fill(text)
-    assert len(filled) == len(text)
-    assert "\n" not in filled
-    assert all(new in {old, " "} for old, new in zip(text, filled, strict=True))
+    line = fill(text)
+    assert len(line) == len(text)
+    assert "\n" not in line
+    assert all(new in {old, " "} for old, new in zip(text, line, strict=True))
 
 
 def test_a_long_run_of_lines_is_filled_in_parts() -> None:

@@ -96,7 +96,7 @@ def test_words_find_digits_and_digits_find_words(
 
 
 def test_no_number_is_called_missing_that_is_written_otherwise(opened: Searcher) -> None:
-    held = [item.passage for asked in ("a fee", "lent") for item in find(opened, asked).passages]
+    held = [item.passage for each in ("a fee", "lent") for item in find(opened, each).passages]
     for amount in ("$175,000,000", "twelve thousand five hundred", "thirty days"):
         assert names_missing(f"Who got {amount}?", held) == ()
     assert names_missing("Who got $176,000,000?", held) == ("176,000,000",)

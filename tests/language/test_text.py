@@ -48,14 +48,14 @@ def split(text: str) -> list[str]:
 @example("ﷺ", "ar")
 @example("ﷺ", "en")
 def test_words_are_exact_and_in_order_and_hold_every_letter(text: str, language: str) -> None:
-    found = words(text, language)
-    assert all(before.end <= after.start for before, after in pairwise(found))
-    for word in found:
+    result = words(text, language)
+    assert all(before.end <= after.start for before, after in pairwise(result))
+    for word in result:
         assert word.start < word.end
         assert fold(text[word.start : word.end]) == word.folded
         for term in (word.folded, word.term, *word.parts):
             assert term.split() == [term]
-    covered = {position for word in found for position in range(word.start, word.end)}
+    covered = {position for word in result for position in range(word.start, word.end)}
     assert {at for at, character in enumerate(text) if character.isalnum()} <= covered
 
 
@@ -72,9 +72,9 @@ def test_sentences_are_trimmed_and_in_order_and_hold_every_character(
 
 @given(TEXTS, st.data(), st.sampled_from(["en", "fr"]))
 def test_words_start_where_their_numbers_say(text: str, data: st.DataObject, language: str) -> None:
-    found = words(text, language)
-    numbers = sorted(data.draw(st.sets(st.sampled_from(range(len(found)))))) if found else []
-    expected = [found[number].start for number in numbers]
+    result = words(text, language)
+    numbers = sorted(data.draw(st.sets(st.sampled_from(range(len(result)))))) if result else []
+    expected = [result[number].start for number in numbers]
     assert list(starts_of(numbers, text, language)) == expected
 
 
@@ -98,9 +98,9 @@ def test_trimming_keeps_what_stripping_keeps(text: str, data: st.DataObject) -> 
     "text", ["", "§12 of 42_USC, camelCase and l'égalité d'un État.", "Regu-\nlations of Lands.\n"]
 )
 def test_terms_and_parts_are_those_of_the_words(text: str, language: str) -> None:
-    found = words(text, language)
-    terms = tuple(word.term for word in found)
-    parts = tuple(part for word in found for part in word.parts)
+    result = words(text, language)
+    terms = tuple(word.term for word in result)
+    parts = tuple(part for word in result for part in word.parts)
     assert terms_and_parts(text, language) == (terms, parts)
 
 
@@ -143,10 +143,10 @@ def test_words_of_scripts_whose_vowels_are_marks_are_whole() -> None:
 )
 def test_a_word_that_a_line_s_end_breaks_is_one_word_with_its_exact_span(broken: str) -> None:
     text = f"The {broken}s of old."
-    found = words(text)
-    assert [word.term for word in found] == ["the", "constitut", "of", "old"]
-    assert text[found[1].start : found[1].end] == f"{broken}s"
-    assert found[1].folded == "constitutions"
+    result = words(text)
+    assert [word.term for word in result] == ["the", "constitut", "of", "old"]
+    assert text[result[1].start : result[1].end] == f"{broken}s"
+    assert result[1].folded == "constitutions"
 
 
 def test_a_decomposed_letter_before_the_hyphen_belongs_to_the_word() -> None:
@@ -269,6 +269,6 @@ def test_a_line_break_ends_a_sentence_unless_it_breaks_a_word(text: str, expecte
 def test_the_sentences_of_a_sentence_are_itself() -> None:
     numbered = "It has two parts. 1) A duty must exist. It must be owed. 2) It was broken."
     for text in (numbered, *(document.text for document in sample_documents())):
-        found = split(text)
-        assert found
-        assert [split(sentence) for sentence in found] == [[sentence] for sentence in found]
+        result = split(text)
+        assert result
+        assert [split(sentence) for sentence in result] == [[sentence] for sentence in result]

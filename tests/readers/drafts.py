@@ -1,4 +1,4 @@
-"""What is read of one file, and the rules that hold for the drafts of every reader."""
+"""Drafts of one file, and the rules that hold for the drafts of every reader."""
 
 from collections.abc import Iterable
 from itertools import pairwise

@@ -39,7 +39,7 @@ class Site:
         self.answers[path] = list(answers)
         return self.address + path
 
-    def asked(self) -> Counter[str]:
+    def visits(self) -> Counter[str]:
         return Counter(path for path, _ in self.requests)
 
     def answer(self, path: str, headers: dict[str, str]) -> Answer:

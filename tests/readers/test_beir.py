@@ -67,9 +67,9 @@ def test_corpora_of_every_shape_are_read(reads: Reads, name: str) -> None:
 def test_what_cannot_be_read_of_a_corpus_is_named_with_its_line(reads: Reads) -> None:
     records = [{"_id": f"d{n}", "text": f"Text {n}."} for n in range(100)]
     broken = [records[4], {"_id": "a", "body": "x"}, {"_id": "b", "text": ""}]
-    found = reads(lines(*records, *broken), "corpus.jsonl", BeirReader())
-    assert len(found) == 103
-    assert found[-3:] == [
+    result = reads(lines(*records, *broken), "corpus.jsonl", BeirReader())
+    assert len(result) == 103
+    assert result[-3:] == [
         Skipped("line 101: duplicate id 'd4', first at line 5", "d4"),
         Skipped(
             "line 102: no field `text`; the fields are `_id`, `body`: name the text with "
@@ -118,15 +118,15 @@ JUDGED = "q2{0}b\t2{1}q1{0}a b\t1{1}q1{0}A\t0{1}"
     ids=["plain", "header", "beir", "trec"],
 )
 def test_judgements_are_graded_and_sorted(tmp_path: Path, files: Mapping[str, str]) -> None:
-    judged = read_qrels(write_sources(tmp_path / "b", files))
-    assert judged == {"q1": {"A": 0, "a b": 1}, "q2": {"b": 2}}
-    assert [list(judged), list(judged["q1"])] == [["q1", "q2"], ["A", "a b"]]
+    judgements = read_qrels(write_sources(tmp_path / "b", files))
+    assert judgements == {"q1": {"A": 0, "a b": 1}, "q2": {"b": 2}}
+    assert [list(judgements), list(judgements["q1"])] == [["q1", "q2"], ["A", "a b"]]
 
 
 def test_trec_judgements_may_be_separated_by_blanks(tmp_path: Path) -> None:
     files = {"qrels.txt": "101 0  FT911-3 -1\n101 0  FT911-2 1\n"}
-    judged = read_qrels(write_sources(tmp_path / "b", files))
-    assert judged == {"101": {"FT911-2": 1, "FT911-3": -1}}
+    judgements = read_qrels(write_sources(tmp_path / "b", files))
+    assert judgements == {"101": {"FT911-2": 1, "FT911-3": -1}}
 
 
 @pytest.mark.parametrize(

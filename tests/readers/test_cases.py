@@ -49,9 +49,9 @@ def test_drafts_keep_the_rules_of_all_drafts_and_are_always_the_same(path: Path)
         if isinstance(draft, Draft):
             if path.parent.name in ("xml", "html"):  # others keep blank lines and form feeds
                 check(draft)
-            cited = [segment.locator for segment in draft.segments if segment.locator]
-            assert all(is_locator(each) for each in cited)
-            assert all(MARKER.fullmatch(f"[law {token_place(each)}]") for each in cited)
+            locators = [segment.locator for segment in draft.segments if segment.locator]
+            assert all(is_locator(each) for each in locators)
+            assert all(MARKER.fullmatch(f"[law {token_place(each)}]") for each in locators)
 
 
 def shown(read: Read) -> dict[str, Any]:

@@ -35,13 +35,13 @@ def draft(reads: Reads) -> Read:
     """A function that reads a Word file, or one that is written first."""
 
     def read(source: bytes | Write) -> Draft:
-        data = source if isinstance(source, bytes) else saved(source)
+        data = source if isinstance(source, bytes) else word_file(source)
         return only_draft(reads(data, "paper.docx"))
 
     return read
 
 
-def saved(write: Write) -> bytes:
+def word_file(write: Write) -> bytes:
     document = docx.Document()
     write(document)
     document.save(stream := BytesIO())
@@ -53,8 +53,8 @@ def parts_of(data: bytes) -> dict[str, bytes]:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
-def changed(data: bytes, parts: Mapping[str, bytes]) -> bytes:
-    """The same file with some of its parts replaced or added, or left out if empty."""
+def with_parts(data: bytes, parts: Mapping[str, bytes]) -> bytes:
+    """A copy of the file with some of its parts replaced or added, or left out if empty."""
     with zipfile.ZipFile(stream := BytesIO(), "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in {**parts_of(data), **parts}.items():
             if content:
@@ -76,7 +76,7 @@ def run(text: str) -> str:
     return f'<w:r><w:t xml:space="preserve">{text}</w:t></w:r>'
 
 
-PLAIN = saved(paragraphs(run("Text.")))
+PLAIN = word_file(paragraphs(run("Text.")))
 
 
 def filled(document: Document, *rows: str, head: str = "") -> None:
@@ -85,8 +85,8 @@ def filled(document: Document, *rows: str, head: str = "") -> None:
     for number, row in enumerate(rows):
         added = table.add_row()
         for cell, text in zip(added.cells, row.split("|"), strict=True):
-            written = cell.paragraphs[0].add_run(text)
-            written.bold = (head == "bold" and not number) or None
+            piece = cell.paragraphs[0].add_run(text)
+            piece.bold = (head == "bold" and not number) or None
         if head == "repeated" and not number:
             added._tr.get_or_add_trPr().append(OxmlElement("w:tblHeader"))
 
@@ -238,7 +238,7 @@ def test_footnotes_stand_at_the_end_in_the_order_of_their_marks(draft: Read) -> 
     mark = '<w:r><w:footnoteReference w:id="{}"/></w:r>'
     # a note that two marks refer to is one
     second = run("Two") + mark.format(2) + mark.format(7)
-    data = saved(paragraphs(run("One") + mark.format(7) + run(".") + BREAK, second))
+    data = word_file(paragraphs(run("One") + mark.format(7) + run(".") + BREAK, second))
     notes = (
         f'<w:footnotes {W}><w:footnote w:id="-1" w:type="separator"><w:p/></w:footnote>'
         f'<w:footnote w:id="2"><w:p><w:r><w:footnoteRef/></w:r>{run(" Second.")}</w:p></w:footnote>'
@@ -248,7 +248,7 @@ def test_footnotes_stand_at_the_end_in_the_order_of_their_marks(draft: Read) -> 
     rels = "word/_rels/document.xml.rels"
     link = f'<Relationship Id="n1" Type="{FOOTNOTES}" Target="footnotes.xml"/></Relationships>'
     links = parts_of(data)[rels].replace(b"</Relationships>", link.encode())
-    read = draft(changed(data, {"word/footnotes.xml": notes.encode(), rels: links}))
+    read = draft(with_parts(data, {"word/footnotes.xml": notes.encode(), rels: links}))
     assert read.text == "One[1].\n\nTwo[2][1]\n\n[1] First.\n\nMore.\n\n[2] Second."
     assert read.segments == (Segment(read.text.index("[1] First"), "Notes"),)
     assert len(read.pages) == 2
@@ -298,8 +298,8 @@ def test_without_core_properties_the_text_is_read(draft: Read) -> None:
     links = parts_of(PLAIN)["_rels/.rels"]
     start = links.rindex(b"<Relationship ", 0, links.index(b"core-properties"))
     end = links.index(b"/>", start) + 2
-    assert draft(changed(PLAIN, {"_rels/.rels": links[:start] + links[end:]})).metadata == {}
-    assert draft(changed(PLAIN, {"docProps/core.xml": b"<other/>"})).metadata == {}
+    assert draft(with_parts(PLAIN, {"_rels/.rels": links[:start] + links[end:]})).metadata == {}
+    assert draft(with_parts(PLAIN, {"docProps/core.xml": b"<other/>"})).metadata == {}
 
 
 def test_a_file_of_the_strict_kind_is_read_as_any_other(draft: Read) -> None:
@@ -309,9 +309,9 @@ def test_a_file_of_the_strict_kind_is_read_as_any_other(draft: Read) -> None:
         document.add_paragraph("Twelve ships were counted.")
 
     usual = re.compile(rb"http://schemas\.openxmlformats\.org/(?!package)(\w+)/2006/")
-    parts = parts_of(saved(write))
+    parts = parts_of(word_file(write))
     strict = {n: usual.sub(rb"http://purl.oclc.org/ooxml/\1/", part) for n, part in parts.items()}
-    read = draft(changed(saved(write), strict))
+    read = draft(with_parts(word_file(write), strict))
     assert read.text == "Harbour\n\nTwelve ships were counted."
     assert read.segments == (Segment(0, "Harbour"),)
     assert read.metadata["title"] == "Minutes"
@@ -320,13 +320,14 @@ def test_a_file_of_the_strict_kind_is_read_as_any_other(draft: Read) -> None:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (saved(paragraphs(" ")), "it holds no text"),
-        (changed(PLAIN, {"word/document.xml": f"<w:document {W}/>".encode()}), "it holds no text"),
-        *((changed(PLAIN, {part: b""}), "python-docx cannot open it (")
+        (word_file(paragraphs(" ")), "it holds no text"),
+        (with_parts(PLAIN, {"word/document.xml": f"<w:document {W}/>".encode()}),
+         "it holds no text"),
+        *((with_parts(PLAIN, {part: b""}), "python-docx cannot open it (")
           for part in ("word/document.xml", "[Content_Types].xml", "_rels/.rels")),
-        (changed(PLAIN, {"word/document.xml": b"<w:document>"}),
+        (with_parts(PLAIN, {"word/document.xml": b"<w:document>"}),
          "; open it in Word and save it as .docx anew"),
-        (changed(PLAIN, {"word/media/x.bin": bytes(30_000_000)}), "it would unpack to 30,"),
+        (with_parts(PLAIN, {"word/media/x.bin": bytes(30_000_000)}), "it would unpack to 30,"),
         (OLE + "EncryptedPackage".encode("utf-16-le"),
          "it is encrypted; remove the password in Word and save it anew"),
         (OLE, "(.doc); save it as .docx"),
@@ -345,7 +346,7 @@ def test_an_entity_is_not_expanded(draft: Read, tmp_path: Path) -> None:
         "<w:p><w:r><w:t>Text.</w:t></w:r></w:p><w:p><w:r><w:t>&e;</w:t></w:r></w:p>"
         "</w:body></w:document>"
     )
-    assert draft(changed(PLAIN, {"word/document.xml": xml.encode()})).text == "Text."
+    assert draft(with_parts(PLAIN, {"word/document.xml": xml.encode()})).text == "Text."
 
 
 KINDS = {"1": ("decimal", "lowerLetter", "lowerRoman"), "2": ("upperRoman", "decimal", "decimal")}
@@ -379,8 +380,8 @@ def item(text: str, depth: int = 0, of: str = "1") -> str:
     return f"<w:pPr>{numbered}</w:pPr>{run(text) if text else ''}"
 
 
-def listed(*items: str, **lists: object) -> bytes:
-    return changed(saved(paragraphs(*items)), {"word/numbering.xml": numbering(**lists)})  # type: ignore[arg-type]
+def list_file(*items: str, **lists: object) -> bytes:
+    return with_parts(word_file(paragraphs(*items)), {"word/numbering.xml": numbering(**lists)})  # type: ignore[arg-type]
 
 
 ANEW = '<w:lvlOverride w:ilvl="0"><w:startOverride w:val="7"/></w:lvlOverride>'
@@ -407,7 +408,7 @@ LAW = (item("Wells", of="2"), item("Ponds", of="2"), item("small", 1, of="2"))
 def test_paragraphs_have_the_numbers_that_word_computes(
     draft: Read, items: tuple[str, ...], lists: dict[str, object], expected: str
 ) -> None:
-    assert draft(listed(*items, **lists)).text.split("\n\n") == expected.split("|")
+    assert draft(list_file(*items, **lists)).text.split("\n\n") == expected.split("|")
 
 
 def test_automatic_numbers_of_styles_are_read_and_bullets_are_not(draft: Read) -> None:
@@ -428,5 +429,5 @@ def test_automatic_numbers_of_styles_are_read_and_bullets_are_not(draft: Read) -
     ],
 )
 def test_where_word_counts_what_is_not_read_no_number_is_written(draft: Read, unsure: str) -> None:
-    read = draft(listed(item("Wells"), unsure))
+    read = draft(list_file(item("Wells"), unsure))
     assert (read.text, read.remark) == ("Wells", "left out: automatic numbers (1)")

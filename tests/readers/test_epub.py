@@ -54,12 +54,12 @@ def page(inner: str) -> str:
 
 def package(chapters: Mapping[str, str], metadata: str = "", items: str = "", toc: str = "") -> str:
     """A package file that lists the chapters, by name, in that order."""
-    listed = "".join(f'<item id="i-{n}" href="{n}" media-type="{XHTML}"/>' for n in chapters)
+    entries = "".join(f'<item id="i-{n}" href="{n}" media-type="{XHTML}"/>' for n in chapters)
     spine = "".join(f'<itemref idref="i-{name}"/>' for name in chapters)
     return (
         '<package xmlns="http://www.idpf.org/2007/opf" xmlns:opf="http://www.idpf.org/2007/opf" '
         'xmlns:dc="http://purl.org/dc/elements/1.1/" version="3.0">'
-        f"<metadata>{metadata}</metadata><manifest>{listed}{items}</manifest>"
+        f"<metadata>{metadata}</metadata><manifest>{entries}{items}</manifest>"
         f"<spine{toc}>{spine}</spine></package>"
     )
 
@@ -93,7 +93,7 @@ def nav(contents: str, page_list: str = '<li><a href="one.xhtml">1</a></li>') ->
 
 
 def ncx(inner: str) -> dict[str, object]:
-    """The same of an EPUB 2 book."""
+    """A part of the contents of an EPUB 2 book."""
     return {
         "items": '<item id="toc" href="toc.ncx" media-type="application/x-dtbncx+xml"/>',
         "toc": ' toc="toc"',
@@ -243,7 +243,7 @@ def test_an_entity_is_not_expanded(draft: Read, tmp_path: Path) -> None:
     assert draft("", parts={"OEBPS/a.xhtml": chapter}).text == "Text &e;."
 
 
-def damaged() -> bytes:
+def damaged_book() -> bytes:
     """A book whose second chapter is overwritten."""
     stream = BytesIO(book({"a.xhtml": "<p>One.</p>", "b.xhtml": "Two"}))
     with zipfile.ZipFile(stream) as archive:
@@ -267,7 +267,7 @@ UNLISTED = package({"a.xhtml": ""}).replace("</spine>", '<itemref idref="no"/></
          "One.\n\nThree.", "1 of 3 parts missing or damaged (OEBPS/b.xhtml)"),
         (book({"a.xhtml": "<p>One.</p>"}, parts={"OEBPS/book.opf": UNLISTED}),
          "One.", "1 of 2 parts missing or damaged (not in its list of files)"),
-        (damaged(), "One.", "1 of 2 parts missing or damaged (OEBPS/b.xhtml)"),
+        (damaged_book(), "One.", "1 of 2 parts missing or damaged (OEBPS/b.xhtml)"),
     ],
     ids=["malformed", "missing", "unlisted", "damaged"],
 )  # fmt: skip
@@ -315,7 +315,7 @@ def test_a_book_that_cannot_be_read_says_why(reads: Reads, data: bytes, reason: 
     assert reason in only_reason(reads(data, "book.epub"))
 
 
-def printed(read: Draft) -> list[tuple[str, str]]:
+def labels_and_texts(read: Draft) -> list[tuple[str, str]]:
     """The label of each page, and its text."""
     labels = read.printed_pages or [""] * len(read.pages)
     return list(zip(labels, pages(read), strict=True))
@@ -328,7 +328,7 @@ def test_pages_are_those_that_the_book_lists(draft: Read) -> None:
     }
     links = {"xi": "one.xhtml#a", "Page xii": "one.xhtml#b", "1": "two.xhtml#c", "2": "two.xhtml#d"}
     read = draft(chapters, **page_list(**links))
-    assert printed(read) == [
+    assert labels_and_texts(read) == [
         *(("xi", "A preface."), ("xii", "It goes on.")),
         *(("1", "Gulls\n\nGulls"), ("2", "“fly”.")),
     ]
@@ -343,7 +343,7 @@ def test_the_page_list_of_epub_2_is_read(draft: Read) -> None:
     )
     chapters = {"one.xhtml": '<p id="a">Gulls.</p><p id="b">Terns.</p>'}
     read = draft(chapters, **ncx(f"<pageList>{targets}</pageList>"))
-    assert printed(read) == [("iv", "Gulls."), ("5", "Terns.")]
+    assert labels_and_texts(read) == [("iv", "Gulls."), ("5", "Terns.")]
 
 
 @pytest.mark.parametrize(
@@ -388,7 +388,7 @@ BREAKS = '<span role="doc-pagebreak" title="{}"/>'
 )  # fmt: skip
 def test_marked_breaks_begin_pages(draft: Read, chapters: list[str], expected: str) -> None:
     read = draft({f"{number}.xhtml": inner for number, inner in enumerate(chapters)})
-    assert "|".join("-".join(each) for each in printed(read)) == expected
+    assert "|".join("-".join(each) for each in labels_and_texts(read)) == expected
 
 
 PIECES = st.lists(

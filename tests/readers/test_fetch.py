@@ -60,7 +60,7 @@ def test_a_page_is_not_asked_for_twice(site: Site, folder: Folder) -> None:
     assert folder.fetch(url) == first
     report = folder.fetch(url, "[law]", url)  # nor for a second corpus
     assert [page.parent.name for page in report.pages] == ["web", "law"]
-    assert site.asked() == {"/robots.txt": 1, "/a": 1}
+    assert site.visits() == {"/robots.txt": 1, "/a": 1}
 
 
 def test_bytes_are_stored_as_they_came(site: Site, folder: Folder) -> None:
@@ -84,7 +84,7 @@ def test_a_refresh_asks_for_changes_and_only_a_changed_page_looks_new(
     note = page.with_name(f".{page.name}.json")
     note.write_text(note.read_text().replace(origin_of(page).fetched, "1999-12-31"))
     folder.fetch(url, refresh=True)
-    assert site.asked() == {"/robots.txt": 2, "/a": 2}
+    assert site.visits() == {"/robots.txt": 2, "/a": 2}
     assert site.requests[-1][1].get("If-None-Match", "") == tags[0]
     assert (page.read_bytes(), origin_of(page).fetched) == (PAGE, "1999-12-31")
     site.serves("/a", Answer(LATER, headers=after))
@@ -162,7 +162,7 @@ def test_a_fetch_that_was_interrupted_goes_on(site: Site, folder: Folder) -> Non
     with pytest.raises(KeyboardInterrupt):
         fetch_urls(list_file, folder.path / "pages", OPTIONS, interrupt)
     assert len(folder.fetch(*urls).pages) == 2
-    assert site.asked() == {"/robots.txt": 2, "/a": 1, "/b": 1}
+    assert site.visits() == {"/robots.txt": 2, "/a": 1, "/b": 1}
 
 
 def test_two_addresses_of_one_page_make_one_document(site: Site, folder: Folder) -> None:
@@ -282,7 +282,7 @@ def test_robots_txt_is_obeyed_and_read_once(site: Site, folder: Folder) -> None:
     report = folder.fetch(*urls)
     assert len(report.pages) == 2
     assert reasons(report) == [f"{site.address}/robots.txt does not allow it"]
-    assert site.asked() == {"/robots.txt": 1, "/a": 1, "/c": 1}
+    assert site.visits() == {"/robots.txt": 1, "/a": 1, "/c": 1}
 
 
 @pytest.mark.parametrize(("status", "pages"), [(404, 1), (403, 1), (503, 0), (429, 0)])
@@ -292,7 +292,7 @@ def test_robots_txt_that_cannot_be_read_forbids_unless_there_is_none(
     site.serves("/robots.txt", Answer(b"", status))
     report = folder.fetch(site.serves("/a", Answer()), retries=0)
     assert len(report.pages) == pages
-    assert site.asked() == {"/robots.txt": 1} | ({"/a": 1} if pages else {})
+    assert site.visits() == {"/robots.txt": 1} | ({"/a": 1} if pages else {})
 
 
 def test_a_site_that_is_down_is_asked_once(folder: Folder) -> None:
@@ -313,9 +313,9 @@ def test_a_redirect_is_followed_if_its_site_allows(
     report = folder.fetch(moved, hidden)
     assert [origin_of(page).url for page in report.pages] == [there]
     assert reasons(report) == [f"{other_site.address}/robots.txt does not allow it"]
-    assert other_site.asked() == {"/robots.txt": 1, "/there": 1}
+    assert other_site.visits() == {"/robots.txt": 1, "/there": 1}
     assert folder.fetch(moved).pages == report.pages
-    assert site.asked()["/moved"] == 1
+    assert site.visits()["/moved"] == 1
 
 
 def test_a_passing_error_is_tried_again(site: Site, folder: Folder) -> None:
@@ -323,7 +323,7 @@ def test_a_passing_error_is_tried_again(site: Site, folder: Folder) -> None:
     broken = site.serves("/broken", *[Answer(b"", 500)] * 3, Answer())
     report = folder.fetch(busy, broken)
     assert len(report.pages) == 2
-    assert site.asked() == {"/robots.txt": 1, "/busy": 2, "/broken": 4}
+    assert site.visits() == {"/robots.txt": 1, "/busy": 2, "/broken": 4}
 
 
 def test_requests_say_who_asks_and_keep_no_cookie(site: Site, folder: Folder) -> None:
@@ -374,7 +374,7 @@ def test_each_redirect_and_each_retry_waits_for_its_host(site: Site) -> None:
     with closing(PoliteSession(replace(OPTIONS, delay=10), clock.sleep, clock)) as session:
         session.get(f"{site.address}/a")
     assert clock.slept == [10, 7, 3]  # the pause, what the server asks, what is left of the pause
-    assert site.asked() == {"/a": 1, "/b": 2}
+    assert site.visits() == {"/a": 1, "/b": 2}
 
 
 def test_a_delay_of_hours_is_a_refusal(site: Site, folder: Folder) -> None:

@@ -1,4 +1,4 @@
-"""What repeats one thing is read in time that grows with its length, not with its square.
+"""Texts and files that repeat one thing are read in time that grows with its length alone.
 
 Each case was once an attack on one function: files and questions of many readers and rooms.
 """
@@ -47,7 +47,7 @@ T = TypeVar("T")
 
 
 def grows_evenly(read: Callable[[T], object], make: Callable[[int], T], size: int) -> bool:
-    """Whether `read` takes time in proportion to the size of what it is given.
+    """Tell if `read` takes time in proportion to the size of what it is given.
 
     Of `size` and of four times that something is made; to read the first should take 5 ms or more.
     """
@@ -127,13 +127,13 @@ TEXTS: dict[str, tuple[Callable[[str], object], str, list[str], int]] = {
 """Functions, and texts of which a piece is repeated so many times."""
 
 
-def repeated() -> Iterator[object]:
+def repetitions() -> Iterator[object]:
     for name, (read, text, pieces, size) in TEXTS.items():
         for piece in pieces:
             yield pytest.param(read, text, piece, size, id=f"{name} {piece!r}")
 
 
-@pytest.mark.parametrize(("read", "text", "piece", "size"), [*repeated()])
+@pytest.mark.parametrize(("read", "text", "piece", "size"), [*repetitions()])
 def test_a_text_that_repeats_a_piece(
     read: Callable[[str], object], text: str, piece: str, size: int
 ) -> None:
@@ -144,8 +144,8 @@ def test_the_sentences_of_a_long_line_are_those_of_its_parts() -> None:
     """It has several windows, and one sentence that is longer than any of them."""
     long = f"It is {'so and ' * 4_000}so."
     line = " ".join(["It is so."] * 3_000 + [long] + ["It was so."] * 3_000)
-    found = [line[start:end] for start, end in sentences(line)]
-    assert found == ["It is so."] * 3_000 + [long] + ["It was so."] * 3_000
+    result = [line[start:end] for start, end in sentences(line)]
+    assert result == ["It is so."] * 3_000 + [long] + ["It was so."] * 3_000
 
 
 def document(text: str, segments: Iterator[Segment], title: str = "Title") -> Document:
@@ -241,7 +241,7 @@ def broken_word(size: int) -> etree._Element:
     return etree.fromstring(f"<p>{piece * size}</p>")
 
 
-def indented(size: int) -> list[PrintedLine]:
+def steps(size: int) -> list[PrintedLine]:
     """Lines that all begin elsewhere, two by two as short paragraphs."""
     return [
         PrintedLine(
@@ -263,7 +263,7 @@ def attributes(size: int) -> bytes:
         (lambda part: styles_of(word(""), part), lists, 400),
         (lambda part: list(Body(styles_of(word(""), word(""))).paragraphs(part)), row, 15_000),
         (lambda part: chapter_of(part, {}), broken_word, 3_000),
-        (page_text, indented, 1_500),
+        (page_text, steps, 1_500),
         # with fewer, the longer list alone no longer fits the processor's cache
         (lambda data: parse(data, ""), attributes, 20_000),
     ],

@@ -125,9 +125,9 @@ def test_empty_values_are_left_out_and_defaults_fill_them() -> None:
 def test_a_field_that_is_a_date_by_its_name_stands_for_the_date(
     raw: Mapping[str, object], typed: str
 ) -> None:
-    found = typed_metadata(raw, {"date": "1700"})
-    assert found["date"] == typed
-    assert found.keys() >= {"_".join(name.lower().split()) for name in raw}
+    result = typed_metadata(raw, {"date": "1700"})
+    assert result["date"] == typed
+    assert result.keys() >= {"_".join(name.lower().split()) for name in raw}
 
 
 @pytest.mark.parametrize(
@@ -227,10 +227,10 @@ def test_typed_metadata_can_be_written_and_is_typed_once_for_all(
     raw: dict[str, object], defaults: dict[str, object]
 ) -> None:
     typed = typed_metadata(raw, defaults)
-    written = json.dumps(typed, ensure_ascii=False, allow_nan=False).encode()
+    line = json.dumps(typed, ensure_ascii=False, allow_nan=False).encode()
     read = {
         name: tuple(value) if isinstance(value, list) else value
-        for name, value in json.loads(written).items()
+        for name, value in json.loads(line).items()
     }
     assert read == typed
     assert typed_metadata(typed) == typed
@@ -265,11 +265,11 @@ def test_equally_frequent_values_are_in_order_of_their_text() -> None:
 
 
 def test_fields_are_in_order_and_only_the_most_frequent_values_are_listed() -> None:
-    found = statistics(*({"b": number % 30, "a": 1} for number in range(61)))
-    assert list(found) == ["a", "b"]
-    assert found["b"].values == 30
-    assert len(found["b"].counts) == MOST_FREQUENT
-    assert found["b"].counts[:2] == ((0, 3), (1, 2))
+    result = statistics(*({"b": number % 30, "a": 1} for number in range(61)))
+    assert list(result) == ["a", "b"]
+    assert result["b"].values == 30
+    assert len(result["b"].counts) == MOST_FREQUENT
+    assert result["b"].counts[:2] == ((0, 3), (1, 2))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What a fetch must not reach: this machine, private networks, and answers without an end."""
+"""Addresses that no fetch may reach, on this machine or private, and answers without an end."""
 
 import gzip
 import socket
@@ -20,7 +20,7 @@ NAME = "localhost"
 """The one host that these fetches may reach though it is not public."""
 
 
-def named(site: Site, path: str, *answers: Answer) -> str:
+def by_name(site: Site, path: str, *answers: Answer) -> str:
     """The address of what a site serves, by NAME."""
     return site.serves(path, *answers).replace("127.0.0.1", NAME)
 
@@ -37,11 +37,11 @@ def test_no_redirect_leads_to_this_machine(
     site: Site, other_site: Site, folder: Folder, host: str
 ) -> None:
     secret = other_site.serves("/secret", Answer())
-    moved = named(site, "/moved", redirect(secret.replace("127.0.0.1", host)))
+    moved = by_name(site, "/moved", redirect(secret.replace("127.0.0.1", host)))
     report = folder.fetch(moved, allow_private=NAME, retries=0)
     assert report.pages == ()
     assert "is this machine: --allow-private" in reasons(report)[0]
-    assert other_site.asked() == {}
+    assert other_site.visits() == {}
 
 
 def test_no_listed_address_leads_to_this_machine_unless_it_is_allowed(
@@ -50,7 +50,7 @@ def test_no_listed_address_leads_to_this_machine_unless_it_is_allowed(
     url = site.serves("/a", Answer())
     report = folder.fetch(url, allow_private="")
     assert reasons(report) == ["127.0.0.1 is this machine: --allow-private 127.0.0.1 allows it"]
-    assert site.asked() == {}
+    assert site.visits() == {}
     for allowed in ("127.0.0.1", " other.example, 127.0.0.0/8", "127.0.0.1,::1"):
         assert len(folder.fetch(url, allow_private=allowed).pages) == 1
 
@@ -58,14 +58,14 @@ def test_no_listed_address_leads_to_this_machine_unless_it_is_allowed(
 def test_only_redirects_to_web_addresses_without_passwords_are_followed(
     site: Site, folder: Folder
 ) -> None:
-    target = named(site, "/a", Answer())
+    target = by_name(site, "/a", Answer())
     with_password = target.replace("http://", "http://reader:swordfish@")
     urls = [
-        named(site, "/1", redirect(with_password)),
-        named(site, "/2", redirect(f"{target}?{'a' * 2_000}")),
-        named(site, "/3", redirect("ftp://localhost/a")),
-        named(site, "/4", redirect("javascript:alert(1)")),
-        named(site, "/5", redirect(target.replace(NAME, "0177.0.0.1"))),  # octal: no address
+        by_name(site, "/1", redirect(with_password)),
+        by_name(site, "/2", redirect(f"{target}?{'a' * 2_000}")),
+        by_name(site, "/3", redirect("ftp://localhost/a")),
+        by_name(site, "/4", redirect("javascript:alert(1)")),
+        by_name(site, "/5", redirect(target.replace(NAME, "0177.0.0.1"))),  # octal: no address
     ]
     report = folder.fetch(*urls, allow_private=NAME, retries=0)
     assert report.pages == ()
@@ -74,7 +74,7 @@ def test_only_redirects_to_web_addresses_without_passwords_are_followed(
         "it redirects to an address that is longer than 2000 characters",
         "it redirects to an address that is neither http nor https",
     ]
-    assert site.asked()["/a"] == 0
+    assert site.visits()["/a"] == 0
 
 
 @pytest.mark.parametrize(
@@ -92,8 +92,8 @@ def test_only_redirects_to_web_addresses_without_passwords_are_followed(
 )  # fmt: skip
 def test_what_is_not_public_is_known(what: str, addresses: str) -> None:
     for address in addresses.split():
-        found = what_is(ip_address(address))
-        assert (what in found) if what else (found == ""), address
+        result = what_is(ip_address(address))
+        assert (what in result) if what else (result == ""), address
 
 
 @pytest.mark.parametrize("text", ["http://intranet", "*", "10.0.0.1:80", "a b", "10.0.0.0/99"])
@@ -108,17 +108,17 @@ class Names:
     """Stands in for a name server, which no test may set up: where each look-up leads in turn."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *answers: list[str]):
-        self.asked: list[str] = []
+        self.visits: list[str] = []
         self._answers = list(answers)
         self._plain = socket.getaddrinfo
         monkeypatch.setattr(socket, "getaddrinfo", self._look_up)
 
-    def _look_up(self, host: str, port: Any, *given: Any, **named: Any) -> Any:
+    def _look_up(self, host: str, port: Any, *given: Any, **by_name: Any) -> Any:
         if not host.endswith(".test"):
-            return self._plain(host, port, *given, **named)
-        self.asked.append(host)
-        found = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
-        return [entry for ip in found for entry in self._plain(ip, port, *given, **named)]
+            return self._plain(host, port, *given, **by_name)
+        self.visits.append(host)
+        result = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        return [entry for ip in result for entry in self._plain(ip, port, *given, **by_name)]
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_no_name_leads_to_this_machine(
     report = folder.fetch(url, allow_private="", retries=0)
     assert "rebind.test (" in reasons(report)[0]
     assert "is this machine" in reasons(report)[0]
-    assert site.asked() == {}
+    assert site.visits() == {}
 
 
 def test_a_connection_is_made_to_the_address_that_was_checked(
@@ -150,7 +150,7 @@ def test_a_connection_is_made_to_the_address_that_was_checked(
     report = folder.fetch(url, allow_private="host.test")
     assert len(report.pages) == 1
     assert dict(site.requests)["/a"]["Host"] == url.split("/")[2]
-    assert len(names.asked) == 4
+    assert len(names.visits) == 4
 
 
 def test_a_public_address_of_this_machine_is_this_machine(
@@ -159,7 +159,7 @@ def test_a_public_address_of_this_machine_is_this_machine(
     monkeypatch.setattr(network, "what_is", lambda _address: "")
     report = folder.fetch(site.serves("/a", Answer()), allow_private="", retries=0)
     assert "127.0.0.1 is this machine" in reasons(report)[0]
-    assert site.asked() == {}
+    assert site.visits() == {}
 
 
 def test_behind_a_proxy_what_can_be_looked_up_is_checked(
@@ -172,7 +172,7 @@ def test_behind_a_proxy_what_can_be_looked_up_is_checked(
     assert reasons(report) == [
         "10.0.0.1 is a private or reserved network: --allow-private 10.0.0.1 allows it"
     ]
-    assert [*site.asked()] == ["http://nowhere.invalid/robots.txt", "http://nowhere.invalid/a"]
+    assert [*site.visits()] == ["http://nowhere.invalid/robots.txt", "http://nowhere.invalid/a"]
 
 
 def test_a_page_that_grows_when_it_is_unpacked_is_left(site: Site, folder: Folder) -> None:
@@ -197,8 +197,8 @@ DEFLATE = {"Content-Encoding": "deflate"}
 def test_what_follows_the_end_of_a_compressed_page_is_not_taken_without_end(
     site: Site, folder: Folder
 ) -> None:
-    padded = gzip.compress(PAGE) + b"\0" * 5_000_000
-    url = site.serves("/a", Answer(padded, headers=HTML | {"Content-Encoding": "gzip"}))
+    page = gzip.compress(PAGE) + b"\0" * 5_000_000
+    url = site.serves("/a", Answer(page, headers=HTML | {"Content-Encoding": "gzip"}))
     report = folder.fetch(url, max_bytes=1_000_000)
     assert reasons(report) == ["more than a page of that length can take came over the wire"]
 

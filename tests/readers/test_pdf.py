@@ -24,15 +24,15 @@ def draft(reads: Reads) -> Read:
     return lambda data: only_draft(reads(data, "paper.pdf"))
 
 
-def drawn(draw: Callable[[Canvas], object], **options: object) -> bytes:
+def drawing(draw: Callable[[Canvas], object], **options: object) -> bytes:
     canvas = Canvas(stream := BytesIO(), pageCompression=0, **options)
     draw(canvas)
     canvas.save()
     return stream.getvalue()
 
 
-def replaced(data: bytes, old: bytes, new: bytes) -> bytes:
-    """The same file with something else in a place of the same length."""
+def with_bytes(data: bytes, old: bytes, new: bytes) -> bytes:
+    """A copy of the file with something else in a place of the same length."""
     assert old in data
     return data.replace(old, new.ljust(len(old)))
 
@@ -42,7 +42,7 @@ def test_text_outside_the_visible_page_is_left_out(draft: Read) -> None:
         canvas.drawString(72, 700, "Visible.")
         canvas.drawString(72, 20, "proof 3 of 12 March")
 
-    assert draft(drawn(draw, cropBox=(50, 50, 500, 750))).text == "Visible."
+    assert draft(drawing(draw, cropBox=(50, 50, 500, 750))).text == "Visible."
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_the_numbers_on_the_pages_are_kept_beside_those_of_the_file(
             canvas.drawString(72, 700, text)
             canvas.showPage()
 
-    read = draft(drawn(draw))
+    read = draft(drawing(draw))
     assert read.printed_pages == printed
     assert read.text[read.pages[1] :].startswith("Gulls")
 
@@ -81,7 +81,7 @@ def test_what_the_file_states_is_metadata(draft: Read) -> None:
         canvas.setCreator("Typesetter 1")
         canvas.drawString(72, 700, "Text.")
 
-    read = draft(drawn(draw, invariant=1, lang="en-GB"))
+    read = draft(drawing(draw, invariant=1, lang="en-GB"))
     assert read.title == "How a harbour works"
     assert read.metadata == {
         "title": "How a harbour works",
@@ -109,7 +109,7 @@ def test_what_the_file_states_is_metadata(draft: Read) -> None:
     ],
 )
 def test_a_creation_date_is_written_as_iso(draft: Read, written: bytes, day: str | None) -> None:
-    data = replaced(pdf([["Text."]], invariant=1), b"D:20000101000000+00'00'", written)
+    data = with_bytes(pdf([["Text."]], invariant=1), b"D:20000101000000+00'00'", written)
     assert draft(data).metadata.get("created") == day
 
 
@@ -139,7 +139,7 @@ def test_sections_are_those_of_the_bookmarks(
 def test_a_bookmark_without_a_page_begins_with_the_one_below_it(draft: Read) -> None:
     data = pdf([["Preface."], ["Lights", "burn."]], [("Part 1", 1, 0), ("Lights", 1, 1)])
     target = b"/Dest [ 4 0 R /Fit ] /First"
-    read = draft(replaced(data, target, b"/First".rjust(len(target))))
+    read = draft(with_bytes(data, target, b"/First".rjust(len(target))))
     assert headings(read) == [("Lights", "Part 1 > Lights")]
     assert read.segments[0].start == read.pages[1]
 
@@ -154,7 +154,7 @@ def test_pages_without_text_are_counted_and_keep_their_numbers(draft: Read) -> N
 
 def test_a_page_that_cannot_be_loaded_is_remarked(draft: Read) -> None:
     data = pdf([["One."], ["Two."]])
-    read = draft(replaced(data, b"/Kids [ 3 0 R 4 0 R ]", b"/Kids [ 3 0 R 99 0 R]"))
+    read = draft(with_bytes(data, b"/Kids [ 3 0 R 4 0 R ]", b"/Kids [ 3 0 R 99 0 R]"))
     assert read.text == "One."
     assert read.remark == "1 of 2 pages (2) cannot be read: the file is damaged"
 
@@ -173,12 +173,12 @@ def scan(canvas: Canvas) -> None:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (drawn(scan), "3 pages without text, as in a scan; run OCR (e.g. `ocrmypdf`) first"),
+        (drawing(scan), "3 pages without text, as in a scan; run OCR (e.g. `ocrmypdf`) first"),
         (pdf([["Secret."]], encrypt=StandardEncryption("user", "owner")),
          "it is encrypted; remove the password, for instance with `qpdf --decrypt`"),
         (b"%PDF-1.4\nnothing\n%%EOF",
          "it is damaged; open it in a PDF program and save it anew, or get it again"),
-        (replaced(pdf([["One."]]), b"/Count 1 /Kids [ 3 0 R ]", b"/Count 0 /Kids [ ]"),
+        (with_bytes(pdf([["One."]]), b"/Count 1 /Kids [ 3 0 R ]", b"/Count 0 /Kids [ ]"),
          "it has no pages"),
     ],
     ids=["scan", "locked", "damaged", "no pages"],

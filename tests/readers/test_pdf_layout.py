@@ -21,7 +21,7 @@ def draft(reads: Reads) -> Read:
     return lambda data: only_draft(reads(data, "paper.pdf"))
 
 
-def placed(*pages: Iterable[Line]) -> bytes:
+def drawing(*pages: Iterable[Line]) -> bytes:
     """Pages of lines, each at its place."""
     canvas = Canvas(stream := BytesIO(), pageCompression=0)
     for page in pages:
@@ -164,7 +164,7 @@ def test_a_line_that_stands_further_in_begins_a_paragraph(draft: Read) -> None:
         (84.0, "The master of the harbour keeps the book"),
         (72.0, "of lamps, and shows it to whoever asks."),
     ]
-    assert draft(placed(below(lines))).text.split("\n\n") == [
+    assert draft(drawing(below(lines))).text.split("\n\n") == [
         "The harbour of Northport belongs to the town, which keeps its moles and its quays, as the "
         "charter says, in good order for all ships.",
         "Ships that come by night wait for a pilot at the mole.",
@@ -193,7 +193,7 @@ CENTRED = [30, 34, 38, 33, 29, 36, 31, 35, 28, 37]
 def test_lines_of_entries_and_centred_ones_begin_no_paragraphs(
     draft: Read, lines: list[tuple[float, str]]
 ) -> None:
-    assert "\n\n" not in draft(placed(below(lines))).text
+    assert "\n\n" not in draft(drawing(below(lines))).text
 
 
 def test_each_part_of_a_paragraph_is_as_wide_as_its_column(draft: Read) -> None:
@@ -201,7 +201,7 @@ def test_each_part_of_a_paragraph_is_as_wide_as_its_column(draft: Read) -> None:
     left += ["and its quays"]
     right = ["in good order. Ships that come in", "by night wait for a pilot at the", "mole."]
     page = below([(72, text) for text in left]) + below([(330, text) for text in right])
-    assert draft(placed(page)).text == (
+    assert draft(drawing(page)).text == (
         "The harbour of Northport belongs to the town, which keeps its moles and its quays\n"
         "in good order. Ships that come in by night wait for a pilot at the mole."
     )
@@ -215,7 +215,7 @@ def test_numbers_that_count_the_lines_of_a_pleading_are_left_out(
     draft: Read, first: int, kept: bool
 ) -> None:
     numbers = [(60, 700 - 24 * line, str(first + line)) for line in range(25)]
-    text = draft(placed([*numbers, (90, 700, "The court sat."), (300, 80, "1")])).text
+    text = draft(drawing([*numbers, (90, 700, "The court sat."), (300, 80, "1")])).text
     assert ("20" in text.split()) is kept
     assert {"sat.", "1"} <= set(text.split())
 
@@ -232,7 +232,7 @@ def test_numbers_that_count_every_fifth_line_are_left_out(
         numbers: list[Line] = [(left, 700 - 16 * line, str(line)) for line in range(5, last + 1, 5)]
         both = lines + numbers
         pages.append(sorted(both, key=lambda line: -line[1]) if at_once else both)
-    text = draft(placed(*pages)).text
+    text = draft(drawing(*pages)).text
     assert any(character.isdecimal() for character in text) is not counted
 
 
@@ -240,7 +240,7 @@ def test_a_note_of_the_number_five_keeps_it_beside_pages_with_numbered_lines(dra
     lines: list[Line] = [(72, 700 - 16 * line, WORDS) for line in range(1, 18)]
     numbers: list[Line] = [(40, 700 - 16 * line, str(line)) for line in (5, 10, 15)]
     note: list[Line] = [(40, 400, "5"), (72, 400, "See the Harbour Act.")]
-    text = draft(placed(sorted(lines + numbers, key=lambda line: -line[1]), lines + note)).text
+    text = draft(drawing(sorted(lines + numbers, key=lambda line: -line[1]), lines + note)).text
     assert "10" not in text.split()
     assert "5 See the Harbour Act." in text
 
@@ -255,5 +255,5 @@ def test_a_table_that_counts_by_fives_keeps_its_numbers(draft: Read, at: float) 
     rows = below([(110.0, word) for word in TABLE * 6])
     ages = [(at, rows[5 * n][1], str(5 * n + 5)) for n in range(6)]
     for page in (cells + counts, rows + ages):
-        text = draft(placed(sorted(page, key=lambda line: (-line[1], line[0])))).text
+        text = draft(drawing(sorted(page, key=lambda line: (-line[1], line[0])))).text
         assert {"5", "15", "30"} <= set(text.split())

@@ -112,10 +112,10 @@ MINUTES = [f"Minutes 7 of 2019, Page {number} of 12" for number in (1, 2, 3)]
 def test_heads_and_feet_that_run_on_are_read_once(
     pages: list[list[str]], rest: list[list[str]]
 ) -> None:
-    assert left(pages) == rest
+    assert remaining(pages) == rest
 
 
-def left(pages: list[list[str]]) -> list[list[str]]:
+def remaining(pages: list[list[str]]) -> list[list[str]]:
     """All lines of pages but those that run on."""
     return [
         [line for number, line in enumerate(page) if number not in running]
@@ -141,7 +141,7 @@ SPOKEN = [[f"{letter} spoke.", f"{letter} rose."] for letter in "ABCDEFGHIJKLMNO
     ],
 )  # fmt: skip
 def test_other_lines_that_come_again_stay(pages: list[list[str]]) -> None:
-    assert left(pages) == pages
+    assert remaining(pages) == pages
 
 
 @pytest.mark.parametrize(

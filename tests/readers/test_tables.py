@@ -18,12 +18,12 @@ from tests.readers.conftest import Reads
 from tests.readers.drafts import only_reason
 
 
-def texts(found: Iterable[Read]) -> list[str]:
+def texts(result: Iterable[Read]) -> list[str]:
     """The text of each record, or why it was skipped."""
-    return [item.text if isinstance(item, Draft) else item.reason for item in found]
+    return [item.text if isinstance(item, Draft) else item.reason for item in result]
 
 
-def named(**options: str) -> Columns:
+def columns_for(**options: str) -> Columns:
     defaults = {"text": "", "id_": "", "title": "title", "metadata": "", "rename": ""}
     return columns_of(**(defaults | options))
 
@@ -39,7 +39,7 @@ def test_the_text_is_found_by_the_usual_names(reads: Reads, header: str) -> None
 
 def test_several_text_columns_are_joined_by_blank_lines(reads: Reads) -> None:
     table = "question,answer,by\nWhy?,Because.,Ann\n,Only this.,Ben\n"
-    assert reads(table, "a.csv", CsvReader(named(text="Question, answer"))) == [
+    assert reads(table, "a.csv", CsvReader(columns_for(text="Question, answer"))) == [
         Draft("Why?\n\nBecause.", key="row-1", metadata={"by": "Ann"}),
         Draft("Only this.", key="row-2", metadata={"by": "Ben"}),
     ]
@@ -47,7 +47,7 @@ def test_several_text_columns_are_joined_by_blank_lines(reads: Reads) -> None:
 
 def test_columns_can_be_renamed_named_and_left_out(reads: Reads) -> None:
     table = "no,headline,said,speaker_name,when,debate,junk\n4,Wool,Aye.,Ann,1901,Tariffs,x\n"
-    columns = named(
+    columns = columns_for(
         text="said",
         id_="no",
         title="headline",
@@ -70,7 +70,7 @@ def test_options_reach_into_objects_of_any_depth(reads: Reads) -> None:
         "metadata": {"corpus": "court", "ref": {"no": "A7"}},
         "doc": {"Body": {"plain": "words", "html": "<p>"}, "lang": "en"},
     }
-    columns = named(
+    columns = columns_for(
         text="doc.body.plain",
         id_="metadata.ref.no",
         metadata="metadata.corpus,language",
@@ -84,7 +84,7 @@ def test_options_reach_into_objects_of_any_depth(reads: Reads) -> None:
 @pytest.mark.parametrize("rename", ["speaker", "=speaker", "a=b,c="])
 def test_a_malformed_rename_is_refused(rename: str) -> None:
     with pytest.raises(SourceError, match="--rename"):
-        named(rename=rename)
+        columns_for(rename=rename)
 
 
 @pytest.mark.parametrize(
@@ -105,11 +105,11 @@ def test_a_malformed_rename_is_refused(rename: str) -> None:
 def test_a_table_without_a_usable_header_is_skipped_as_a_whole(
     reads: Reads, table: str, options: dict[str, str], reason: str
 ) -> None:
-    assert only_reason(reads(table, "a.csv", CsvReader(named(**options)))) == reason
+    assert only_reason(reads(table, "a.csv", CsvReader(columns_for(**options)))) == reason
 
 
 def test_a_row_without_the_id_that_was_asked_for_is_remarked(reads: Reads) -> None:
-    (draft,) = reads("text\nwords\n", "a.csv", CsvReader(named(id_="no")))
+    (draft,) = reads("text\nwords\n", "a.csv", CsvReader(columns_for(id_="no")))
     assert draft == Draft(text="words", key="row-1", remark="it has no `no`")
 
 
@@ -138,9 +138,9 @@ def test_records_are_read_one_by_one(tmp_path: Path) -> None:
 def test_a_thousand_records_keep_their_order(reads: Reads) -> None:
     rows = "".join(f'{n},"Text {n}.\nEnd."\n' for n in range(1000))
     records = lines(*({"id": n, "text": f"Text {n}.\u2028End."} for n in range(1000)))
-    for found in (reads(f"id,text\n{rows}", "a.csv"), reads(records, "a.jsonl")):
-        assert [item.key for item in found] == [str(n) for n in range(1000)]
-        assert texts(found)[999].startswith("Text 999.")
+    for result in (reads(f"id,text\n{rows}", "a.csv"), reads(records, "a.jsonl")):
+        assert [item.key for item in result] == [str(n) for n in range(1000)]
+        assert texts(result)[999].startswith("Text 999.")
 
 
 @pytest.mark.thorough
@@ -182,11 +182,11 @@ def test_another_encoding_is_given_and_not_guessed(
 
 
 def test_what_changes_the_reading_is_among_the_options() -> None:
-    options = CsvReader(named(text="a,B c", rename="x=y")).options
+    options = CsvReader(columns_for(text="a,B c", rename="x=y")).options
     assert (options["version"], options["text_column"], options["rename"]) == (2, "a,b_c", "x=y")
     assert CsvReader(Columns(), ";").options != CsvReader(Columns(), ",").options
     assert CsvReader(quotes=False).options != CsvReader().options
-    assert JsonlReader(named(text="a,b")).options != JsonlReader().options
+    assert JsonlReader(columns_for(text="a,b")).options != JsonlReader().options
 
 
 def test_the_standard_library_still_has_its_own_csv() -> None:
@@ -204,8 +204,8 @@ def test_json_that_python_refuses_is_reported(reads: Reads) -> None:
 
 @pytest.mark.parametrize("depth", range(900, 1000, 7))
 def test_any_depth_is_read_or_reported(reads: Reads, depth: int) -> None:
-    (found,) = reads('{"text": "x", "a": ' + '{"b":' * depth + "1" + "}" * (depth + 1), "a.jsonl")
-    assert isinstance(found, Draft) or "nested too deeply" in found.reason
+    (result,) = reads('{"text": "x", "a": ' + '{"b":' * depth + "1" + "}" * (depth + 1), "a.jsonl")
+    assert isinstance(result, Draft) or "nested too deeply" in result.reason
 
 
 def test_in_an_array_only_the_mended_record_is_remarked(reads: Reads) -> None:

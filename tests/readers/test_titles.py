@@ -1,4 +1,4 @@
-"""What a document is called where its source says so badly, or not at all."""
+"""Titles of documents where its source says so badly, or not at all."""
 
 import pytest
 

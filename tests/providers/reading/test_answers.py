@@ -76,8 +76,8 @@ class TestFirstWord(ReaderModelContract):
 
 def test_each_model_that_targets_name_is_found_once(tiny: Path) -> None:
     named = Target(reader_model=str(tiny))
-    found = find_readers({"a": named, "b": Target(), "c": named}, Settings())
-    assert {name: reader.name for name, reader in found.items()} == {str(tiny): str(tiny)}
+    result = find_readers({"a": named, "b": Target(), "c": named}, Settings())
+    assert {name: reader.name for name, reader in result.items()} == {str(tiny): str(tiny)}
     assert find_readers({"plain": Target()}, Settings()) == {}
 
 
@@ -93,8 +93,8 @@ def test_the_reader_of_another_package_is_found_by_its_name(
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     fresh: Registry[opening.ReaderFactory] = Registry(READER_MODELS.group, READER_MODELS.kind, {})
     monkeypatch.setattr(opening, "READER_MODELS", fresh)
-    found = find_readers({"mine": Target(reader_model="first-word")}, Settings())
-    assert isinstance(found["first-word"], FirstWord)
+    result = find_readers({"mine": Target(reader_model="first-word")}, Settings())
+    assert isinstance(result["first-word"], FirstWord)
     with pytest.raises(ConfigurationError, match="reader model lost of the package words"):
         find_readers({"mine": Target(reader_model="lost")}, Settings())
 
@@ -222,9 +222,9 @@ def test_the_trace_says_what_was_read_and_texts_only_if_wanted(
     exported: InMemorySpanExporter,
     request: pytest.FixtureRequest,
 ) -> None:
-    spans, note = found = read_spans(reader, QUESTION, PASSAGES, Target(), tracer)
+    spans, note = result = read_spans(reader, QUESTION, PASSAGES, Target(), tracer)
     assert (list(spans), note) == ([item.passage.id for item in PASSAGES], "")
-    ((id_, (start, end, score)),) = found.answers(Target().reader_threshold).items()
+    ((id_, (start, end, score)),) = result.answers(Target().reader_threshold).items()
     assert (id_, WOOL.text[start:end], score > 0.9) == (WOOL.id, "twelve pence", True)
     span = only(exported)
     attributes = dict(span.attributes or {})

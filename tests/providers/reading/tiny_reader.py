@@ -88,12 +88,12 @@ def saved_tokenizer(folder: Path) -> Any:
 def lessons(random: Random) -> Iterator[tuple[str, str, str]]:
     """Question, text and answer, without end; the answer is empty where the text does not say."""
     while True:
-        asked = random.choice(list(PRICES))
-        told = random.sample(list(PRICES), random.randint(0, 2))
-        parts = [f"{thing} cost {PRICES[thing]}" for thing in told]
+        topic = random.choice(list(PRICES))
+        topics = random.sample(list(PRICES), random.randint(0, 2))
+        parts = [f"{thing} cost {PRICES[thing]}" for thing in topics]
         parts += [random.choice(FILLERS) for _ in range(random.randint(1, 15))]
         random.shuffle(parts)
-        yield f"what did {asked} cost ?", " ".join(parts), PRICES[asked] if asked in told else ""
+        yield f"what did {topic} cost ?", " ".join(parts), PRICES[topic] if topic in topics else ""
 
 
 def encoded(tokenizer: Any, batch: list[tuple[str, str, str]]) -> dict[str, Any]:

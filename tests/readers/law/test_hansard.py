@@ -27,62 +27,33 @@ FORMS = [
 
 
 @pytest.mark.parametrize(
-    ("form", "name"),
+    ("read", "forms"),
     [
-        ("EXAMPLE, Ann", "Example, Ann"),
-        ("Example, Ann, MP", "Example, Ann"),
-        ("Example, Sen Ann", "Example, Ann"),
-        ("Example, Dr Ann, MP", "Example, Ann"),
-        ("Example, Ann MP (The SPEAKER)", "Example, Ann"),
-        ("Example The Rt Hon A.B.", "Example, A.B."),
-        ("Kent Example Mr A.B.", "Kent Example, A.B."),
-        ("MCEXAMPLE, Ann D3309", "McExample, Ann"),
-        ("O’SAMPLE, Bob", "O'Sample, Bob"),
-        *((form, "") for form in ("Mr EXAMPLE", "Ms EXAMPLE,MP", "SPEAKER, Mr", "COOK")),
-        ("DEPUTY PRESIDENT,The", ""),
+        # the filing forms of a name are one
+        (filed, "EXAMPLE, Ann → Example, Ann | Example, Ann, MP → Example, Ann"),
+        (filed, "Example, Sen Ann → Example, Ann | Example, Dr Ann, MP → Example, Ann"),
+        (filed, "Example, Ann MP (The SPEAKER) → Example, Ann | Mr EXAMPLE →  | SPEAKER, Mr → "),
+        (filed, "Example The Rt Hon A.B. → Example, A.B. | Ms EXAMPLE,MP →  | COOK → "),
+        (filed, "Kent Example Mr A.B. → Kent Example, A.B. | DEPUTY PRESIDENT,The → "),
+        (filed, "MCEXAMPLE, Ann D3309 → McExample, Ann | O’SAMPLE, Bob → O'Sample, Bob"),
+        # whoever is in the chair has the name of the office
+        (office, "SPEAKER, Mr → The Speaker | Mr SPEAKER → The Speaker | The CLERK → The Clerk"),
+        (office, "The ACTING DEPUTY PRESIDENT → The Acting Deputy President | Mr → "),
+        (office, "Mr Clerk-Example → "),
+        # a printed name is not in capitals
+        (spoken, "Mr McEXAMPLE,MP: → Mr McExample | Senator Sample interjecting— → Senator Sample"),
+        (printed, "The PRIME MINISTER (Mr. SAMPLE) → Mr. Sample | Mr. SAMPLE (Leith) → Mr. Sample"),
+        # titles go where a given name is left
+        (without_title, "Right Hon. Ann Example → Ann Example | Mme Ann Example → Ann Example"),
+        (without_title, "Le très hon. Ann Example → Ann Example | Mr. Example → Mr. Example"),
+        (without_title, "L’hon. Ann Example → Ann Example | Some hon. members → Some hon. members"),
+        (without_title, "The Deputy Speaker → The Deputy Speaker"),
+        (without_title, "Lord Example of Leith → Lord Example of Leith"),
     ],
-)
-def test_the_filing_forms_of_a_name_are_one(form: str, name: str) -> None:
-    assert filed(form) == name
-
-
-@pytest.mark.parametrize(
-    ("form", "name"),
-    [
-        ("SPEAKER, Mr", "The Speaker"),
-        ("Mr SPEAKER", "The Speaker"),
-        ("The ACTING DEPUTY PRESIDENT", "The Acting Deputy President"),
-        ("The CLERK", "The Clerk"),
-        ("Mr Clerk-Example", ""),
-        ("Mr", ""),
-    ],
-)
-def test_whoever_is_in_the_chair_has_the_name_of_the_office(form: str, name: str) -> None:
-    assert office(form) == name
-
-
-def test_a_printed_name_is_not_in_capitals() -> None:
-    assert spoken("Mr McEXAMPLE,MP:") == "Mr McExample"
-    assert spoken("Senator Sample interjecting—") == "Senator Sample"
-    assert printed("The PRIME MINISTER (Mr. SAMPLE)") == "Mr. Sample"
-    assert printed("Mr. SAMPLE (Leith)") == "Mr. Sample"
-
-
-@pytest.mark.parametrize(
-    ("form", "name"),
-    [
-        ("Right Hon. Ann Example", "Ann Example"),
-        ("Le très hon. Ann Example", "Ann Example"),
-        ("L’hon. Ann Example", "Ann Example"),
-        ("Mme Ann Example", "Ann Example"),
-        ("Mr. Example", "Mr. Example"),
-        ("Some hon. members", "Some hon. members"),
-        ("The Deputy Speaker", "The Deputy Speaker"),
-        ("Lord Example of Leith", "Lord Example of Leith"),
-    ],
-)
-def test_titles_go_where_a_given_name_is_left(form: str, name: str) -> None:
-    assert without_title(form) == name
+)  # fmt: skip
+def test_forms_of_a_name(read: Callable[[str], str], forms: str) -> None:
+    for form, name in (each.split(" → ") for each in forms.split(" | ")):
+        assert read(form) == name.strip(), form
 
 
 @pytest.mark.parametrize(

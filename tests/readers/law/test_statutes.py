@@ -29,63 +29,22 @@ def case(name: str, *changes: tuple[str, str]) -> str:
 
 
 @pytest.mark.parametrize(
-    ("label", "expected"),
+    ("read", "labels"),
     [
-        ("10", "10"),
-        ("10A", "10A"),
-        ("2.1", "2.1"),
-        ("SEC. 2.", "2"),
-        ("§ 78c–1.", "78c-1"),
-        ("Article 5", "5"),
-        ("Article 9 (ex Article 8)", "9"),
-        ("Art. 5 bis", "5 bis"),
-        ("*4", "4"),
-        ("9 to 11", "9-11"),
-        ("9 à 11", "9-11"),
-        ("9 and 10", "9,10"),
-        ("1.—", "1"),
-        ("SCHEDULE I", "I"),
-        ("SCHEDULE A1", "A1"),
-        ("SCHEDULE I / ANNEXE I", "I"),
-        ("THE SCHEDULE", ""),
-        ("", ""),
+        (number, "10 → 10 | 10A → 10A | 2.1 → 2.1 | SEC. 2. → 2 | § 78c–1. → 78c-1"),
+        (number, "Article 5 → 5 | Article 9 (ex Article 8) → 9 | Art. 5 bis → 5 bis | *4 → 4"),
+        (number, "9 to 11 → 9-11 | 9 à 11 → 9-11 | 9 and 10 → 9,10 | 1.— → 1 | SCHEDULE I → I"),
+        (number, "SCHEDULE A1 → A1 | SCHEDULE I / ANNEXE I → I | THE SCHEDULE →  |  → "),
+        (level, "(1) → (1) | 1. → (1) | 1) → (1) | (1.1) → (1.1) | (A) → (A) | *(2) → (2) |  → "),
+        (level, "(1) to (3) → (1-3) | (1) et (2) → (1,2)"),
+        (schedule_number, "SCHEDULE 2.1 → 2.1 | SCHEDULE I / ANNEXE I → I | Annex IV → IV | 3 → 3"),
+        (schedule_number, "SCHEDULE →  | SECOND SCHEDULE →  | SCHEDULE TO PART IV →  |  → "),
+        (schedule_number, "FORM 1 OF 2 → "),
     ],
-)
-def test_the_number_in_a_label(label: str, expected: str) -> None:
-    assert number(label) == expected
-
-
-@pytest.mark.parametrize(
-    ("label", "expected"),
-    [
-        ("(1)", "(1)"),
-        ("1.", "(1)"),
-        ("1)", "(1)"),
-        ("(1.1)", "(1.1)"),
-        ("(A)", "(A)"),
-        ("*(2)", "(2)"),
-        ("(1) to (3)", "(1-3)"),
-        ("(1) et (2)", "(1,2)"),
-        ("", ""),
-    ],
-)
-def test_the_level_of_a_label(label: str, expected: str) -> None:
-    assert level(label) == expected
-
-
-@pytest.mark.parametrize(
-    ("label", "expected"),
-    [
-        ("SCHEDULE 2.1", "2.1"),
-        ("SCHEDULE I / ANNEXE I", "I"),
-        ("Annex IV", "IV"),
-        ("3", "3"),
-        *((label, "") for label in ("SCHEDULE", "SECOND SCHEDULE", "SCHEDULE TO PART IV", "")),
-        ("FORM 1 OF 2", ""),
-    ],
-)
-def test_the_number_of_a_schedule(label: str, expected: str) -> None:
-    assert schedule_number(label) == expected
+)  # fmt: skip
+def test_the_number_or_level_in_a_label(read: Callable[[str], str], labels: str) -> None:
+    for label, expected in (each.split(" → ") for each in labels.split(" | ")):
+        assert read(label) == expected.strip(), label
 
 
 @pytest.mark.parametrize(

@@ -45,10 +45,10 @@ def test_printed_numbers_are_page_numbers(
         (label.replace("_", " ").replace("-", ""), place)
         for place, label in enumerate(labels.split())
     ]
-    found = printed_pages(marks)
-    assert pages is None or found.pages == pages
-    assert printed is None or found.labels == tuple(printed.replace("-", "").split(" "))
-    assert len(found.labels) in (0, len(found.pages))
+    result = printed_pages(marks)
+    assert pages is None or result.pages == pages
+    assert printed is None or result.labels == tuple(printed.replace("-", "").split(" "))
+    assert len(result.labels) in (0, len(result.pages))
 
 
 def test_a_misprinted_number_is_passed_over() -> None:
@@ -77,8 +77,8 @@ def test_no_two_keys_are_alike(keys: list[str]) -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from(["", "1", "2", "7", "x", "39"]), st.integers(0, 9))))
-def test_page_offsets_ascend_from_zero(found: list[tuple[str, int]]) -> None:
-    marks = sorted(found, key=lambda mark: mark[1])
+def test_page_offsets_ascend_from_zero(result: list[tuple[str, int]]) -> None:
+    marks = sorted(result, key=lambda mark: mark[1])
     for pages in (printed_pages(marks).pages, counted_pages(marks)):
         assert list(pages) == sorted(pages)
         assert not pages or pages[0] == 0
