@@ -24,7 +24,6 @@ W = nsdecls("w")
 FOOTNOTES = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/footnotes"
 RENDERED = "<w:r><w:lastRenderedPageBreak/></w:r>"
 BREAK = '<w:r><w:br w:type="page"/></w:r>'
-OLE = bytes.fromhex("D0CF11E0A1B11AE1") + bytes(504)
 
 Write = Callable[[Document], object]
 Read = Callable[[bytes | Write], Draft]
@@ -327,12 +326,8 @@ def test_a_file_of_the_strict_kind_is_read_as_any_other(draft: Read) -> None:
           for part in ("word/document.xml", "[Content_Types].xml", "_rels/.rels")),
         (with_parts(PLAIN, {"word/document.xml": b"<w:document>"}),
          "; open it in Word and save it as .docx anew"),
-        (with_parts(PLAIN, {"word/media/x.bin": bytes(30_000_000)}), "it would unpack to 30,"),
-        (OLE + "EncryptedPackage".encode("utf-16-le"),
-         "it is encrypted; remove the password in Word and save it anew"),
-        (OLE, "(.doc); save it as .docx"),
     ],
-    ids=["blank", "no body", "no document", "no types", "no links", "xml", "bomb", "locked", "old"],
+    ids=["blank", "no body", "no document", "no types", "no links", "xml"],
 )  # fmt: skip
 def test_a_file_that_cannot_be_read_says_why(reads: Reads, data: bytes, reason: str) -> None:
     assert reason in only_reason(reads(data, "paper.docx"))

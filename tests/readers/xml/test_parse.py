@@ -68,27 +68,18 @@ def test_what_a_file_declares_itself_is_read(xml: Xml, source: str, text: str, r
     assert remark in draft.remark
 
 
-LEVELS = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
-
-
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        (b"", "the file is empty"),
         (b" \n\t", "the file is empty"),
         (b"just words", "it is not XML: Start tag expected, '<' not found at line 1"),
         (b"<a>\n<b>x", "it ends at line 2 in the middle of an element "
          "(Premature end of data in tag b line 2); get the whole file again"),
         (b"<a>\n&nosuchthing;</a>", f"line 2: the entity &nosuchthing; {NOT_DECLARED}"),
         (b"<a><b/></a>", "it holds no text"),
-        (b"<a>" * 500 + b"x" + b"</a>" * 500,
-         "line 1: elements are nested more than 256 deep; flatten them"),
         (b"<a>1 & 2" + b"<b>" * 500 + b"one" + b"</b>" * 500 + b"</a>",
          "line 1: it is not well-formed XML: xmlParseEntityRef: no name, and elements are nested "
          "more than 256 deep; flatten them"),
-        (f'<!DOCTYPE a [<!ENTITY l0 "lol">{LEVELS}]><a>&l9;</a>'.encode(),
-         "line 1: its entities multiply into more text than a source can hold, as in an attack; "
-         "remove them"),
         (b'<!DOCTYPE a [<!ENTITY x "&y;"><!ENTITY y "&x;">]><a>&x;</a>',
          "line 1: its entities multiply into more text than a source can hold, as in an attack; "
          "remove them"),
