@@ -42,6 +42,7 @@ def byte_tokenizer(folder: Path, longest: int) -> Any:
     return tokenizer
 
 
+@pytest.mark.thorough
 def test_a_roberta_reads_too(tmp_path: Path) -> None:
     import torch
     from transformers import RobertaConfig, RobertaForQuestionAnswering
@@ -77,6 +78,7 @@ def xlnet() -> Any:
     return XLNetForQuestionAnsweringSimple(XLNetConfig(vocab_size=len(VOCABULARY), **sizes))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("made", [distilbert, xlnet])
 def test_families_with_other_settings_read_too(made: Callable[[], Any], tmp_path: Path) -> None:
     saved_tokenizer(tmp_path)
@@ -177,6 +179,7 @@ def test_a_tokenizer_that_does_not_fit_is_reported_when_the_model_is_loaded(copi
         QuestionAnsweringModel(str(copied), device="cpu").load()
 
 
+@pytest.mark.thorough
 def test_weights_that_give_no_number_are_reported_when_the_model_is_loaded(copied: Path) -> None:
     from transformers import BertForQuestionAnswering
 

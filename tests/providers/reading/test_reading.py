@@ -125,6 +125,7 @@ def test_a_word_in_pieces_is_given_whole(reader: QuestionAnsweringModel) -> None
     assert answers(reader, QUESTION, "Wool cost twelvey pence.") == ["twelvey pence"]
 
 
+@pytest.mark.thorough
 def test_the_score_is_that_of_the_logits_of_span_and_no_answer(
     tiny: Path, reader: QuestionAnsweringModel
 ) -> None:
@@ -143,6 +144,7 @@ def test_the_score_is_that_of_the_logits_of_span_and_no_answer(
     assert span.score == pytest.approx(1 / (1 + exp(-margin)), abs=1e-4)
 
 
+@pytest.mark.thorough
 def test_an_answer_is_found_wherever_a_window_ends_and_far_behind_it(
     reader: QuestionAnsweringModel,
 ) -> None:
@@ -175,6 +177,7 @@ def test_a_text_or_question_without_a_word_is_no_fault(
     assert reader.read(QUESTION, [], 0.0) == ([], "")
 
 
+@pytest.mark.thorough
 def test_a_text_has_the_same_span_whatever_stands_beside_it(
     tiny: Path, reader: QuestionAnsweringModel
 ) -> None:
@@ -199,6 +202,7 @@ def test_reading_stops_when_the_time_is_used_up(tiny: Path, reader: QuestionAnsw
     assert "read 0 of 5 passages in 0.01 seconds" in note
 
 
+@pytest.mark.thorough
 def test_threads_do_not_disturb_each_other(reader: QuestionAnsweringModel) -> None:
     questions = [f"What did {thing} cost{' on this day' * 3}?" for thing in ("wool", "fish")] * 4
     alone = [reader.read(question, TEXTS, AMPLE) for question in questions]
