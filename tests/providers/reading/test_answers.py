@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from opentelemetry.sdk.trace import ReadableSpan
@@ -227,7 +228,7 @@ def test_the_trace_says_what_was_read_and_texts_only_if_wanted(
     ((id_, (start, end, score)),) = result.answers(Target().reader_threshold).items()
     assert (id_, WOOL.text[start:end], score > 0.9) == (WOOL.id, "twelve pence", True)
     span = only(exported)
-    attributes = dict(span.attributes or {})
+    attributes: dict[str, Any] = dict(span.attributes or {})
     assert (span.name, attributes["openinference.span.kind"]) == ("read", "RERANKER")
     assert (attributes["model"], attributes["reranker.model_name"]) == (reader.name,) * 2
     assert [attributes[name] for name in ("passages", "read", "answers")] == [3, 3, 1]

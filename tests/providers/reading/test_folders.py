@@ -35,7 +35,7 @@ def byte_tokenizer(folder: Path, longest: int) -> Any:
     merges = (folder / "merges.txt").read_text(encoding="utf-8").splitlines()[1:]
     tokenizer = RobertaTokenizer(
         vocab=json.loads((folder / "vocab.json").read_bytes()),
-        merges=[tuple(line.split()) for line in merges],
+        merges=[(line.split()[0], line.split()[1]) for line in merges],
         model_max_length=longest,
     )
     tokenizer.save_pretrained(folder)
@@ -49,7 +49,7 @@ def test_a_roberta_reads_too(tmp_path: Path) -> None:
 
     tokenizer = byte_tokenizer(tmp_path, longest=40)
     torch.manual_seed(2)
-    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    sizes: Any = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
     # its positions begin behind that of the padding
     config = RobertaConfig(
         vocab_size=len(tokenizer), max_position_embeddings=42, intermediate_size=16, **sizes
@@ -67,14 +67,14 @@ def test_a_roberta_reads_too(tmp_path: Path) -> None:
 def distilbert() -> Any:
     from transformers import DistilBertConfig, DistilBertForQuestionAnswering
 
-    sizes = {"dim": 16, "hidden_dim": 16, "n_layers": 1, "n_heads": 2}
+    sizes: Any = {"dim": 16, "hidden_dim": 16, "n_layers": 1, "n_heads": 2}
     return DistilBertForQuestionAnswering(DistilBertConfig(vocab_size=len(VOCABULARY), **sizes))
 
 
 def xlnet() -> Any:
     from transformers import XLNetConfig, XLNetForQuestionAnsweringSimple
 
-    sizes = {"d_model": 16, "d_inner": 16, "n_layer": 1, "n_head": 2}
+    sizes: Any = {"d_model": 16, "d_inner": 16, "n_layer": 1, "n_head": 2}
     return XLNetForQuestionAnsweringSimple(XLNetConfig(vocab_size=len(VOCABULARY), **sizes))
 
 
@@ -165,7 +165,8 @@ def test_a_tokenizer_without_a_token_for_no_answer_is_reported(copied: Path) -> 
 
     vocabulary = {word: number for number, word in enumerate(VOCABULARY)}
     plain = Tokenizer(WordLevel(vocabulary, unk_token="[UNK]"))
-    PreTrainedTokenizerFast(tokenizer_object=plain, pad_token="[PAD]").save_pretrained(copied)
+    tokenizer: Any = PreTrainedTokenizerFast
+    tokenizer(tokenizer_object=plain, pad_token="[PAD]").save_pretrained(copied)
     with pytest.raises(MissingModel, match=r"has no \[CLS\] token"):
         QuestionAnsweringModel(str(copied), device="cpu").load()
 

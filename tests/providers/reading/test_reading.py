@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from math import exp
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -134,9 +135,10 @@ def test_the_score_is_that_of_the_logits_of_span_and_no_answer(
 
     text = "Wool cost nine crowns."  # the tiny model has not learnt what to think of it
     tokens = BertTokenizer.from_pretrained(tiny)(QUESTION, text, return_tensors="pt")
+    model: Any = BertForQuestionAnswering.from_pretrained(tiny)
     with torch.inference_mode():
-        given = BertForQuestionAnswering.from_pretrained(tiny).eval()(**tokens)
-    starts, ends = given.start_logits[0].tolist(), given.end_logits[0].tolist()
+        output = model.eval()(**tokens)
+    starts, ends = output.start_logits[0].tolist(), output.end_logits[0].tolist()
     span = reader.read(QUESTION, [text], AMPLE).spans[0]
     first = tokens.char_to_token(0, span.start, 1)
     last = tokens.char_to_token(0, span.end - 1, 1)
