@@ -104,7 +104,9 @@ TEXTS: dict[str, tuple[Callable[[str], object], str, list[str], int]] = {
     "names": (
         missing, "{}", ["Q. ", "Ab v. ", "A v B ", "Mr Ab ", "Section 1 ", "he Ab "], 300),
     "sentences": (
-        sentences, "{}", ["`", "“a ", "中。", "It. ", "94 Stat. 5 Pub. L. No. 3 "], 6_000),
+        sentences, "{}", ["“a ", "It. ", "94 Stat. 5 Pub. L. No. 3 "], 8_000),
+    # a line is read in windows, within which a mark that never closes takes longer
+    "windows": (sentences, "{}", ["`", "中。"], 25_000),
     "statement": (read_statement.__wrapped__, "{}", ["$1 ", "1999 ", "Mr A "], 500),
     "printed page": (lambda text: _aligned(text, "It is so."), "{}", ["a"], 5_000),
     "person": (person, "hon{}z", [" ", "hon ", "hon. ", "the ", "rt ", ". ", "mr "], 10_000),

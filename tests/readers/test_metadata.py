@@ -221,6 +221,7 @@ def test_tags_are_always_a_list(value: object, typed: tuple[str, ...]) -> None:
     assert field("author", value) == (value if isinstance(value, str | int) else typed)
 
 
+@pytest.mark.thorough  # it makes nested values for seconds
 @given(st.dictionaries(NAMES, VALUES), st.dictionaries(NAMES, VALUES))
 @example({"a": "\udc00\ud800"}, {"A": "\x1f"})
 def test_typed_metadata_can_be_written_and_is_typed_once_for_all(
