@@ -32,10 +32,11 @@ def byte_tokenizer(folder: Path, longest: int) -> Any:
     learnt = ByteLevelBPETokenizer()
     learnt.train_from_iterator([TEXT], 290, special_tokens=special, show_progress=False)
     learnt.save_model(str(folder))
-    merges = (folder / "merges.txt").read_text(encoding="utf-8").splitlines()[1:]
+    lines = (folder / "merges.txt").read_text(encoding="utf-8").splitlines()[1:]
+    merges: Any = [tuple(line.split()) for line in lines]
     tokenizer = RobertaTokenizer(
         vocab=json.loads((folder / "vocab.json").read_bytes()),
-        merges=[(line.split()[0], line.split()[1]) for line in merges],
+        merges=merges,
         model_max_length=longest,
     )
     tokenizer.save_pretrained(folder)
