@@ -319,6 +319,7 @@ COUNTED = st.one_of(
 DOCUMENTS = st.lists(st.dictionaries(st.sampled_from(["year", "at", "who"]), COUNTED), max_size=12)
 
 
+@pytest.mark.thorough
 @given(DOCUMENTS, st.integers(1, 4))
 def test_documents_count_the_same_one_by_one(documents: list[Metadata], most: int) -> None:
     single = FieldCounter(most)

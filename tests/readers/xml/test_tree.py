@@ -95,6 +95,7 @@ STEPS = st.lists(
 )
 
 
+@pytest.mark.thorough
 @given(STEPS)
 def test_whatever_is_written_offsets_fit_the_text(steps: list[tuple[str, ...]]) -> None:
     writer = TextWriter()
