@@ -2,7 +2,7 @@
 
 import codecs
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from reportlab.lib.pdfencrypt import StandardEncryption
 
@@ -42,7 +42,7 @@ BILLION = f"<!DOCTYPE d [{LAUGHS}]>"
 OUTSIDE = '<!DOCTYPE d [<!ENTITY x SYSTEM "file:///etc/passwd">]>'
 DEEP_HTML = "<div>" * 500 + "<p>Deep in the harbour.</p>" + "</div>" * 500
 
-Broken = Mapping[str, tuple[bytes, str]]
+Broken = dict[str, tuple[bytes, str]]
 """Files by name, and a part of the reason for which each is skipped."""
 
 

@@ -1,14 +1,9 @@
-"""PDF files of lines of text, and what their reader makes of them."""
+"""PDF files of lines of text."""
 
 from collections.abc import Sequence
 from io import BytesIO
-from pathlib import Path
 
 from reportlab.pdfgen.canvas import Canvas
-
-from atlas_search.readers import Draft
-from atlas_search.readers.pdf import PdfReader
-from tests.drafts import only_draft, only_reason
 
 Entry = tuple[str, int, int]
 """A bookmark: its title, its page from 0, its level from 0."""
@@ -28,17 +23,3 @@ def pdf(pages: Sequence[Sequence[str]], outline: Sequence[Entry] = (), **options
         canvas.showPage()
     canvas.save()
     return stream.getvalue()
-
-
-def written(folder: Path, data: bytes) -> Path:
-    path = folder / "paper.pdf"
-    path.write_bytes(data)
-    return path
-
-
-def draft(folder: Path, data: bytes) -> Draft:
-    return only_draft(PdfReader().read(written(folder, data), ""))
-
-
-def reason(folder: Path, data: bytes) -> str:
-    return only_reason(PdfReader().read(written(folder, data), ""))

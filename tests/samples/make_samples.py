@@ -62,7 +62,7 @@ class Sample:
 
     @property
     def imprint(self) -> str:
-        """What a format without fields for it says below the title."""
+        """The line below the title in a format without fields for it."""
         origin = self.metadata.get("court") or self.metadata["body"]
         date, source, url = (self.metadata[name] for name in ("date", "source", "url"))
         return f"{origin}, {date}. Source: {source}. {url}"

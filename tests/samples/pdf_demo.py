@@ -1,6 +1,6 @@
 """Writes two small PDFs to build a first collection from.
 
-    python -m atlas_search.readers.pdf.demo FOLDER
+    python -m tests.samples.pdf_demo FOLDER
 
 Each stands in a corpus folder of its own. The same bytes every time.
 """
@@ -142,5 +142,5 @@ def _bookmark(document: SimpleDocTemplate, flowable: Flowable) -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:
-        sys.exit("usage: python -m atlas_search.readers.pdf.demo FOLDER")
+        sys.exit("usage: python -m tests.samples.pdf_demo FOLDER")
     write_demo(Path(sys.argv[1]))

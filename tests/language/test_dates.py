@@ -1,0 +1,162 @@
+"""Dates as archives write them, and the days they can mean."""
+
+from datetime import date
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from atlas_search.language.dates import OPEN_END, OPEN_START, bounds
+
+DATES = """
+# A day, month or year is all its days, however it is written.
+1954-05-17 1954-05-17: 1954-05-17 | 17 May 1954 | 17th May 1954 | 17th of May, 1954 | 17-May-1954
+1954-05-17 1954-05-17: May 17, 1954 | may 17th, 1954 | 1954 May 17 | Mon, 17 May 1954
+1954-05-17 1954-05-17: Monday, May 17, 1954 | Mon, 17 May 1954 10:00:00 +0000 (UTC) | 17/05/1954
+1954-05-17 1954-05-17: 05/17/1954 | 17.5.1954 | 17-05-1954 | 1954/05/17 | 1954-05-17T10:00:00Z
+1954-05-17 1954-05-17: 1954-05-17T10:00:00.5+02:00 | 1954-05-17 10:00 | [17 May 1954]
+1954-05-17 1954-05-17: 17 May 1954. | 17 May 1954?
+1954-05-05 1954-05-05: 5/5/1954
+1954-05-01 1954-05-31: 1954-05 | May 1954 | May, 1954 | May-1954 | 1954 May | 1954-05-XX
+1954-05-01 1954-05-31: early May 1954
+1954-01-01 1954-12-31: 1954 | [1954] | [1954?] | 19[54] | 1954? | 1954 (?) | 1954. | 1954-XX
+1954-01-01 1954-12-31: early 1954 | ©1954
+1954-09-01 1954-09-30: Sept. 1954
+2000-02-01 2000-02-29: 2000-02
+1900-02-01 1900-02-28: 1900-02
+0476-01-01 0476-12-31: 0476
+9999-01-01 9999-12-31: 9999
+
+# Decades and centuries are all their years.
+1890-01-01 1899-12-31: 189X | [189-?] | 1890s | the 1890's | late 1890s | c. 1890s
+1900-01-01 1999-12-31: 19XX | [19--] | 1900s
+1800-01-01 1900-12-31: 19th century | the early 19th century
+1700-01-01 1900-12-31: 18th–19th centuries
+0001-01-01 0100-12-31: 1st century
+
+# About a year is five years either way, about a month a month, about a day a week.
+1896-01-01 1906-12-31: 1901~ | 1901% | ~1901 | c. 1901 | c1901 | ca. 1901 | ca1901 | circa 1901
+1896-01-01 1906-12-31: Circa 1901 | [ca. 1901] | [c. 1901?] | about 1901 | around 1901
+1896-01-01 1906-12-31: approx. 1901 | probably c. 1901
+1954-04-01 1954-06-30: 1954-05~
+1953-12-01 1954-02-28: c. January 1954
+1954-05-10 1954-05-24: about 17 May 1954
+0001-01-01 0008-12-31: 0003~
+
+# An interval is from its first to its last day, and its end may be short.
+1901-01-01 1903-12-31: 1901/1903 | 1901-1903 | 1901–1903 | 1901 — 1903 | 1901 - 1903
+1901-01-01 1903-12-31: 1901 to 1903 | between 1901 and 1903 | [between 1901 and 1903?]
+1901-01-01 1903-12-31: from 1901 to 1903 | [1901]-1903.
+1901-03-01 1901-07-31: 1901-03/1901-07
+1954-05-17 1954-05-19: 17–19 May 1954 | May 17–19, 1954 | 1954 May 17-19
+1954-05-01 1954-07-31: May-July 1954
+1954-05-17 1954-06-03: 17 May – 3 June 1954 | May 17 to June 3, 1954
+1896-01-01 1903-12-31: c. 1901–1903
+1901-01-01 1902-12-31: 1901 or 1902
+1898-01-01 1899-12-31: 1898-99
+1909-01-01 1910-12-31: 1909–10
+1954-01-01 1955-12-31: 1954/55
+1923-01-01 1924-12-31: 1923-24
+
+# A date may be open at one end.
+1901-01-01 ..: 1901/.. | 1901-
+1990-01-01 ..: 1990–present
+1901-05-01 ..: since May 1901
+1902-01-01 ..: after 1901
+.. 1903-12-31: ../1903
+.. 1901-12-31: [not after 1901]
+.. 1900-12-31: before 1901
+.. 1954-05-16: before 17 May 1954
+
+# A season is the part of the year that EDTF numbers.
+1954-03-01 1954-05-31: 1954-21 | Spring 1954
+1954-12-01 1955-02-28: 1954-24 | Winter of 1954
+1954-09-01 1954-11-30: 1954-29
+1954-10-01 1954-12-31: 1954-36
+1954-09-01 1954-12-31: 1954-39
+1954-07-01 1954-12-31: 1954-41
+"""
+
+NO_DATES = """
+# There is no such day, or month zero.
+54 | 19545 | 1954-5-17 | 1954-13 | 1954-02-30 | 0000 | 1954-05-17T10 | 1954-42
+1954-00 | 1954-05-00 | 1954-00-17 | 0 May 1954 | 3 mai 1954
+# Numbers that can be read two ways are not guessed.
+03/04/1954 | 3.4.1954 | 03-04-1954 | 1901/02 | 05/1954
+# An interval does not end before it begins, and needs one known end.
+1903/1901 | May 1954 – April 1954 | 5-4 May 1954 | ../.. | / | -1901 | –1901 | before 0001
+before c. 1901 | between 5000 and 6000 | 1954, 1955
+# Numbers of cases, identifiers, names and titles are no dates.
+2019-45 | 2019/45 | 2006/42 | 1234-5678 | 555-1234 | 12 | 59 | May | June | 5 May | 1.2.3
+2020.01.02 | 20.12.11 | 347 U.S. 483 | [1932] AC 562 | Brown v. Board of Education 1954 | 1954 Act
+Accident Act 2001 | Easter 1916 | Apollo 11 | 1984 (novel) | the 19th hole | C1901 | C 1901
+c. 5000 | 19540517 | ISBN 978-0-14-1954 | n.d. | /2020/01/02/
+"""
+
+DAYS = st.dates(min_value=date(1000, 1, 1))
+PIECES = (
+    "1954 1901 0000 32 12 1-1 May 17th 19th century 1890s XX X T10:00 c. ca. circa about early the "
+    "before not after between and from to or present - – / .. ? ~ % [ ] © \x00 \ud800"
+).split(" ")
+TEXTS = st.text() | st.lists(st.sampled_from([*PIECES, " "])).map("".join)
+
+
+def rows(table: str) -> list[str]:
+    return [line for line in table.split("\n") if line and not line.startswith("#")]
+
+
+@pytest.mark.parametrize("row", rows(DATES))
+def test_a_date_stands_for_all_the_days_it_can_mean(row: str) -> None:
+    days, _, texts = row.partition(": ")
+    first, last = days.split()
+    expected = (first.replace("..", OPEN_START), last.replace("..", OPEN_END))
+    assert {text: bounds(text) for text in texts.split(" | ")} == dict.fromkeys(
+        texts.split(" | "), expected
+    )
+
+
+@pytest.mark.parametrize("row", rows(NO_DATES))
+def test_what_is_no_date_has_no_bounds(row: str) -> None:
+    assert [text for text in row.split(" | ") if bounds(text)] == []
+
+
+def test_blanks_around_a_date_are_no_part_of_it_and_long_texts_are_none() -> None:
+    assert bounds(" 1954 ") == ("1954-01-01", "1954-12-31")
+    assert bounds("") is None
+    assert bounds("17 May 1954, " + "the day on which the court decided, " * 3) is None
+
+
+def test_every_english_month_is_known_in_full_and_short() -> None:
+    full = "January February March April May June July August September October November December"
+    for number, month in enumerate(full.split(), start=1):
+        for name in (month, month[:3], f"{month[:3]}."):
+            assert bounds(f"3 {name} 1954") == (f"1954-{number:02}-03",) * 2
+
+
+@given(DAYS)
+def test_a_day_lies_within_its_month_and_the_month_within_its_year(day: date) -> None:
+    text = day.isoformat()
+    month, year = bounds(text[:7]), bounds(text[:4])
+    assert bounds(text) == (text, text)
+    assert month is not None
+    assert year is not None
+    assert year[0] <= month[0] <= text <= month[1] <= year[1]
+
+
+@given(DAYS.filter(lambda day: day.year < 3000), DAYS.filter(lambda day: day.year < 3000))
+def test_words_and_intervals_mean_the_days_they_name(one: date, other: date) -> None:
+    first, last = sorted((one, other))
+    assert bounds(f"{one:%A, %d %B %Y}") == bounds(one.isoformat())
+    assert bounds(f"{first}/{last}") == (first.isoformat(), last.isoformat())
+
+
+@given(TEXTS)
+@example("1954-05~/")
+@example("9999-12-31~")
+@example("c. 0001-01-01")
+@example("١٩٥٤")
+def test_bounds_of_any_text_are_days_in_order_and_of_themselves(text: str) -> None:
+    first, last = bounds(text) or (OPEN_START, OPEN_END)
+    assert date.fromisoformat(first) <= date.fromisoformat(last)
+    assert (bounds(first), bounds(last)) == ((first, first), (last, last))
+    assert first <= last

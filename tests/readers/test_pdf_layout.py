@@ -1,0 +1,257 @@
+"""The lines, paragraphs and headings of printed pages."""
+
+from collections.abc import Callable, Iterable
+from io import BytesIO
+
+import pytest
+from reportlab.pdfgen.canvas import Canvas
+
+from atlas_search.readers import Draft
+from tests.pdf_pages import pdf
+from tests.readers.conftest import Reads
+from tests.readers.drafts import headings, only_draft
+
+Read = Callable[[bytes], Draft]
+Line = tuple[float, float, str]
+"""A line of text with its left end and its height."""
+
+
+@pytest.fixture
+def draft(reads: Reads) -> Read:
+    return lambda data: only_draft(reads(data, "paper.pdf"))
+
+
+def drawing(*pages: Iterable[Line]) -> bytes:
+    """Pages of lines, each at its place."""
+    canvas = Canvas(stream := BytesIO(), pageCompression=0)
+    for page in pages:
+        for left, height, text in page:
+            canvas.drawString(left, height, text)
+        canvas.showPage()
+    canvas.save()
+    return stream.getvalue()
+
+
+def below(lines: list[tuple[float, str]], top: float = 700) -> list[Line]:
+    """Lines 14 points apart, each with its left end."""
+    return [(left, top - 14 * number, text) for number, (left, text) in enumerate(lines)]
+
+
+@pytest.mark.parametrize(
+    ("pages", "text"),
+    [
+        # pages begin where their text does, and a sentence may go on over the page
+        (["Page one.", "Page two.", "Page three."], "Page one.\n\nPage two.\n\nPage three."),
+        (["The pilot boards", "the ship.", "Then it enters."],
+         "The pilot boards\nthe ship.\n\nThen it enters."),
+        # lines stay as printed, and gaps part paragraphs, unless all have one distance
+        (["A harbour|shelters ships.||A mole|breaks waves."],
+         "A harbour\nshelters ships.\n\nA mole\nbreaks waves."),
+        (["one||two||three"], "one\ntwo\nthree"),
+        # the lines of a paragraph become one, and short lines stay
+        (["THE HARBOUR|A harbour shelters ships from the open|sea, and from the wind.|"
+          "1. The mole breaks the waves of the sea.|2. The quay is where ships are unloaded."],
+         "THE HARBOUR\nA harbour shelters ships from the open sea, and from the wind.\n"
+         "1. The mole breaks the waves of the sea.\n2. The quay is where ships are unloaded."),
+        # a word broken over a line's end is joined before it
+        (["The consti-|tution, as amend-|ed|since 1914-|1918."],
+         "The constitution, as amended since 1914-\n1918."),
+        # a hyphen stays before a capital, at the end of a page, and if it is written elsewhere
+        (["An X-|Ray of ANGLO-|SAXON law by Mr Smith-|Jones."],
+         "An X-Ray of ANGLOSAXON law by Mr Smith-Jones."),
+        (["A well-|known case.", "It is well-known."],
+         "A well-known case.\n\nIt is well-known."),
+        (["A consti-", "tution."], "A consti-\ntution."),
+        # a heading below a short paragraph is a paragraph of its own
+        (["Article 5.|The harbour belongs to the town of Northport.|Article 6.|||"
+          "Ships that come by night wait for a pilot at the mole, unless the harbour master|"
+          "has told them otherwise by lamp, and pay for him as the board has laid down in its|"
+          "rules, which the master keeps, and which he shows to whoever asks for them by day,|"
+          "on the quay."],
+         "Article 5.\n\nThe harbour belongs to the town of Northport.\n\nArticle 6.\n\n"
+         "Ships that come by night wait for a pilot at the mole, unless the harbour master "
+         "has told them otherwise by lamp, and pay for him as the board has laid down in its "
+         "rules, which the master keeps, and which he shows to whoever asks for them by day, "
+         "on the quay."),
+        # so is a speech
+        (["Hon. Speaker: I am told that you hold a brief for the Chairman.|"
+          "Hon. (Dr) Ann Hay (Northport, AB): Yes, Hon. Speaker, I beg to.|"
+          "The Bill is on the harbours of the north and on their upkeep as|"
+          "well. I am told of one more matter by the Minister. It is this.|"
+          "Hon. Members: Yes."],
+         "Hon. Speaker: I am told that you hold a brief for the Chairman.\n\n"
+         "Hon. (Dr) Ann Hay (Northport, AB): Yes, Hon. Speaker, I beg to. "
+         "The Bill is on the harbours of the north and on their upkeep as "
+         "well. I am told of one more matter by the Minister. It is this.\n\n"
+         "Hon. Members: Yes."),
+        # a list and the end of a sentence are no headings
+        (["The master has three books, which he keeps in order:|1. Lamps|2. Tides|3. Buoys"],
+         "The master has three books, which he keeps in order:\n1. Lamps\n2. Tides\n3. Buoys"),
+        (["The board may close the harbour, as it is told to by the words of|Article 5.|It may"],
+         "The board may close the harbour, as it is told to by the words of Article 5.\nIt may"),
+        (["The master keeps his books in order, by day and by night:|4. Admitted.|5. Denied."],
+         "The master keeps his books in order, by day and by night:\n4. Admitted.\n5. Denied."),
+    ],
+)  # fmt: skip
+def test_lines_become_paragraphs(draft: Read, pages: list[str], text: str) -> None:
+    """`|` is the end of a line, `||` a gap."""
+    read = draft(pdf([page.split("|") for page in pages]))
+    assert read.text == text
+    for start, page in zip(read.pages, pages, strict=True):
+        assert read.text[start:].startswith(page.split("|")[0][:6])
+
+
+@pytest.mark.parametrize(
+    "heading", ["1. Introduction", "2.1 Of lamps", "II. THE LAW", "Article 5", "Section 12 - Lamps"]
+)
+def test_a_numbered_heading_is_a_paragraph_of_its_own(draft: Read, heading: str) -> None:
+    lines = ["The harbour belongs to the town, which keeps its moles and quays.", heading]
+    lines += ["Ships that come by night wait for a pilot at the mole, as the town says."]
+    assert draft(pdf([lines])).text == "\n\n".join(lines)
+
+
+def test_heads_and_feet_that_run_on_are_read_once(draft: Read) -> None:
+    bodies = ["Ships came in the spring and", "went again with the autumn.", "Nobody wrote of it."]
+    pages = [
+        ["Harbour Board", "", "", body, "", "", f"- {number} -"]
+        for number, body in enumerate(bodies, start=7)
+    ]
+    read = draft(pdf(pages))
+    assert read.text == (
+        "Harbour Board\nShips came in the spring and\nwent again with the autumn.\n\n"
+        "Nobody wrote of it."
+    )
+    assert [read.text[start:][:5] for start in read.pages] == ["Harbo", "went ", "Nobod"]
+
+
+def test_a_line_that_begins_with_the_bookmark_is_its_heading(draft: Read) -> None:
+    page = (
+        "Article 12. Of tides.|||Text of two|short lines.|||Article 1 bis. Of buoys.|||"
+        "Article 1. Of lamps.|||The end|of it."
+    )
+    read = draft(pdf([page.split("|")], [("Article 1", 0, 0)]))
+    assert headings(read) == [("Article 1. Of lamps.", "Article 1. Of lamps.")]
+
+
+def test_prose_that_begins_with_the_bookmark_does_not_name_the_section(draft: Read) -> None:
+    prose = "Harbours: they shelter ships from the sea, and|from the wind, and from whoever|comes."
+    page = f"Text of two|short lines.|||{prose}|||The end|of it."
+    ((first, section),) = headings(draft(pdf([page.split("|")], [("Harbours", 0, 0)])))
+    assert (first[:9], section) == ("Harbours:", "Harbours")
+
+
+def test_a_superscript_does_not_part_paragraphs(draft: Read) -> None:
+    canvas = Canvas(stream := BytesIO())
+    canvas.drawString(72, 700, "The lights of the harbour were moved,")
+    canvas.drawString(72, 686, "as the pilots had asked")
+    canvas.drawString(72, 672, "for years.")
+    canvas.setFont("Helvetica", 7)
+    canvas.drawString(60, 690, "1")
+    canvas.save()
+    assert "\n\n" not in draft(stream.getvalue()).text
+
+
+def test_a_line_that_stands_further_in_begins_a_paragraph(draft: Read) -> None:
+    lines = [
+        (84.0, "The harbour of Northport belongs to the"),
+        (72.0, "town, which keeps its moles and its quays, as"),
+        (72.0, "the charter says, in good order for all ships."),
+        (84.0, "Ships that come by night wait for a pilot"),
+        (72.0, "at the mole."),
+        (84.0, "No ship sails unlit."),
+        (84.0, "The master of the harbour keeps the book"),
+        (72.0, "of lamps, and shows it to whoever asks."),
+    ]
+    assert draft(drawing(below(lines))).text.split("\n\n") == [
+        "The harbour of Northport belongs to the town, which keeps its moles and its quays, as the "
+        "charter says, in good order for all ships.",
+        "Ships that come by night wait for a pilot at the mole.",
+        "No ship sails unlit.",
+        "The master of the harbour keeps the book of lamps, and shows it to whoever asks.",
+    ]
+
+
+CENTRED = [30, 34, 38, 33, 29, 36, 31, 35, 28, 37]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        # below the first of its entry a line that stands further in goes on
+        [(72.0, "Anders, B., The lamps of Northport and of the"),
+         (90.0, "Southern Moles, with plans and drawings, Hill"),
+         (72.0, "Brand, C., On tides and on the men who took to"),
+         (90.0, "Measuring them by hand, from 1790 to the days"),
+         (72.0, "Carver, D., Of buoys, bells and other signs for"),
+         (90.0, "Pilots, a report to the board, second edition")],
+        [(300 - 2.75 * width, "A" + "n" * (width - 1)) for width in CENTRED],
+    ],
+    ids=["entries", "centred"],
+)  # fmt: skip
+def test_lines_of_entries_and_centred_ones_begin_no_paragraphs(
+    draft: Read, lines: list[tuple[float, str]]
+) -> None:
+    assert "\n\n" not in draft(drawing(below(lines))).text
+
+
+def test_each_part_of_a_paragraph_is_as_wide_as_its_column(draft: Read) -> None:
+    left = ["The harbour of Northport belongs", "to the town, which keeps its moles"]
+    left += ["and its quays"]
+    right = ["in good order. Ships that come in", "by night wait for a pilot at the", "mole."]
+    page = below([(72, text) for text in left]) + below([(330, text) for text in right])
+    assert draft(drawing(page)).text == (
+        "The harbour of Northport belongs to the town, which keeps its moles and its quays\n"
+        "in good order. Ships that come in by night wait for a pilot at the mole."
+    )
+
+
+WORDS = "the board may close the harbour, and open it by day"
+
+
+@pytest.mark.parametrize(("first", "kept"), [(1, False), (5, True)])
+def test_numbers_that_count_the_lines_of_a_pleading_are_left_out(
+    draft: Read, first: int, kept: bool
+) -> None:
+    numbers = [(60, 700 - 24 * line, str(first + line)) for line in range(25)]
+    text = draft(drawing([*numbers, (90, 700, "The court sat."), (300, 80, "1")])).text
+    assert ("20" in text.split()) is kept
+    assert {"sat.", "1"} <= set(text.split())
+
+
+@pytest.mark.parametrize(("left", "counted"), [(40.0, True), (520.0, True), (76.0, False)])
+@pytest.mark.parametrize("at_once", [True, False])
+def test_numbers_that_count_every_fifth_line_are_left_out(
+    draft: Read, left: float, counted: bool, at_once: bool
+) -> None:
+    """Drawn with their lines or after them, numbers are no text outside of it."""
+    pages = []
+    for last in (17, 6):
+        lines: list[Line] = [(72, 700 - 16 * line, WORDS) for line in range(1, last + 1)]
+        numbers: list[Line] = [(left, 700 - 16 * line, str(line)) for line in range(5, last + 1, 5)]
+        both = lines + numbers
+        pages.append(sorted(both, key=lambda line: -line[1]) if at_once else both)
+    text = draft(drawing(*pages)).text
+    assert any(character.isdecimal() for character in text) is not counted
+
+
+def test_a_note_of_the_number_five_keeps_it_beside_pages_with_numbered_lines(draft: Read) -> None:
+    lines: list[Line] = [(72, 700 - 16 * line, WORDS) for line in range(1, 18)]
+    numbers: list[Line] = [(40, 700 - 16 * line, str(line)) for line in (5, 10, 15)]
+    note: list[Line] = [(40, 400, "5"), (72, 400, "See the Harbour Act.")]
+    text = draft(drawing(sorted(lines + numbers, key=lambda line: -line[1]), lines + note)).text
+    assert "10" not in text.split()
+    assert "5 See the Harbour Act." in text
+
+
+TABLE = "years of age, and how many|men|women|boys|girls".split("|")
+
+
+@pytest.mark.parametrize("at", [72, 300])
+def test_a_table_that_counts_by_fives_keeps_its_numbers(draft: Read, at: float) -> None:
+    cells: list[Line] = [(140, 700 - 14 * row, "metres of chain for a ship") for row in range(6)]
+    counts: list[Line] = [(72, 700 - 14 * row, str(5 * row + 5)) for row in range(6)]
+    rows = below([(110.0, word) for word in TABLE * 6])
+    ages = [(at, rows[5 * n][1], str(5 * n + 5)) for n in range(6)]
+    for page in (cells + counts, rows + ages):
+        text = draft(drawing(sorted(page, key=lambda line: (-line[1], line[0])))).text
+        assert {"5", "15", "30"} <= set(text.split())

@@ -1,0 +1,234 @@
+"""Tables and JSON records: which field is what, quoting, broken rows and encodings.
+
+Whole files, with all that is said of broken rows, are among the cases of `cases/tables`.
+"""
+
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from atlas_search.core.domain import Segment
+from atlas_search.core.errors import SourceError
+from atlas_search.readers import Draft, Read, Skipped
+from atlas_search.readers.tables import Columns, CsvReader, JsonlReader, columns_of
+from tests.readers.conftest import Reads
+from tests.readers.drafts import only_reason
+
+
+def texts(result: Iterable[Read]) -> list[str]:
+    """The text of each record, or why it was skipped."""
+    return [item.text if isinstance(item, Draft) else item.reason for item in result]
+
+
+def columns_for(**options: str) -> Columns:
+    defaults = {"text": "", "id_": "", "title": "title", "metadata": "", "rename": ""}
+    return columns_of(**(defaults | options))
+
+
+def lines(*records: object) -> str:
+    return "".join(f"{json.dumps(record)}\n" for record in records)
+
+
+@pytest.mark.parametrize("header", ["text", "body", "content", "speech", "SPEECH", " Text "])
+def test_the_text_is_found_by_the_usual_names(reads: Reads, header: str) -> None:
+    assert texts(reads(f"n,{header}\n1,words\n", "a.csv")) == ["words"]
+
+
+def test_several_text_columns_are_joined_by_blank_lines(reads: Reads) -> None:
+    table = "question,answer,by\nWhy?,Because.,Ann\n,Only this.,Ben\n"
+    assert reads(table, "a.csv", CsvReader(columns_for(text="Question, answer"))) == [
+        Draft("Why?\n\nBecause.", key="row-1", metadata={"by": "Ann"}),
+        Draft("Only this.", key="row-2", metadata={"by": "Ben"}),
+    ]
+
+
+def test_columns_can_be_renamed_named_and_left_out(reads: Reads) -> None:
+    table = "no,headline,said,speaker_name,when,debate,junk\n4,Wool,Aye.,Ann,1901,Tariffs,x\n"
+    columns = columns_for(
+        text="said",
+        id_="no",
+        title="headline",
+        metadata="date,speaker",
+        rename="speaker_name=speaker,when=date,debate=section",
+    )
+    assert reads(table, "a.csv", CsvReader(columns)) == [
+        Draft(
+            text="Aye.",
+            title="Wool",
+            key="4",
+            metadata={"speaker": "Ann", "date": "1901"},
+            segments=(Segment(0, "Tariffs", "Ann"),),
+        )
+    ]
+
+
+def test_options_reach_into_objects_of_any_depth(reads: Reads) -> None:
+    record = {
+        "metadata": {"corpus": "court", "ref": {"no": "A7"}},
+        "doc": {"Body": {"plain": "words", "html": "<p>"}, "lang": "en"},
+    }
+    columns = columns_for(
+        text="doc.body.plain",
+        id_="metadata.ref.no",
+        metadata="metadata.corpus,language",
+        rename="doc.lang=language",
+    )
+    assert reads(lines(record), "a.jsonl", JsonlReader(columns)) == [
+        Draft(text="words", key="A7", metadata={"corpus": "court", "language": "en"})
+    ]
+
+
+@pytest.mark.parametrize("rename", ["speaker", "=speaker", "a=b,c="])
+def test_a_malformed_rename_is_refused(rename: str) -> None:
+    with pytest.raises(SourceError, match="--rename"):
+        columns_for(rename=rename)
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "reason"),
+    [
+        ("no,said\n1,Aye.\n", {}, "no field `text` or `body` or `content` or `speech`; the fields "
+         "are `no`, `said`: name the text with `--text-column`"),
+        ("text,Text\na,b\n", {}, "several columns are named `text`: rename all but one, in the "
+         "file"),
+        ("text,when,date\na,1,2\n", {"rename": "when=date"},
+         "several columns are named `date`: rename all but one, in the file"),
+        ("question,by\nWhy?,Ann\n", {"text": "question,answer"}, "no field `question` or `answer`; "
+         "the fields are `question`, `by`: name the text with `--text-column`"),
+        ("\ntext\n", {}, "its first line is empty, but must name the columns"),
+        ('"text\n', {}, "its first line does not name the columns: unexpected end of data"),
+    ],
+)  # fmt: skip
+def test_a_table_without_a_usable_header_is_skipped_as_a_whole(
+    reads: Reads, table: str, options: dict[str, str], reason: str
+) -> None:
+    assert only_reason(reads(table, "a.csv", CsvReader(columns_for(**options)))) == reason
+
+
+def test_a_row_without_the_id_that_was_asked_for_is_remarked(reads: Reads) -> None:
+    (draft,) = reads("text\nwords\n", "a.csv", CsvReader(columns_for(id_="no")))
+    assert draft == Draft(text="words", key="row-1", remark="it has no `no`")
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_the_delimiter_is_the_one_that_splits_the_header_most(reads: Reads, delimiter: str) -> None:
+    header = delimiter.join(["id", '"the, full; text"', "text"])
+    row = delimiter.join(["1", "note", '"a, b; c|d"'])
+    assert texts(reads(f"{header}\n{row}\n", "a.csv")) == ["a, b; c|d"]
+
+
+def test_a_given_delimiter_counts_and_without_quotes_a_quote_is_a_character(reads: Reads) -> None:
+    assert texts(reads("a,b,c~text\n1~x\n", "a.csv", CsvReader(delimiter="~"))) == ["x"]
+    table = 'id\ttext\n1\t"Open, he said\n2\tnext\n'
+    assert texts(reads(table, "a.tsv", CsvReader(quotes=False))) == ['"Open, he said', "next"]
+
+
+def test_records_are_read_one_by_one(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,text\n1,one\n2,two\n" + '3,"open\n' * 1000)
+    rows = CsvReader().read(tmp_path / "a.csv", "")
+    assert [next(rows), next(rows)] == [Draft("one", key="1"), Draft("two", key="2")]
+    (tmp_path / "a.jsonl").write_text('{"text": "one"}\n' + "broken\n" * 10)
+    records = JsonlReader().read(tmp_path / "a.jsonl", "")
+    assert next(records) == Draft("one", key="line-1")
+
+
+def test_a_thousand_records_keep_their_order(reads: Reads) -> None:
+    rows = "".join(f'{n},"Text {n}.\nEnd."\n' for n in range(1000))
+    records = lines(*({"id": n, "text": f"Text {n}.\u2028End."} for n in range(1000)))
+    for result in (reads(f"id,text\n{rows}", "a.csv"), reads(records, "a.jsonl")):
+        assert [item.key for item in result] == [str(n) for n in range(1000)]
+        assert texts(result)[999].startswith("Text 999.")
+
+
+@pytest.mark.thorough
+def test_a_value_of_twenty_megabytes_is_read(reads: Reads) -> None:
+    long = "x " * 10_000_000
+    assert len(texts(reads(f"id,text\n1,a\0b\n2,{long}\n", "a.csv"))[1]) == 19_999_999
+    assert len(texts(reads(lines({"text": long}), "a.jsonl"))[0]) == 19_999_999
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", "id,text\n1,Café\n"),
+        ("a.jsonl", '{"id": 1, "text": "Café"}'),
+        ("a.json", '{"id": 1, "text": "Café"}'),
+    ],
+)
+def test_a_byte_order_mark_states_the_encoding(
+    reads: Reads, name: str, content: str, encoding: str
+) -> None:
+    assert reads(content.encode(encoding), name) == [Draft(text="Café", key="1")]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "at"),
+    [
+        ("a.csv", "id,text\n" + "1,ascii only\n" * 5 + "2,Le préfet a été nommé à Paris.\n", 80),
+        ("a.jsonl", '{"id": 1, "text": "Le préfet a été nommé à Paris."}', 24),
+    ],
+)
+def test_another_encoding_is_given_and_not_guessed(
+    reads: Reads, name: str, content: str, at: int
+) -> None:
+    raw = content.encode("cp1252")
+    assert texts(reads(raw, name, encoding="cp1252"))[-1] == "Le préfet a été nommé à Paris."
+    reason = only_reason(reads(raw, name))
+    assert reason.startswith(f"not UTF-8 at byte {at}; it looks like cp1252")
+
+
+def test_what_changes_the_reading_is_among_the_options() -> None:
+    options = CsvReader(columns_for(text="a,B c", rename="x=y")).options
+    assert (options["version"], options["text_column"], options["rename"]) == (2, "a,b_c", "x=y")
+    assert CsvReader(Columns(), ";").options != CsvReader(Columns(), ",").options
+    assert CsvReader(quotes=False).options != CsvReader().options
+    assert JsonlReader(columns_for(text="a,b")).options != JsonlReader().options
+
+
+def test_the_standard_library_still_has_its_own_csv() -> None:
+    assert sys.modules["csv"].__file__ != sys.modules["atlas_search.readers.tables"].__file__
+
+
+def test_json_that_python_refuses_is_reported(reads: Reads) -> None:
+    deep = '{"text": "x", "a": ' + "[" * 100_000 + "]" * 100_000 + "}\n"
+    long = '{"text": "x", "a": ' + "9" * 10_000 + "}\n"
+    first, second, last = texts(reads(deep + long + lines({"text": "last"}), "a.jsonl"))
+    assert first == "line 1: not read as JSON: it is nested too deeply"
+    assert second.startswith("line 2: not read as JSON: Exceeds the limit (4300 digits)")
+    assert last == "last"
+
+
+@pytest.mark.parametrize("depth", range(900, 1000, 7))
+def test_any_depth_is_read_or_reported(reads: Reads, depth: int) -> None:
+    (result,) = reads('{"text": "x", "a": ' + '{"b":' * depth + "1" + "}" * (depth + 1), "a.jsonl")
+    assert isinstance(result, Draft) or "nested too deeply" in result.reason
+
+
+def test_in_an_array_only_the_mended_record_is_remarked(reads: Reads) -> None:
+    mended, fine = reads(r'[{"text": "\uDFFF and \uDBFF"}, {"text": "fine"}]', "a.json")
+    assert mended == Draft(
+        "\ufffd and \ufffd", key="row-1", remark="lone surrogates replaced by U+FFFD: 2"
+    )
+    assert fine == Draft("fine", key="row-2")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("a.json", lines({"text": "one"}, {"text": "two"}), "not JSON: Extra data at line 2, "
+         "character 1; name it `.jsonl` if each line is a record"),
+        ("a.json", '[{"text": "one"},\n', "not JSON: Expecting value at line 2, character 1"),
+        ("a.json", "", "not JSON: Expecting value at character 1"),
+        ("a.json", "3", "the file: not a JSON object with named fields, but a number"),
+        ("a.jsonl", '[{"text": "one"}]\n',
+         "it begins with `[`: name it `.json` if it is one array of records"),
+    ],
+)  # fmt: skip
+def test_a_file_of_the_other_kind_is_reported_once(
+    reads: Reads, name: str, content: str, reason: str
+) -> None:
+    assert reads(content, name) == [Skipped(reason)]

@@ -1,1 +1,0 @@
-"""Reader models: how they read, what they need, and what the answer flow gets from them."""
