@@ -21,6 +21,7 @@ from atlas_search.building.document_ids import Changes
 from atlas_search.building.flow import BuildOptions, BuildReport, build
 from atlas_search.building.maintain import drop
 from atlas_search.building.sources import by_folder
+from atlas_search.building.workers import ReadingLimits
 from atlas_search.core.domain import Segment
 from atlas_search.core.errors import DamagedStore, SourceError
 from atlas_search.core.settings import Settings
@@ -286,7 +287,7 @@ def test_any_documents_come_back(documents: list[Draft], suffix: str) -> None:
         source = write_sources(root / "source", {"farm/a.txt": "", "sea/b.txt": ""})
         reader = DraftReader(tuple(documents))
         sources = by_folder([source], reader.suffixes, "")
-        options = BuildOptions("c", "txt", chunking(size=100, overlap=10))
+        options = BuildOptions("c", "txt", chunking(size=100, overlap=10), limits=ReadingLimits(0))
         build(root / "before" / "c", sources, reader, HashEmbedder(), options, silent)
         export_collection(root / "before" / "c", root / f"export{suffix}", silent)
         done = import_to(root / "after" / "c", root / f"export{suffix}")
@@ -298,6 +299,7 @@ class Enough(Exception):
     """All that is read has been read."""
 
 
+@pytest.mark.thorough
 def test_a_thousand_documents_pass_through_one_by_one(tmp_path: Path) -> None:
     """Memory follows the largest document, not their number."""
     texts = {f"d{number}": f"Number {number}. " + "wool" * 5000 for number in range(1000)}

@@ -77,6 +77,12 @@ def changed(built_twice: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
+def everything(built_twice: Path) -> dict[str, Any]:
+    """All that it tells."""
+    return all_of(built_twice)
+
+
+@pytest.fixture(scope="module")
 def whole(_sharing: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A collection of the same files that was written at once."""
     return build_whole(tmp_path_factory.mktemp("whole"), CHANGED)
@@ -216,9 +222,9 @@ def _lose(path: Path) -> None:
     ],
 )
 def test_damage_to_any_part_is_found_and_mended(
-    name: str, damage: Callable[[Path], None], changed: Path
+    name: str, damage: Callable[[Path], None], changed: Path, everything: dict[str, Any]
 ) -> None:
-    expected = all_of(changed)
+    expected = everything.copy()
     damage(next(live(changed).glob(name)))
     assert problems(changed)
     repair(changed, HashEmbedder(), silent)

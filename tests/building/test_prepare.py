@@ -43,9 +43,11 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedStore]:
     report = build_tiny(source, root / "c", HashEmbedder())
     remarks = {file.source: file.remarks[0] for file in report.files if file.remarks}
     assert remarks.pop("town/latin.txt").startswith("not UTF-8 at byte 3; it looks like cp1252")
-    assert remarks.pop("town/front2.txt").startswith("its front matter is not valid YAML")
-    assert remarks == {}
-    assert report.manifest.documents == len(files) - 1
+    assert remarks.keys() == {f"town/front{n}.txt" for n in range(3)}
+    assert {remark.partition(":")[0] for remark in remarks.values()} == {
+        "its front matter is not valid YAML"
+    }
+    assert report.manifest.documents == len(files) - 3
     opened = EmbeddedStore(root / "c")
     yield opened
     opened.close()
@@ -104,7 +106,7 @@ def test_the_fields_of_every_type_can_be_renamed(kind: str, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("rename", "title", "metadata"),
     [
-        ({}, "Wool.", {"date": 1950, "when": 1901}),
+        ({}, "Wool.", {"date": "1950", "when": 1901}),
         ({"written_by": "author"}, "Wool.", {"author": "A. Shepherd"}),  # written in any way
         ({"when": "date"}, "Wool.", {"date": "1901", "when": None}),
         ({"when": "date", "date": "when"}, "Wool.", {"date": "1901", "when": 1950}),

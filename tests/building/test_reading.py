@@ -122,18 +122,6 @@ def test_what_is_gone_is_gone_from_every_part(
     assert keyword_hits(folder, "sheep") == ["farm.sheep:0-16"]
 
 
-def test_new_words_and_vectors_replace_the_old_ones(
-    source: Path, folder: Path, hashes: HashEmbedder
-) -> None:
-    change(source, {"farm/cows.txt": "Cows give cream.\n"})
-    build_tiny(source, folder, hashes)
-    ids, vectors = index(folder)["farm"]
-    assert ids == ["farm.cows:0-16", "farm.sheep:0-16"]
-    assert np.allclose(vectors[0], hashes.embed_query("Cows give cream."), atol=1e-6)
-    assert keyword_hits(folder, "cream") == ["farm.cows:0-16"]
-    assert keyword_hits(folder, "milk") == []
-
-
 def test_front_matter_is_updated_without_embedding(
     source: Path, folder: Path, hashes: HashEmbedder
 ) -> None:
@@ -198,27 +186,20 @@ def test_a_moved_file_with_the_same_id_is_found_where_it_is_now(
     assert build_tiny(source, tmp_path / "c", hashes).read == 0
 
 
-def test_a_corpus_that_comes_back_is_not_embedded_again(
+def test_a_corpus_that_comes_back_is_embedded_only_if_no_version_has_it(
     source: Path, folder: Path, hashes: HashEmbedder
 ) -> None:
-    whole = contents(folder)
+    whole, trade = contents(folder), {"town/trade.txt": FARM["town/trade.txt"]}
     change(source, {"town/trade.txt": None})
     report = build_tiny(source, folder, hashes)
-    assert [corpus.id for corpus in report.manifest.corpora] == ["farm"]
-    assert list(index(folder)) == ["farm"]
-    change(source, {"town/trade.txt": FARM["town/trade.txt"]})
+    assert [corpus.id for corpus in report.manifest.corpora] == list(index(folder)) == ["farm"]
+    change(source, trade)
     assert build_tiny(source, folder, hashes).embedded == 0
     assert contents(folder) == whole
-
-
-def test_a_corpus_that_comes_back_late_is_embedded(
-    source: Path, folder: Path, hashes: HashEmbedder
-) -> None:
-    """Two versions stay on disk: that without the corpus, and one more without it."""
     change(source, {"town/trade.txt": None})
-    build_tiny(source, folder, hashes)
-    build_tiny(source, folder, hashes, force=True)
-    change(source, {"town/trade.txt": FARM["town/trade.txt"]})
+    for force in (False, True):  # two versions stay on disk
+        build_tiny(source, folder, hashes, force=force)
+    change(source, trade)
     assert build_tiny(source, folder, hashes).embedded == 1
 
 
@@ -252,7 +233,6 @@ def test_a_file_that_cannot_be_read_now_keeps_its_documents(
 def test_a_file_that_could_not_be_read_when_all_were_is_read_the_next_time(
     source: Path, folder: Path, hashes: HashEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-
     def away(self: TxtReader, path: Path, encoding: str) -> Iterator[Read]:
         if path.name == "cows.txt":
             raise OSError(errno.EIO, os.strerror(errno.EIO))
