@@ -1,7 +1,8 @@
 """Small collections: one to change and look after, one with passages beside its base, an export."""
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from numpy.typing import NDArray
 
 from atlas_search.building.backup import export_collection
 from atlas_search.building.document_ids import Changes
+from atlas_search.building.flow import BuildOptions
+from atlas_search.building.workers import ReadingLimits
 from atlas_search.cli.main import main
 from atlas_search.stores.manifest import Manifest
 from tests.building.damage import copy_collection
@@ -29,6 +32,15 @@ LETTERS = {
     "farm/twin.txt": "Cows give milk.\n",
     "town/trade.txt": "Merchants sell cloth – even “silk” 🐑.\n\fOn the second page they rest.\n",
 }
+
+
+@pytest.fixture(scope="module")
+def read_here() -> Iterator[None]:
+    """Builds of `tests.source_builds` read in this process: to start one takes longer."""
+    with pytest.MonkeyPatch.context() as patch:
+        here = partial(BuildOptions, limits=ReadingLimits(0))
+        patch.setattr("tests.source_builds.BuildOptions", here)
+        yield
 
 
 @pytest.fixture(scope="session")

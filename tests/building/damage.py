@@ -91,8 +91,8 @@ def chroma(change: Callable[[chromadb.Collection], object]) -> Damage:
 
 
 def swap_vectors(collection: chromadb.Collection) -> None:
-    found = collection.get(include=["embeddings"])
-    ids, vectors = found["ids"], found["embeddings"]
+    records = collection.get(include=["embeddings"])
+    ids, vectors = records["ids"], records["embeddings"]
     assert vectors is not None
     collection.update(ids=ids[:2], embeddings=[vectors[1], vectors[0]])
 

@@ -89,16 +89,18 @@ class Build:
     """A build at work."""
 
     def __init__(self, job: Job):
-        self._told, telling = _PROCESSES.Pipe(duplex=False)
-        self.process = _PROCESSES.Process(target=_work, args=(job, telling), daemon=True)
+        self._receiver, sender = _PROCESSES.Pipe(duplex=False)
+        self.process = _PROCESSES.Process(target=_work, args=(job, sender), daemon=True)
         self.process.start()
         self._halts = job.until is not None
-        telling.close()
+        sender.close()
 
     def reaches(self, stage: str, done: int = 0) -> bool:
         """Wait until so much of a stage is done; False if the build ends before."""
         try:
-            while (told := self._told.recv()) and not (told[0] == stage and told[1] >= done):
+            while (progress := self._receiver.recv()) and not (
+                progress[0] == stage and progress[1] >= done
+            ):
                 pass
         except EOFError:
             return False
@@ -118,8 +120,8 @@ class Build:
             os.kill(self.process.pid, signal.SIGCONT)
 
     def _is_halted(self) -> bool | None:
-        asked = ("ps", "-o", "state=", "-p", str(self.process.pid))
-        state = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
+        command = ("ps", "-o", "state=", "-p", str(self.process.pid))
+        state = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         return state.startswith("T") or None
 
     def works_for(self, seconds: float) -> bool:
@@ -136,16 +138,16 @@ class Build:
         """Wait for its end; the exit code."""
         self.process.join(FINISH_SECONDS)
         assert self.process.exitcode is not None, "the build hangs"
-        self._told.close()
+        self._receiver.close()
         return self.process.exitcode
 
 
-def finished(job: Job) -> None:
+def run_build(job: Job) -> None:
     """Build without interruption."""
     assert Build(job).finish() == 0
 
 
-def _work(job: Job, telling: Connection) -> None:
+def _work(job: Job, sender: Connection) -> None:
     atlas_search.building.vectorise.COMMIT_EVERY = BATCH
     if job.shares:
         change.WHOLE_UP_TO, change.RECENT_SHARE, change.REBUILD_SHARE = 0, 1.0, 1.0
@@ -156,7 +158,7 @@ def _work(job: Job, telling: Connection) -> None:
     halts = [job.until] if job.until else []
 
     def tell(stage: str, done: int, total: int) -> None:
-        telling.send((stage, done, total))
+        sender.send((stage, done, total))
         if halts and stage == halts[0][0] and done >= halts[0][1]:
             halts.clear()
             os.kill(os.getpid(), signal.SIGSTOP)

@@ -1,4 +1,4 @@
-"""What holds for the spans of any document, however it is cut."""
+"""Promises that hold for the spans of any document, however it is cut."""
 
 from bisect import bisect_right
 from itertools import pairwise

@@ -335,7 +335,7 @@ def test_a_title_that_is_no_text_is_damage(changed: Path) -> None:
 def test_documents_that_are_written_whole_are_read_whole_before(
     changed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is copied gets a new digest, which would be that of the damage."""
+    """A copy gets a new digest, which would be that of the damage."""
     rot(changed)
     with pytest.raises(DamagedStore, match="is not as it was written"):
         compact(changed, HashEmbedder(), silent)

@@ -22,6 +22,8 @@ from tests.source_builds import (
 from tests.source_files import write_chroma
 from tests.tiny import build_tiny, write_sources
 
+pytestmark = pytest.mark.usefixtures("read_here")
+
 
 def test_ids_and_vectors_of_chroma_are_kept_and_its_folder_is_not_touched(tmp_path: Path) -> None:
     records = {id_: f"Letter {number} of the harbour." for number, id_ in enumerate(ODD_IDS)}
@@ -155,13 +157,13 @@ def test_two_chroma_folders_are_both_read_or_refused(
 ) -> None:
     for folder, texts in records.items():
         write_chroma(tmp_path / folder, texts)
-    found = texts_or_refusal("chroma", tmp_path / "c", lambda: chroma_sources(tmp_path, *records))
-    assert found in ({"A letter.", "A reply."}, SourceError)
+    outcome = texts_or_refusal("chroma", tmp_path / "c", lambda: chroma_sources(tmp_path, *records))
+    assert outcome in ({"A letter.", "A reply."}, SourceError)
 
 
 @pytest.mark.parametrize("corpus", ["a", "z"])
 def test_an_id_that_a_kept_document_has_is_refused(tmp_path: Path, corpus: str) -> None:
-    """Whether what is new stands before or after what stays."""
+    """Either before or after all other passages."""
     id_ = "m.x:0-6"
     text = write_sources(tmp_path / "texts", {"m/x.txt": "First."})
     build_tiny(text, tmp_path / "c", HashEmbedder())

@@ -195,9 +195,10 @@ def test_equal_texts_are_embedded_once_and_share_a_vector(
 
 
 def test_texts_that_a_collection_beside_has_are_not_embedded_again(
-    folder: Path, tmp_path: Path, hashes: HashEmbedder
+    folder: Path, tmp_path: Path, hashes: HashEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By the same model, as they were written there; what is damaged is embedded."""
+    monkeypatch.setenv("READ_WORKERS", "0")
     source = write_sources(tmp_path / "other", {"a/x.txt": "Cows give milk.\n", "a/y.txt": "New."})
 
     def embedded(name: str, embedder: HashEmbedder, **options: bool) -> int:

@@ -27,7 +27,7 @@ from atlas_search.stores.verify import verify
 from atlas_search.stores.versions import EMBEDDINGS, ORDER, TOKENS, rollback, versions
 from tests.building.all_of import all_of
 from tests.building.damage import damaged, problems
-from tests.building.kill_build import BATCH, FINISH_SECONDS, Build, Job, die_before, finished
+from tests.building.kill_build import BATCH, FINISH_SECONDS, Build, Job, die_before, run_build
 from tests.hash_embedder import HashEmbedder
 from tests.servers import ATLAS, running, wait_for
 from tests.tiny import build_tiny, contents, index, live, silent
@@ -81,15 +81,15 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     for corpus, documents in (("farm", 10), ("town", 18), ("sea", 6), ("gone", 1)):
         for number in range(documents):
             _write(source / corpus / f"{number}.txt", random)
-    finished(Job(before, source, log))
+    run_build(Job(before, source, log))
     _write(source / "town" / "18.txt", random)
-    finished(Job(before, source, log))
+    run_build(Job(before, source, log))
     assert len(versions(before)) == 2
     _change(source, random)
     after = shutil.copytree(before, root / "after")
     log.unlink()
     started = monotonic()
-    finished(Job(after, source, log, DELAY))
+    run_build(Job(after, source, log, DELAY))
     seconds = monotonic() - started
     assert Manifest.read(after).vector_tombstones > 0  # else the index was built anew
     assert problems(before) == problems(after) == []
@@ -211,7 +211,7 @@ def files(version: Path) -> dict[str, bytes]:
 
 
 def leftovers(folder: Path) -> set[str]:
-    """What is in the folder besides the live version, the one before, and what belongs there."""
+    """All else than the live version, the one before, and the files that belong there."""
     kept = {manifest.version for manifest in versions(folder)[:2]}
     return {path.name for path in folder.iterdir()} - kept - {"manifest.json", ".build.lock", KEPT}
 
@@ -261,14 +261,14 @@ def test_a_build_killed_at_any_moment_goes_on_where_it_was(world: World, tmp_pat
 
 def test_a_first_build_that_is_killed_goes_on_too(world: World, tmp_path: Path) -> None:
     folder, log = tmp_path / "kept", tmp_path / "log"
-    finished(Job(tmp_path / "other", world.source, log))
+    run_build(Job(tmp_path / "other", world.source, log))
     for moment in STAGES:
         build = Build(Job(folder, world.source, log, until=moment))
         assert build.reaches(*moment)
         assert build.kill()
         with pytest.raises(MissingStore):
             Manifest.read(folder)
-    finished(Job(folder, world.source, log))
+    run_build(Job(folder, world.source, log))
     assert different(folder, everything(tmp_path / "other")) == []
     assert leftovers(folder) == set()
 
@@ -281,10 +281,10 @@ def test_whatever_change_to_the_folder_a_kill_prevents_every_version_is_whole(
     random = Random(3)
     for number in range(2):
         _write(source / "farm" / f"{number}.txt", random)
-        finished(Job(before, source, log))
+        run_build(Job(before, source, log))
     _write(source / "farm" / "0.txt", random)
     shutil.copytree(before, after)
-    finished(Job(after, source, log, shares=shares))
+    run_build(Job(after, source, log, shares=shares))
     assert (after / Manifest.read(after).version / ORDER).exists() == shares
     expected = everything(after)
     folder = shutil.copytree(before, tmp_path / "kept")
@@ -298,7 +298,7 @@ def test_whatever_change_to_the_folder_a_kill_prevents_every_version_is_whole(
                 whole[manifest.version] = files(folder / manifest.version)
             assert files(folder / manifest.version) == whole[manifest.version], fatal
         if not unchanged(folder, before):
-            finished(Job(folder, source, log, shares=shares))
+            run_build(Job(folder, source, log, shares=shares))
             assert different(folder, expected) == []
             assert leftovers(folder) == set(), fatal
             shutil.rmtree(folder)
@@ -309,7 +309,7 @@ def test_whatever_change_to_the_folder_a_kill_prevents_every_version_is_whole(
 def test_a_killed_build_that_shares_files_goes_on_too(world: World, tmp_path: Path) -> None:
     log, folder, after = (tmp_path / name for name in ("log", "kept", "after"))
     shutil.copytree(world.before, after)
-    finished(Job(after, world.source, log, shares=True))
+    run_build(Job(after, world.source, log, shares=True))
     assert (after / Manifest.read(after).version / ORDER).exists()
     shutil.copytree(world.before, folder)
     for moment in STAGES:
@@ -332,7 +332,7 @@ def test_after_a_kill_an_earlier_version_can_be_made_live(world: World, tmp_path
     assert build.kill()
     assert rollback(folder) == Manifest.read(folder) == older
     assert problems_of(folder, older) == []
-    finished(Job(folder, world.source, log))
+    run_build(Job(folder, world.source, log))
     assert different(folder, world.expected) == []
     assert versions(folder) == [Manifest.read(folder), older]
     assert leftovers(folder) == set()

@@ -117,7 +117,7 @@ def test_nothing_is_changed_while_a_build_runs(folder: Path, source: Path) -> No
     assert Manifest.read(folder).version == version
 
 
-def test_what_mends_a_copy_is_said_of_the_copy(folder: Path, source: Path, two: list[str]) -> None:
+def test_an_error_about_a_copy_names_the_copy(folder: Path, source: Path, two: list[str]) -> None:
     copy = shutil.copytree(folder, folder.parent / "other")
     cut_short(live(copy) / "records.sqlite")
     (source / "farm" / "new.txt").write_text("New.")

@@ -106,7 +106,7 @@ def test_a_report_counts_exactly_what_changed(
     assert again.changes.unchanged == expected.added + expected.changed + expected.unchanged
 
 
-def test_what_is_gone_is_gone_from_every_part(
+def test_a_removed_file_is_gone_from_every_part(
     source: Path, folder: Path, hashes: HashEmbedder
 ) -> None:
     assert keyword_hits(folder, "cow") == ["farm.cows:0-15"]
@@ -141,7 +141,7 @@ def test_an_edited_mapping_is_applied_without_embedding(
 ) -> None:
     mapping = source / "corpora.toml"
     text = '[[corpus]]\nid = "{id}"\nlabel = "{label}"\ninclude = ["**"]\nmetadata = {metadata}\n'
-    seen = []
+    steps = []
     for id_, label, metadata in (
         ("all_texts", "All texts", '{ jurisdiction = "US" }'),
         ("all_texts", "Every text", '{ jurisdiction = "US" }'),
@@ -155,8 +155,8 @@ def test_an_edited_mapping_is_applied_without_embedding(
         (corpus,) = store.corpora
         documents = len(store.scope({"jurisdiction": ("NZ",)}).documents)
         store.close()
-        seen.append((corpus.id, corpus.label, documents, report.embedded, str(report.changes)))
-    assert seen == [
+        steps.append((corpus.id, corpus.label, documents, report.embedded, str(report.changes)))
+    assert steps == [
         ("all_texts", "All texts", 0, 3, "3 added, 0 changed, 0 unchanged, 0 removed"),
         ("all_texts", "Every text", 0, 0, "0 added, 0 changed, 3 unchanged, 0 removed"),
         ("all_texts", "Every text", 3, 0, "0 added, 3 changed, 0 unchanged, 0 removed"),
@@ -405,7 +405,7 @@ def test_an_ended_build_goes_on_with_what_it_had_read(
 
 
 @pytest.mark.parametrize("force", [False, True], ids=["as before", "forced"])
-def test_what_was_kept_is_read_if_the_live_version_has_it_no_longer(
+def test_staged_records_are_read_again_if_the_live_version_has_them_no_longer(
     tmp_path: Path, begun: Path, force: bool
 ) -> None:
     folder = tmp_path / "c"

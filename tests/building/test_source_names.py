@@ -37,6 +37,9 @@ ODD_NAMES = {
 """Names of files, and what becomes of them in the ids of documents."""
 
 
+pytestmark = pytest.mark.usefixtures("read_here")
+
+
 @pytest.mark.parametrize("kind", SUFFIXES)
 def test_any_name_of_a_file_will_do(kind: str, tmp_path: Path) -> None:
     root = tmp_path / "sources"

@@ -118,6 +118,7 @@ EXPECTED: dict[str, dict[str, Expected]] = {
 }
 
 KINDS = sorted(COMMANDS)
+pytestmark = pytest.mark.usefixtures("read_here")
 assert set(KINDS) == {*EXPECTED, "files"}
 
 
@@ -146,7 +147,7 @@ STRUCTURAL = chunking("structural")
 
 @pytest.fixture(scope="module", params=KINDS)
 def built(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+    read_here: None, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Built]:
     kind = request.param
     root = tmp_path_factory.mktemp(kind)

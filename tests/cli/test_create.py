@@ -47,6 +47,7 @@ def create(
     capsys: pytest.CaptureFixture[str],
 ) -> Create:
     """Collections lie in `stores`; readable manifests in `create`."""
+    monkeypatch.setenv("READ_WORKERS", "0")  # to start a process takes longer than to read
     monkeypatch.setenv("CHROMA_PERSIST_DIRECTORY", str(tmp_path / "stores"))
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setattr("atlas_search.cli.create.checkout", lambda: tmp_path)
@@ -306,12 +307,12 @@ def test_the_arguments_are_kept_so_that_they_hold_from_any_folder(
 def test_a_mapping_in_the_source_is_found_and_another_can_be_given(
     farm: Path, create: Create, folder: Path
 ) -> None:
-    seen = []
-    for name, given in (("corpora.toml", []), ("mine.toml", ["--corpora", farm / "mine.toml"])):
+    corpora = []
+    for name, options in (("corpora.toml", []), ("mine.toml", ["--corpora", farm / "mine.toml"])):
         (farm / name).write_text(f'[[corpus]]\nid = "{name[:4]}"\ninclude = ["**/*.*"]\n')
-        create("files", farm, "--collection", "c", *given)
-        seen += [c.id for c in Manifest.read(folder).corpora]
-    assert seen == ["corp", "mine"]
+        create("files", farm, "--collection", "c", *options)
+        corpora += [c.id for c in Manifest.read(folder).corpora]
+    assert corpora == ["corp", "mine"]
 
 
 def test_one_corpus_goes_before_a_mapping_in_the_source(

@@ -76,14 +76,14 @@ def test_within_a_filter_changed_documents_are_found_and_no_others(
 def test_enough_changes_make_it_anew(tmp_path: Path, hashes: HashEmbedder, removed: int) -> None:
     """One change after the other, each with two documents that say something else."""
     build(tmp_path, hashes)
-    seen = []
+    tombstones = []
     for changed in range(2, 14, 2):
         folder = build(tmp_path, hashes, changed=changed, removed=removed)
         keys = Keys.read(live(folder) / KEYWORDS)
-        seen.append(keys.tombstones if keys else 0)
+        tombstones.append(keys.tombstones if keys else 0)
         assert len(keyword_hits(folder, "wool")) == MANY - changed - removed
-    assert 0 in seen
-    assert max(seen) <= REBUILD_SHARE * MANY
+    assert 0 in tombstones
+    assert max(tombstones) <= REBUILD_SHARE * MANY
     assert not problems(folder)
 
 

@@ -140,7 +140,9 @@ def test_a_score_is_a_share_of_what_the_best_would_have(tmp_path: Path) -> None:
     assert table.scores(*question).tolist() == pytest.approx([6 / 10, 4 / 10, 0])
 
 
-def test_what_no_other_leg_finds_is_found_in_each_corpus_alike(services: Services) -> None:
+def test_passages_that_no_other_leg_finds_are_found_in_each_corpus_alike(
+    services: Services,
+) -> None:
     result = Atlas(services).search("boat", k=4, explain=True)
     assert result.legs == ("dense", "lexical", "sparse")
     assert {c: of.sparse for c, of in result.per_corpus.items()} == {"farm": 1, "sea": 3}

@@ -47,7 +47,7 @@ def test_a_changed_index_finds_as_much_and_is_made_anew_after_enough_changes(
     tmp_path: Path, hashes: HashEmbedder
 ) -> None:
     folder, file = tmp_path / "c", "a/all.jsonl"
-    seen = []
+    tombstones = []
     for numbers, marked in (
         (range(MANY), range(0)),
         (range(MANY), range(100)),  # 100 replaced
@@ -58,9 +58,9 @@ def test_a_changed_index_finds_as_much_and_is_made_anew_after_enough_changes(
         source = write_sources(tmp_path / "s", {file: records(numbers, marked=marked)})
         build_tiny(source, folder, hashes, kind="jsonl")
         assert nearest_id(folder, hashes, "Text 500.") == "a.d0500:0-9"
-        seen.append(Manifest.read(folder).vector_tombstones)
-        assert seen[-1] != 200 or not problems(folder)
-    assert seen == [0, 100, 200, 0, 1]
+        tombstones.append(Manifest.read(folder).vector_tombstones)
+        assert tombstones[-1] != 200 or not problems(folder)
+    assert tombstones == [0, 100, 200, 0, 1]
     assert 200 <= REBUILD_SHARE * MANY < 250
 
 
@@ -192,7 +192,7 @@ def test_a_database_that_cannot_be_read_is_damage(large: Path, tmp_path: Path) -
 
 
 def _listed(folder: Path) -> list[int]:
-    """How many ids each database below a folder lists."""
+    """The number of ids that each database below a folder lists."""
     counts = []
     for path in folder.rglob(DATABASE):
         with closing(sqlite3.connect(path)) as database:
