@@ -18,17 +18,14 @@ from atlas_search.atlas import Atlas
 from atlas_search.building.backup import Imported, export_collection, import_collection
 from atlas_search.building.chunking import chunking
 from atlas_search.building.document_ids import Changes
-from atlas_search.building.flow import BuildOptions, BuildReport, build
+from atlas_search.building.flow import BuildOptions, build
 from atlas_search.building.maintain import drop
 from atlas_search.building.sources import by_folder
 from atlas_search.building.workers import ReadingLimits
 from atlas_search.core.domain import Segment
 from atlas_search.core.errors import DamagedStore, SourceError
-from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding import Embedder
-from atlas_search.providers.embedding_local import LocalEmbedder
 from atlas_search.readers import Draft
-from atlas_search.services import open_services
 from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.manifest import Calibration, Manifest
 from atlas_search.stores.versions import versions
@@ -44,13 +41,6 @@ from tests.tiny import (
     live,
     silent,
     write_sources,
-)
-
-QUESTIONS = (
-    "Who has a right to a lawyer?",
-    "What must a person be told before questioning?",
-    "freedom of speech in schools",
-    "Is segregation lawful?",
 )
 
 
@@ -79,23 +69,17 @@ def test_an_import_holds_all_that_was_exported(letters: Path, tmp_path: Path, na
     assert contents(folder) == contents(before)
     assert (all_vectors(folder) == all_vectors(before)).all()
     assert damaged(folder) == []
+    assert hits_of(folder) == hits_of(before)
+    assert all(hits_of(folder))
     names = sorted(path.name for path in folder.iterdir())
     assert names == sorted([".build.lock", done.manifest.version, "manifest.json"])
 
 
-def test_an_import_finds_the_same_passages_with_the_same_scores(
-    settings: Settings, demo: BuildReport, embedder: LocalEmbedder, tmp_path: Path
-) -> None:
-    export_collection(settings.collection_folder, tmp_path / "demo.zip", silent)
-    import_to(tmp_path / "stores" / "atlas_demo", tmp_path / "demo.zip", embedder)
-    moved = settings.model_copy(update={"chroma_persist_directory": tmp_path / "stores"})
-    passages = []
-    for each in (settings, moved):
-        with closing(Atlas(open_services(each, embedder))) as atlas:
-            results = [atlas.search(question) for question in QUESTIONS]
-            passages.append([[p.to_dict() for p in result.passages] for result in results])
-    assert passages[0] == passages[1]
-    assert all(passages[0])
+def hits_of(folder: Path) -> list[list[dict[str, Any]]]:
+    """The passages that searches find, with their scores."""
+    with Atlas.open(folder, embedder=HashEmbedder()) as atlas:
+        results = [atlas.search(question) for question in ("who gives milk?", "cloth and silk")]
+    return [[passage.to_dict() for passage in result.passages] for result in results]
 
 
 def test_a_build_after_an_import_reads_only_what_changed(letters: Path, tmp_path: Path) -> None:

@@ -38,10 +38,14 @@ def test_a_missing_collection_is_named_with_those_that_are_there(tmp_path: Path)
 @pytest.mark.parametrize(
     ("content", "error", "message"),
     [
-        ("", DamagedStore, ""),
-        ("[]", DamagedStore, ""),
-        ("{}", DamagedStore, ""),
-        (json.dumps({"schema_version": SCHEMA_VERSION}), DamagedStore, ""),
+        ("", DamagedStore, r"(?s)manifest\.json .*`atlas store repair"),
+        ("[]", DamagedStore, r"(?s)manifest\.json .*`atlas store repair"),
+        ("{}", DamagedStore, r"(?s)manifest\.json .*`atlas store repair"),
+        (
+            json.dumps({"schema_version": SCHEMA_VERSION}),
+            DamagedStore,
+            r"(?s)manifest\.json .*`atlas store repair",
+        ),
         ('{"schema_version": 2}', OutdatedStore, r"another version of Atlas.*`atlas create`"),
         ('{"schema_version": 4}', OutdatedStore, r"another version of Atlas.*`atlas create`"),
         ('{"schema_version": 3, "files": {}}', OutdatedStore, r"of Atlas.*`atlas create`"),

@@ -228,7 +228,8 @@ def test_known_cosines_are_not_worked_out_again(rows: NDArray[np.int64], edges: 
     assert compared == [row for row in rows.tolist() if row not in known]
 
 
-def test_a_passage_has_one_cosine_whichever_way_it_is_worked_out(store: EmbeddedStore) -> None:
+def test_a_passage_has_one_cosine_whichever_way_it_is_worked_out(large: Path) -> None:
+    store = EmbeddedStore(large.parents[1])
     every = np.arange(store.manifest.passages)
     vector = store.vectors(np.array([7]))[0]
     alone, after = Cosines(vector, store.vectors), Cosines(vector, store.vectors)
@@ -237,6 +238,7 @@ def test_a_passage_has_one_cosine_whichever_way_it_is_worked_out(store: Embedded
     for each in hits:
         own = after.of(np.sort(each.rows))[np.argsort(np.argsort(each.rows))]
         np.testing.assert_array_equal(own, each.scores)
+    store.close()
 
 
 def test_equal_vectors_have_equal_cosines_wherever_they_stand() -> None:
