@@ -22,6 +22,9 @@ from tests.building.damage import cut_short
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import build_tiny, live, silent, write_manifest
 
+REPAIR = r"(?s)manifest\.json .*`atlas store repair"
+CREATE = r"another version of Atlas.*`atlas create`"
+
 
 def test_a_missing_collection_is_named_with_those_that_are_there(tmp_path: Path) -> None:
     with pytest.raises(MissingStore) as alone:
@@ -38,17 +41,17 @@ def test_a_missing_collection_is_named_with_those_that_are_there(tmp_path: Path)
 @pytest.mark.parametrize(
     ("content", "error", "message"),
     [
-        ("", DamagedStore, r"(?s)manifest\.json .*`atlas store repair"),
-        ("[]", DamagedStore, r"(?s)manifest\.json .*`atlas store repair"),
-        ("{}", DamagedStore, r"(?s)manifest\.json .*`atlas store repair"),
+        ("", DamagedStore, REPAIR),
+        ("[]", DamagedStore, REPAIR),
+        ("{}", DamagedStore, REPAIR),
         (
             json.dumps({"schema_version": SCHEMA_VERSION}),
             DamagedStore,
-            r"(?s)manifest\.json .*`atlas store repair",
+            REPAIR,
         ),
-        ('{"schema_version": 2}', OutdatedStore, r"another version of Atlas.*`atlas create`"),
-        ('{"schema_version": 4}', OutdatedStore, r"another version of Atlas.*`atlas create`"),
-        ('{"schema_version": 3, "files": {}}', OutdatedStore, r"of Atlas.*`atlas create`"),
+        ('{"schema_version": 2}', OutdatedStore, CREATE),
+        ('{"schema_version": 4}', OutdatedStore, CREATE),
+        ('{"schema_version": 3, "files": {}}', OutdatedStore, CREATE),
     ],
 )
 def test_a_manifest_that_cannot_be_used_says_what_to_do(
