@@ -128,14 +128,14 @@ def test_a_caveat_cites_nothing_that_could_be_judged(both: Both) -> None:
 
 
 @pytest.mark.parametrize(
-    "settings", [{"verify": "citations"}, {"verify": "model", "llm_provider": "extractive"}]
+    "changes", [{"verify": "citations"}, {"verify": "model", "llm_provider": "extractive"}]
 )
 def test_without_the_setting_or_a_writing_model_no_judge_is_asked(
-    both: Both, settings: dict[str, object]
+    both: Both, changes: dict[str, object]
 ) -> None:
     services, server = both
     writes(server, both_said)
-    answer, _ = asked(services, LIBEL, **settings)
+    answer, _ = asked(services, LIBEL, **changes)
     assert answer.outcome.decision == "ANSWER"
     assert answer.support.verified_by == "citations"
     assert set(supports(answer)) == {""}
