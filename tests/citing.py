@@ -1,7 +1,5 @@
 """A passage with its text, and answers that cite it."""
 
-from hypothesis import strategies as st
-
 from atlas_search.answer.check.citations import Verification, verify
 from atlas_search.core.domain import Passage
 
@@ -43,56 +41,3 @@ def check(answer: str, citation_limit: int = 5) -> Verification:
 def quotes(verification: Verification) -> list[list[str]]:
     """The quotes of each sentence."""
     return [[c.quote for c in sentence.citations] for sentence in verification.sentences]
-
-
-PIECES = st.sampled_from(
-    [
-        *[
-            MARKER,
-            "[us.case p3]",
-            "[us.case s10(1)]",
-            "[us.case s1",
-            "[uk.no p1]",
-            "[uk.case p1",
-            "p1]",
-            "[",
-            "]",
-            "(",
-            ")",
-            "【",
-            "】",
-        ],
-        *[
-            "The sky is blue",
-            "Snow",
-            "snow",
-            "v",
-            "No",
-            "The passages do not say",
-            "1,932",
-            "\u0663",
-        ],
-        *[
-            ".",
-            "!",
-            "…",
-            ",",
-            ";",
-            ":",
-            " ",
-            "\n",
-            "-\n",
-            "- ",
-            "1. ",
-            "## ",
-            "**",
-            *["*", "\u00a0", "\x0b", "\u3000", "。", "([uk.case p1])"],
-            '"',
-            "“",
-            "”",
-            "'",
-        ],
-    ]
-)
-
-ANSWERS = st.lists(PIECES | st.text(max_size=3), max_size=30).map("".join)
