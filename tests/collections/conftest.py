@@ -1,3 +1,3 @@
-"""The old place of what tests of the page import; it is in `tests/server/test_collections.py`."""
+"""The old place of what tests of the page import; it is in `tests/server/conftest.py`."""
 
-from tests.server.test_collections import SEA as SEA
+from tests.server.conftest import SEA as SEA

@@ -13,6 +13,9 @@ from tests.hash_embedder import HashEmbedder
 from tests.server.two_corpora import two_corpora
 from tests.tiny import FARM, build_tiny, write_sources
 
+SEA = {"sea/fish.txt": "Fish give oil.\n", "sea/ships.txt": "Ships carry cloth.\n"}
+WOOD = {"wood/trees.txt": "Trees give timber.\n"}
+
 
 @pytest.fixture(scope="session")
 def parish(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Atlas]:
@@ -26,6 +29,16 @@ def farm_stores(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the collection `farm` of three documents, only to be read or copied."""
     root = tmp_path_factory.mktemp("farm")
     build_tiny(write_sources(root / "source", FARM), root / "stores" / "farm", HashEmbedder())
+    return root / "stores"
+
+
+@pytest.fixture(scope="session")
+def three_stores(farm_stores: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with `sea` and `wood` beside `farm`, only to be read or copied."""
+    root = tmp_path_factory.mktemp("three")
+    shutil.copytree(farm_stores, root / "stores")
+    for name, files in {"sea": SEA, "wood": WOOD}.items():
+        build_tiny(write_sources(root / name, files), root / "stores" / name, HashEmbedder())
     return root / "stores"
 
 

@@ -48,9 +48,9 @@ def listening(
 def connected(
     address: tuple[str, int], count: int, data: bytes = b"", source: str = "127.0.0.1"
 ) -> Iterator[Sequence[socket.socket]]:
-    """So many connections from one address, each of which has sent `data`."""
+    """Open so many connections from one address, and send `data` on each."""
     with ExitStack() as opened:
-        found = []
+        clients = []
         for _ in range(count):
             each = socket.create_connection(address, timeout=20, source_address=(source, 0))
             opened.enter_context(each)
@@ -59,25 +59,25 @@ def connected(
             except OSError:  # closed already
                 continue
             finally:
-                found.append(each)
-        yield found
+                clients.append(each)
+        yield clients
 
 
 def rest(connection: socket.socket) -> bytes:
-    """What comes until the other side closes."""
-    found = b""
+    """Read until the other side closes."""
+    received = b""
     while True:
         try:
             piece = connection.recv(65536)
         except ConnectionError:
-            return found
+            return received
         if not piece:
-            return found
-        found += piece
+            return received
+        received += piece
 
 
 def is_open(connection: socket.socket) -> bool:
-    """Whether the other side has not closed it; what it has sent is thrown away."""
+    """True while the other side has not closed it; its bytes are thrown away."""
     connection.setblocking(False)
     try:
         while connection.recv(65536):

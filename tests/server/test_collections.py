@@ -26,33 +26,22 @@ from atlas_search.server.serving import Serving
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.versions import RECORDS, lock
 from tests.hash_embedder import HashEmbedder
+from tests.server.conftest import SEA
 from tests.server.ingest.handing import ADMINISTRATOR, settings_for
 from tests.server.two_corpora import Signed
 from tests.servers import served as serving
-from tests.tiny import FARM, build_tiny, write_sources
+from tests.tiny import build_tiny, write_sources
 
-SEA = {"sea/fish.txt": "Fish give oil.\n", "sea/ships.txt": "Ships carry cloth.\n"}
-WOOD = {"wood/trees.txt": "Trees give timber.\n"}
 OIL = {"question": "Who gives oil?"}
 IN_SEA = OIL | {"collection": "sea"}
 PATIENCE = 30.0
 LONG_AGO = (1_000_000_000, 1_000_000_000)
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The collections `farm`, `sea` and `wood`, to be read or copied."""
-    root = tmp_path_factory.mktemp("collections")
-    for name, files in {"farm": FARM, "sea": SEA, "wood": WOOD}.items():
-        source = write_sources(root / "sources" / name, files)
-        build_tiny(source, root / "stores" / name, HashEmbedder())
-    return root
-
-
 @pytest.fixture
-def settings(built: Path, tmp_path: Path) -> Settings:
-    """Those of a server of `farm`, with `sea` beside it; `wood` is there, but not served."""
-    shutil.copytree(built, tmp_path, dirs_exist_ok=True)
+def settings(three_stores: Path, tmp_path: Path) -> Settings:
+    """Settings of a server of `farm`, with `sea` beside it; `wood` is there, but not served."""
+    shutil.copytree(three_stores, tmp_path / "stores")
     return settings_for(tmp_path, collections="farm, sea")
 
 
@@ -92,11 +81,11 @@ def client(served: ServedCollections) -> FlaskClient:
 
 
 @pytest.fixture(scope="module")
-def reader(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
+def reader(three_stores: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
     """A client of such a server whose collections stay as they are."""
     own = settings_for(
         tmp_path_factory.mktemp("reader"),
-        chroma_persist_directory=built / "stores",
+        chroma_persist_directory=three_stores,
         collections="farm, sea",
     )
     opened = ServedCollections(own, HashEmbedder())

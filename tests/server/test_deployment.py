@@ -20,10 +20,8 @@ from flask.testing import FlaskClient
 
 from atlas_search.cli.main import Commands
 from atlas_search.core.settings import Settings
-from tests.hash_embedder import HashEmbedder
 from tests.places import ROOT
 from tests.test_docs import table
-from tests.tiny import FARM, build_tiny, write_sources
 
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
@@ -35,10 +33,10 @@ OWN = {
     "CHROMA_PERSIST_DIRECTORY",
     "TARGETS_DIRECTORY",
 }
-"""What the container decides, whatever `.env` says: its own addresses and folders."""
+"""Addresses and folders of the container, whatever `.env` says."""
 
 PASSED_ON = {"ATLAS_ADDRESS", "PHOENIX_COLLECTOR_ENDPOINT", "PHOENIX_PUBLIC_URL"}
-"""What `.env` may say, with another default."""
+"""Left to `.env`, with another default."""
 
 OFFERED = {"ATLAS_ADDRESS", "ATLAS_PORT"}
 """Where the machine offers the container; settings too, but not for this."""
@@ -49,36 +47,38 @@ every_service = pytest.mark.parametrize("name", SERVICES)
 def stages() -> dict[str, list[tuple[str, str]]]:
     """The instructions of each stage of the Dockerfile, with what follows them."""
     text = re.sub(r"^#.*\n", "", (ROOT / "Dockerfile").read_text(), flags=re.MULTILINE)
-    found: dict[str, list[tuple[str, str]]] = {}
+    result: dict[str, list[tuple[str, str]]] = {}
     for line in filter(None, text.replace("\\\n", " ").splitlines()):
         instruction, _, rest = line.partition(" ")
         if instruction == "FROM":
-            current = found.setdefault(rest.split(" AS ")[1], [])
+            current = result.setdefault(rest.split(" AS ")[1], [])
         current.append((instruction, rest.strip()))
-    return found
+    return result
 
 
 STAGES = stages()
 
 
-def said(stage: str, instruction: str) -> list[str]:
+def instructions(stage: str, instruction: str) -> list[str]:
     return [rest for name, rest in STAGES[stage] if name == instruction]
 
 
 def environment(stage: str) -> dict[str, str]:
-    return dict(word.split("=", 1) for line in said(stage, "ENV") for word in shlex.split(line))
+    return dict(
+        word.split("=", 1) for line in instructions(stage, "ENV") for word in shlex.split(line)
+    )
 
 
 def default(value: object) -> str:
     """A value of the compose file where no variable is set."""
     text = str(value)
-    while (found := re.sub(r"\$\{\w+:-([^${}]*)\}", r"\1", text)) != text:
-        text = found
+    while (result := re.sub(r"\$\{\w+:-([^${}]*)\}", r"\1", text)) != text:
+        text = result
     return text
 
 
 def mounts(name: str) -> dict[str, str]:
-    """What is mounted by its place in the container: `volume` for one of Docker's, or a path."""
+    """Mounts by their place in the container: `volume` for one of Docker's, or a path."""
     pairs = [default(each).split(":") for each in SERVICES[name]["volumes"]]
     return {target: source for source, target, *_ in pairs}
 
@@ -108,7 +108,7 @@ def test_every_service_is_confined(name: str) -> None:
 def test_no_service_runs_as_root(name: str) -> None:
     service = SERVICES[name]
     if "build" in service:
-        assert said(service["build"]["target"], "USER") == ["10001:10001"]
+        assert instructions(service["build"]["target"], "USER") == ["10001:10001"]
     else:
         assert service["user"] == "10001:10001"
 
@@ -167,7 +167,7 @@ def test_what_is_written_lies_in_a_volume_or_in_memory() -> None:
     }
     for path in places.values():
         assert any(f"{path}/".startswith(f"{place}/") for place in written("atlas")), path
-    assert said("server", "VOLUME") == ["/app/data"]
+    assert instructions("server", "VOLUME") == ["/app/data"]
     phoenix = environment("phoenix")
     assert {phoenix["HOME"], phoenix["PHOENIX_WORKING_DIR"]} <= set(written("phoenix"))
     assert SERVICES["atlas"]["environment"]["TARGETS_DIRECTORY"] in mounts("atlas")
@@ -175,18 +175,18 @@ def test_what_is_written_lies_in_a_volume_or_in_memory() -> None:
 
 
 def test_build_tools_stay_behind() -> None:
-    assert not [line for line in said("server", "RUN") if "pip" in line or "apt" in line]
-    copied = said("server", "COPY")
+    assert not [line for line in instructions("server", "RUN") if "pip" in line or "apt" in line]
+    copied = instructions("server", "COPY")
     assert len(copied) == 2
     assert all(line.startswith("--from=install ") for line in copied)
-    assert "pip uninstall --yes pip" in said("install", "RUN")[-2]
+    assert "pip uninstall --yes pip" in instructions("install", "RUN")[-2]
 
 
 def test_all_that_is_copied_is_there_and_let_through() -> None:
     let_through = (ROOT / ".dockerignore").read_text().splitlines()
     assert let_through[1] == "*"
     for stage in STAGES:
-        for line in said(stage, "COPY"):
+        for line in instructions(stage, "COPY"):
             if line.startswith("--from"):
                 continue
             for source in line.split()[:-1]:
@@ -197,8 +197,8 @@ def test_all_that_is_copied_is_there_and_let_through() -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [json.loads(rest) for rest in said("server", "CMD")]
-    + [rest.split()[-3:] for rest in said("install", "RUN") if " atlas " in rest],
+    [json.loads(rest) for rest in instructions("server", "CMD")]
+    + [rest.split()[-3:] for rest in instructions("install", "RUN") if " atlas " in rest],
 )
 def test_the_commands_exist_with_their_options(words: list[str]) -> None:
     assert words[0] == "atlas"
@@ -210,7 +210,7 @@ def test_the_commands_exist_with_their_options(words: list[str]) -> None:
 
 
 def check_health(port: int) -> int:
-    (line,) = said("server", "HEALTHCHECK")
+    (line,) = instructions("server", "HEALTHCHECK")
     words = json.loads(line[line.index("[") :])
     code = words[2].replace("127.0.0.1:8000", f"127.0.0.1:{port}")
     assert (words[:2], code != words[2]) == (["python", "-c"], True)
@@ -218,16 +218,16 @@ def check_health(port: int) -> int:
 
 
 @pytest.fixture
-def forwarded(client: FlaskClient) -> Iterator[tuple[int, list[int]]]:
+def forwarded(farm_client: FlaskClient) -> Iterator[tuple[int, list[int]]]:
     """A port at which the application answers, and a list: of a status in it, that is sent."""
     statuses: list[int] = []
 
     class Forward(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            found = client.get(self.path)
-            self.send_response(statuses[-1] if statuses else found.status_code)
+            result = farm_client.get(self.path)
+            self.send_response(statuses[-1] if statuses else result.status_code)
             self.end_headers()
-            self.wfile.write(found.data)
+            self.wfile.write(result.data)
 
         def log_message(self, *_: object) -> None:
             """Say nothing."""
@@ -268,7 +268,7 @@ from tests.hash_embedder import HashEmbedder
 
 settings = Settings(
     chroma_persist_directory=own[0],
-    chroma_collection_name="c",
+    chroma_collection_name="farm",
     atlas_state_directory=own[0] + "/state",
 )
 serving = Serving(settings, HashEmbedder())
@@ -280,13 +280,13 @@ os._exit(0)
 """
 
 
-def test_the_server_writes_nothing_beside_its_stores(tmp_path: Path) -> None:
+@pytest.mark.thorough
+def test_the_server_writes_nothing_beside_its_stores(own_stores: Path, tmp_path: Path) -> None:
     """Nor its temporary files, as far as Python sees; for the rest the root is read-only."""
-    build_tiny(write_sources(tmp_path / "source", FARM), tmp_path / "stores" / "c", HashEmbedder())
     (tmp_path / "working").mkdir()
     (tmp_path / "temporary").mkdir()
     done = subprocess.run(
-        [sys.executable, "-B", "-c", WATCH, str(tmp_path / "stores")],
+        [sys.executable, "-B", "-c", WATCH, str(own_stores)],
         cwd=tmp_path / "working",
         env=os.environ
         | {"TMPDIR": str(tmp_path / "temporary"), "PYTHONPATH": os.pathsep.join(sys.path)},

@@ -26,13 +26,13 @@ WRITER = "LLM_PROVIDER=openai\nLLM_MODEL=gpt-4o-mini\n"
 
 
 class Away(HashEmbedder):
-    """A provider of vectors that does not answer once it is `away`; `asked` counts questions."""
+    """A provider of vectors that does not answer once it is `away`; `questions` counts."""
 
     away = False
-    asked = 0
+    questions = 0
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        self.asked += 1
+        self.questions += 1
         if self.away:
             raise EmbeddingUnavailable("The provider of vectors does not answer. Try again.")
         return super().embed_query(text)
@@ -171,11 +171,11 @@ def test_questions_that_cannot_be_embedded_make_it_unready(own: Settings) -> Non
         ready = readiness(client)
         assert (ready.status_code, ready.get_json()["title"]) == (503, "Embedding Unavailable")
         assert states(client)["embedder"] == "fault"
-        asked = embedder.asked
+        questions = embedder.questions
         for _ in range(5):
             client.get("/api/ready")
             client.get("/api/health")
-        assert embedder.asked == asked  # monitors do not use up the provider's requests
+        assert embedder.questions == questions  # monitors do not use up the provider's requests
 
 
 def test_a_phoenix_that_is_away_is_a_note_for_answers_go_on(own: Settings) -> None:

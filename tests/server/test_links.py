@@ -77,9 +77,9 @@ def test_what_is_harmless_stays_as_text_under_another_name() -> None:
     own = {"url": "shelf 2", "unlinked_url": "kept"}
     assert with_link(own).metadata == {"unlinked_url": "kept"}
     for name in ("script", "data", "file", "password", "control", "direction", "long"):
-        found = with_link({"url": ADDRESSES[name]})
-        assert found.metadata == {}, name
-        assert "swordfish" not in found.remark
+        result = with_link({"url": ADDRESSES[name]})
+        assert result.metadata == {}, name
+        assert "swordfish" not in result.remark
 
 
 def test_of_several_addresses_the_first_link_counts() -> None:
@@ -111,26 +111,26 @@ def urls_in(document: object) -> list[object]:
 
 def test_the_api_gives_no_other_address(client: FlaskClient) -> None:
     body = {"question": QUESTION, "k": 50}
-    found = client.post("/api/search", json=body | {"explain": True}).get_json()
+    result = client.post("/api/search", json=body | {"explain": True}).get_json()
     answered = client.post("/api/ask", json=body | {"include_context": True}).get_json()
-    ids = {passage["document_id"] for passage in found["passages"]}
+    ids = {passage["document_id"] for passage in result["passages"]}
     documents = [client.get(f"/api/documents/{id_}").get_json() for id_ in sorted(ids)]
-    passage = client.get(f"/api/passages/{found['passages'][0]['passage_id']}").get_json()
+    passage = client.get(f"/api/passages/{result['passages'][0]['passage_id']}").get_json()
     assert len(ids) >= 5
-    urls = urls_in([found, answered, documents, passage])
+    urls = urls_in([result, answered, documents, passage])
     assert GOOD in urls
     assert all(map(is_link, urls)), urls
 
 
 def test_the_python_front_door_gives_no_other_address(atlas: Atlas) -> None:
-    found = atlas.search(QUESTION, limit=50)
+    result = atlas.search(QUESTION, limit=50)
     answered = atlas.ask(QUESTION)
     documents = [
-        atlas.document(id_) for id_ in {p["document_id"] for p in found.to_dict()["passages"]}
+        atlas.document(id_) for id_ in {p["document_id"] for p in result.to_dict()["passages"]}
     ]
-    assert all(map(is_link, urls_in([found.to_dict(), answered.to_dict()])))
+    assert all(map(is_link, urls_in([result.to_dict(), answered.to_dict()])))
     assert all(map(is_link, urls_in([document.to_dict() for document in documents])))
-    for shown in (found._repr_html_(), answered._repr_html_()):
+    for shown in (result._repr_html_(), answered._repr_html_()):
         assert "<img" not in shown
         assert "<script" not in shown
         assert "javascript:" not in shown
@@ -149,8 +149,8 @@ def test_no_export_hands_on_another_address(format: Format, name: str) -> None:
 
 def test_an_answer_in_json_is_changed_only_in_its_addresses() -> None:
     document = answer(citation(url=GOOD), unknown={"url": 3, "kept": [{"url": "data:x"}]})
-    (found,) = json.loads(text("json", document))["answers"]
-    assert found == document | {"unknown": {"url": None, "kept": [{"url": None}]}}
+    (result,) = json.loads(text("json", document))["answers"]
+    assert result == document | {"unknown": {"url": None, "kept": [{"url": None}]}}
 
 
 def test_an_answer_of_any_depth_is_looked_through() -> None:
@@ -165,15 +165,15 @@ def test_an_answer_of_any_depth_is_looked_through() -> None:
 
 def test_the_terminal_obeys_no_source(client: FlaskClient) -> None:
     body = {"question": QUESTION, "k": 50}
-    found = client.post("/api/search", json=body).get_json()
+    result = client.post("/api/search", json=body).get_json()
     answered = client.post("/api/ask", json=body).get_json()
-    assert ESCAPE[0] in found["passages"][0]["text"]
+    assert ESCAPE[0] in result["passages"][0]["text"]
     console = Console(file=StringIO(), width=200)
-    print_passages(console, found, with_signals=True)
+    print_passages(console, result, with_signals=True)
     print_answer(console, answered)
     shown = console.file.getvalue()  # type: ignore[attr-defined]
     assert MARKUP in shown
-    for said in (shown, printable_json(found)):
-        assert not {*said} & {"\x1b", "\x07", "\x9b", "\u202e"}
-    assert json.loads(printable_json(found)) == found
+    for output in (shown, printable_json(result)):
+        assert not {*output} & {"\x1b", "\x07", "\x9b", "\u202e"}
+    assert json.loads(printable_json(result)) == result
     assert "javascript:" not in shown

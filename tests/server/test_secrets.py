@@ -69,22 +69,22 @@ def repeat_key(model: ChatServer) -> None:
     model.then(*[Reply(500, f"Authorization: Bearer {key}")] * 3)
 
 
-def ask_badly(found: Orchard) -> list[str]:
-    """What the server says to requests that fail in every way."""
+def ask_badly(trees: Orchard) -> list[str]:
+    """The answers of the server to requests that fail in every way."""
     texts = []
-    repeat_key(found.model)
-    while found.model.told:
-        texts.append(found.post("/api/ask", ASKED | {"target": "model"}).text)
-    texts.append(found.post("/api/ask/stream", ASKED | {"target": "model"}).text)
+    repeat_key(trees.model)
+    while trees.model.told:
+        texts.append(trees.post("/api/ask", ASKED | {"target": "model"}).text)
+    texts.append(trees.post("/api/ask/stream", ASKED | {"target": "model"}).text)
     for headers in (
         {"Authorization": f"Bearer {PASSWORD}"},
         {"Authorization": f"Basic {PASSWORD}"},
         {"X-Api-Key": PASSWORD, "Cookie": f"session={PASSWORD}"},
     ):
-        texts.append(found.post("/api/ask", ASKED, headers=headers).text)
-        texts.append(found.post("/api/cache/clear", {}, headers=headers).text)
-        texts.append(found.client.get("/api/health", headers=headers).text)
-        texts.append(found.client.get("/api/config", headers=headers).text)
+        texts.append(trees.post("/api/ask", ASKED, headers=headers).text)
+        texts.append(trees.post("/api/cache/clear", {}, headers=headers).text)
+        texts.append(trees.client.get("/api/health", headers=headers).text)
+        texts.append(trees.client.get("/api/config", headers=headers).text)
     return texts
 
 
@@ -112,11 +112,11 @@ def test_no_span_log_or_answer_holds_a_secret(
             built,
             **marked_settings(),
             phoenix_collector_endpoint=with_password(phoenix.address),
-        ) as found,
+        ) as trees,
     ):
-        texts = ask_badly(found)
-        spans = found.spans()
-        (_, headers), *_ = found.collector.requests
+        texts = ask_badly(trees)
+        spans = trees.spans()
+        (_, headers), *_ = trees.collector.requests
         assert headers["x-key"] == SECRETS["otel_exporter_otlp_headers"]
     assert spans
     assert not [span.kept for span in spans if MARK in span.kept]
@@ -133,32 +133,32 @@ def test_a_password_in_a_providers_address_is_told_to_nobody(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     away = with_password(f"http://127.0.0.1:{free_port()}")
-    with orchard(built, openai_base_url=f"{away}/v1", phoenix_public_url=away) as found:
-        texts = [found.post("/api/ask", ASKED | {"target": "model"}).text]
-        texts += [found.client.get(path).text for path in ("/api/health", "/api/config")]
-        assert found.spans()
-        assert MARK not in found.said()
+    with orchard(built, openai_base_url=f"{away}/v1", phoenix_public_url=away) as trees:
+        texts = [trees.post("/api/ask", ASKED | {"target": "model"}).text]
+        texts += [trees.client.get(path).text for path in ("/api/health", "/api/config")]
+        assert trees.spans()
+        assert MARK not in trees.said()
     assert not [text for text in texts if MARK in text]
     assert MARK not in caplog.text
 
 
 class Refusing:
     """Stands for every server that has an address: it answers with a status, and repeats the login.
-    `asked` are the first parts of the paths."""
+    `paths` are the first parts of the paths."""
 
     def __init__(self, status: int):
         self._status = f"{status} Said"
-        self.asked: set[str] = set()
+        self.paths: set[str] = set()
 
     def __call__(self, environ: dict[str, Any], start: Callable[..., Any]) -> list[bytes]:
         """Answer, as a WSGI application."""
         start(self._status, [("Content-Type", "application/json")])
-        self.asked.add(environ["PATH_INFO"].split("/")[1])
+        self.paths.add(environ["PATH_INFO"].split("/")[1])
         scheme, _, sent = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
         login = b64decode(sent) if scheme == "Basic" else LOGIN.encode()
-        told = environ if environ.get("CONTENT_TYPE") == "application/x-protobuf" else "Wrong:"
-        said = f"{told} {login!r} {b64encode(login)!r}"
-        return [json.dumps({"message": said}).encode()]
+        start_of = environ if environ.get("CONTENT_TYPE") == "application/x-protobuf" else "Wrong:"
+        content = f"{start_of} {login!r} {b64encode(login)!r}"
+        return [json.dumps({"message": content}).encode()]
 
 
 @contextmanager
@@ -171,13 +171,13 @@ def standing(server: Refusing, status: int) -> Iterator[str]:
         yield address
 
 
-def use_every_address(found: Orchard, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def use_every_address(trees: Orchard, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Ask what needs each provider, and let all be sent; what was said of it."""
-    texts = [found.post("/api/ask", ASKED | {"target": name}).text for name in ("model", "mistral")]
-    texts.append(found.post("/api/search", ASKED | {"target": "cohere"}).text)
-    texts += [found.client.get(path).text for path in ("/api/health", "/api/config")]
+    texts = [trees.post("/api/ask", ASKED | {"target": name}).text for name in ("model", "mistral")]
+    texts.append(trees.post("/api/search", ASKED | {"target": "cohere"}).text)
+    texts += [trees.client.get(path).text for path in ("/api/health", "/api/config")]
     monkeypatch.setattr("atlas_search.providers.mistral.QUERY_PATIENCE", 0.1)
-    settings = found.atlas.services.settings
+    settings = trees.atlas.services.settings
     embedder = open_embedder(settings.model_copy(update={"embedding_provider": "mistral"}))
     with pytest.raises(AtlasError) as failed:
         embedder.embed_query("What do sheep give?")
@@ -206,17 +206,17 @@ def test_the_password_of_no_address_is_told(
         (tmp_path / f"{name}.txt").write_text(text)
     server = Refusing(status)
     with collecting() as collector, standing(server, status) as address:
-        given = {name: f"{with_password(address)}/{name}" for name in ADDRESSES}
-        given[traces] = with_password(collector.address)
+        places = {name: f"{with_password(address)}/{name}" for name in ADDRESSES}
+        places[traces] = with_password(collector.address)
         if traces == "otel_exporter_otlp_endpoint":
-            del given["otel_exporter_otlp_traces_endpoint"]  # which would be preferred
-        with orchard(built, **marked_settings(), **given, targets_directory=tmp_path) as found:
-            texts = use_every_address(found, monkeypatch)
+            del places["otel_exporter_otlp_traces_endpoint"]  # which would be preferred
+        with orchard(built, **marked_settings(), **places, targets_directory=tmp_path) as trees:
+            texts = use_every_address(trees, monkeypatch)
         assert collector.spans
         (_, sent), *_ = collector.requests
         assert sent["authorization"].startswith(("Basic ", "Bearer "))
         unasked = {traces, "phoenix_public_url", "otel_exporter_otlp_endpoint"}
-        assert server.asked == ({*given} - unasked if status else set())
+        assert server.paths == ({*places} - unasked if status else set())
     assert not [span for span in collector.spans if MARK in span.kept]
     encoded = b64encode(LOGIN.encode()).decode()
     for secret in (MARK, encoded):
@@ -230,8 +230,8 @@ def test_a_login_that_a_provider_is_sent_is_in_no_log(
     caplog.set_level(logging.DEBUG)
     caplog.set_level(logging.DEBUG, "httpx2")  # of which commands show warnings alone
     with openai_server() as model:
-        with orchard(built, openai_base_url=with_password(model.address)) as found:
-            found.post("/api/ask", ASKED | {"target": "model"})
+        with orchard(built, openai_base_url=with_password(model.address)) as trees:
+            trees.post("/api/ask", ASKED | {"target": "model"})
         assert model.requests
     assert "HTTP Request: POST http://127.0.0.1" in caplog.text
     assert MARK not in caplog.text
@@ -244,17 +244,17 @@ def test_keys_of_callers_are_in_no_span_or_log(
     keys, log = tmp_path / "keys.json", tmp_path / "audit.jsonl"
     right = add_key(keys, "reader").text
     wrong = right[:-4] + "0000"
-    with orchard(built, api_keys_file=keys, audit_log=log) as found:
-        client = create_app(lambda: Atlas(found.atlas.services)).test_client()
+    with orchard(built, api_keys_file=keys, audit_log=log) as trees:
+        client = create_app(lambda: Atlas(trees.atlas.services)).test_client()
         for key, status in ((right, 200), (wrong, 401)):
             headers = {"Authorization": f"Bearer {key}"}
             sent = client.post("/api/ask", json=ASKED, headers=headers, buffered=True)
             assert sent.status_code == status
             assert key.rpartition("_")[2] not in sent.text
-        said = found.said()
+        content = trees.said()
     for key in (right, wrong):
         secret = key.rpartition("_")[2]
-        assert secret not in said
+        assert secret not in content
         assert secret not in caplog.text
         assert secret not in log.read_text()
 
@@ -279,6 +279,7 @@ def test_settings_that_are_refused_repeat_no_secret() -> None:
         assert MARK not in str(refused.value.__cause__)
 
 
+@pytest.mark.thorough
 def test_a_server_prints_no_secret(tmp_path: Path) -> None:
     with settings_without_model(tmp_path) as own, collecting(500) as collector:
         targets = tmp_path / "targets"
@@ -303,8 +304,10 @@ def test_a_server_prints_no_secret(tmp_path: Path) -> None:
                 headers = {"Authorization": f"Bearer {PASSWORD}"}
                 for _ in range(3):
                     body = {"question": "What do sheep give?"}
-                    said = httpx2.post(f"{address}/api/ask", json=body, headers=headers, timeout=60)
-                    assert MARK not in said.text
+                    content = httpx2.post(
+                        f"{address}/api/ask", json=body, headers=headers, timeout=60
+                    )
+                    assert MARK not in content.text
                 collector.wait_for_requests(1)
                 assert server.stop() == 0
             assert KEY not in "\n".join(server.lines)

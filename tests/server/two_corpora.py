@@ -89,7 +89,7 @@ class Signed:
 
 
 def guard(atlas: Atlas, keys_file: Path | None, **settings: object) -> Atlas:
-    """The same collection with a file of keys, and other settings."""
+    """Give the collection a file of keys, and other settings."""
     services = atlas.services
     own = {"api_keys_file": keys_file, "atlas_admin_token": SecretStr(TOKEN)}
     state = services.settings.chroma_persist_directory.parent / "state"

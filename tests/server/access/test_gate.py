@@ -1,4 +1,4 @@
-"""Who is let in, to what, whose answers are whose, and what the audit log keeps of it."""
+"""Rules of every route, owners of answers, and the audit log."""
 
 import json
 import threading

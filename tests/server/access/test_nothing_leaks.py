@@ -446,12 +446,12 @@ def _settled_line(line: str) -> object:
     return CHANGING_TEXT.sub("", line)
 
 
-def _settled(found: object) -> object:
-    if isinstance(found, dict):
+def _settled(value_of: object) -> object:
+    if isinstance(value_of, dict):
         # the scores of the keyword index weigh words by the whole collection
-        index = {"score"} if found.keys() == {"rank", "score"} else set()
-        kept = {name: _settled(of) for name, of in found.items() if name not in CHANGING}
+        index = {"score"} if value_of.keys() == {"rank", "score"} else set()
+        kept = {name: _settled(of) for name, of in value_of.items() if name not in CHANGING}
         return {name: of for name, of in kept.items() if name not in index}
-    if isinstance(found, str):
-        return CHANGING_TEXT.sub("", found)
-    return [_settled(item) for item in found] if isinstance(found, list) else found
+    if isinstance(value_of, str):
+        return CHANGING_TEXT.sub("", value_of)
+    return [_settled(item) for item in value_of] if isinstance(value_of, list) else value_of

@@ -14,7 +14,7 @@ from atlas_search.services import Services
 
 EVIL = "https://evil.example"
 WIKI = "https://wiki.example.org"
-QUESTION = '{"question": "Can a local authority sue a newspaper for libel?"}'
+QUESTION = '{"question": "Who gives wool?"}'
 
 
 def client_with(services: Services, **changes: str) -> FlaskClient:
@@ -29,7 +29,14 @@ def app_with(services: Services, **changes: str) -> OpenAPI:
     return create_app(lambda: changed)
 
 
-# bodies
+@pytest.fixture(scope="module")
+def client(farm_client: FlaskClient) -> FlaskClient:
+    return farm_client
+
+
+@pytest.fixture(scope="module")
+def services(farm: Atlas) -> Services:
+    return farm.services
 
 
 @pytest.mark.parametrize(
@@ -61,45 +68,6 @@ def test_a_route_that_reads_no_body_takes_none_of_another_kind(client: FlaskClie
     assert client.post("/api/cache/clear", **sent).status_code in (403, 415)
     assert client.delete("/api/ask/none", **sent).status_code == 415
     assert client.delete("/api/ask/none").status_code == 404
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        '["question"]',
-        '"{\\"question\\": \\"Who may sue?\\"}"',
-        '{"question": "Who may sue?", "filters": {"year": NaN}}',
-        '{"question": "Who may sue?", "filters": {"year": 1e999}}',
-    ],
-)
-def test_a_body_that_is_no_json_object_is_refused(client: FlaskClient, body: str) -> None:
-    response = client.post("/api/search", data=body, content_type="application/json")
-    assert response.status_code == 400
-    assert "Send a JSON object" in response.get_json()["detail"]
-
-
-@pytest.mark.parametrize(
-    "fields", [{"k": "5"}, {"k": True}, {"fuzzy": "yes"}, {"as_of": 0}, {"as_of": "20240531"}]
-)
-def test_a_value_of_another_type_is_not_made_to_fit(
-    client: FlaskClient, fields: dict[str, object]
-) -> None:
-    response = client.post("/api/search", json={"question": "Who may sue for libel?"} | fields)
-    assert response.status_code == 400
-
-
-def test_a_whole_number_may_have_a_point(client: FlaskClient) -> None:
-    body = '{"question": "Who may sue for libel?", "k": 3.0, "as_of": "2024-05-31"}'
-    found = client.post("/api/search", data=body, content_type="application/json")
-    assert len(found.get_json()["passages"]) == 3
-
-
-def test_the_stream_is_no_answers_id(client: FlaskClient) -> None:
-    assert client.get("/api/ask/stream").status_code == 405
-    assert client.get("/api/ask/stream").headers["Allow"] == "OPTIONS, POST"
-
-
-# names
 
 
 @pytest.mark.parametrize("path", ["/", "/static/app.js", "/api/corpora", "/api/live", "/nothing"])
@@ -163,9 +131,6 @@ def test_a_server_that_listens_everywhere_has_every_address_but_not_every_name(
     client = client_with(services, atlas_host=everywhere)
     for host, status in (("10.1.2.3:8000", 200), ("[fe80::1]", 200), ("evil.test", 421)):
         assert client.get("/api/live", headers={"Host": host}).status_code == status, host
-
-
-# origins
 
 
 @pytest.mark.parametrize(
@@ -233,40 +198,6 @@ def test_behind_a_proxy_the_public_address_is_the_own_origin(services: Services)
     assert client.get("/api/config", headers=headers).status_code == 200
 
 
-def test_an_allowed_origin_asks_and_reads(services: Services) -> None:
-    client = client_with(services, atlas_allowed_origins=f"https://other.example, {WIKI}")
-    headers = {"Origin": WIKI, "Sec-Fetch-Site": "cross-site"}
-    asked = client.post(
-        "/api/search", data=QUESTION, headers=headers | {"Content-Type": "application/json"}
-    )
-    assert asked.status_code == 200
-    assert asked.headers["Access-Control-Allow-Origin"] == WIKI
-    assert "Retry-After" in asked.headers["Access-Control-Expose-Headers"]
-    assert "Origin" in asked.headers["Vary"]
-    refused = client.get("/api/passages/none", headers=headers)
-    assert refused.status_code == 404
-    assert refused.headers["Access-Control-Allow-Origin"] == WIKI
-    assert client.get("/api/config", headers={"Origin": EVIL}).status_code == 403
-    assert client.get("/api/config").headers["Vary"] == "Origin"
-
-
-def test_the_preflight_of_an_allowed_origin_is_answered(services: Services) -> None:
-    client = client_with(services, atlas_allowed_origins=WIKI)
-    wanted = {
-        "Access-Control-Request-Method": "PUT",
-        "Access-Control-Request-Headers": "authorization,content-type",
-    }
-    answered = client.options("/api/config/reranker", headers={"Origin": WIKI} | wanted)
-    assert answered.status_code == 204
-    assert answered.headers["Access-Control-Allow-Origin"] == WIKI
-    assert "PUT" in answered.headers["Access-Control-Allow-Methods"]
-    assert "Content-Type" in answered.headers["Access-Control-Allow-Headers"]
-    assert "Access-Control-Allow-Credentials" not in answered.headers
-    refused = client.options("/api/config/reranker", headers={"Origin": EVIL} | wanted)
-    assert refused.status_code == 403
-    assert "Access-Control-Allow-Origin" not in refused.headers
-
-
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -282,3 +213,34 @@ def test_the_preflight_of_an_allowed_origin_is_answered(services: Services) -> N
 def test_what_is_no_host_or_origin_is_no_setting(name: str, value: str) -> None:
     with pytest.raises(ValidationError, match=r"is no (host|origin)"):
         Settings(**{name: value})
+
+
+def test_an_allowed_origin_asks_and_reads(services: Services) -> None:
+    client = client_with(services, atlas_allowed_origins=f"https://other.example, {WIKI}")
+    headers = {"Origin": WIKI, "Sec-Fetch-Site": "cross-site"}
+    answer = client.post(
+        "/api/search", data=QUESTION, headers=headers | {"Content-Type": "application/json"}
+    )
+    assert answer.status_code == 200
+    assert answer.headers["Access-Control-Allow-Origin"] == WIKI
+    assert "Retry-After" in answer.headers["Access-Control-Expose-Headers"]
+    assert "Origin" in answer.headers["Vary"]
+    refusal = client.get("/api/passages/none", headers=headers)
+    assert refusal.status_code == 404
+    assert refusal.headers["Access-Control-Allow-Origin"] == WIKI
+    assert client.get("/api/config", headers={"Origin": EVIL}).status_code == 403
+    assert client.get("/api/config").headers["Vary"] == "Origin"
+    method = {
+        "Access-Control-Request-Method": "PUT",
+        "Access-Control-Request-Headers": "authorization,content-type",
+    }
+    preflight = client.options("/api/config/reranker", headers={"Origin": WIKI} | method)
+    assert preflight.status_code == 204
+    assert preflight.headers["Access-Control-Allow-Origin"] == WIKI
+    assert "PUT" in preflight.headers["Access-Control-Allow-Methods"]
+    for header in ("Content-Type", "Atlas-Collection"):
+        assert header in preflight.headers["Access-Control-Allow-Headers"]
+    assert "Access-Control-Allow-Credentials" not in preflight.headers
+    refusal = client.options("/api/config/reranker", headers={"Origin": EVIL} | method)
+    assert refusal.status_code == 403
+    assert "Access-Control-Allow-Origin" not in refusal.headers

@@ -1,4 +1,4 @@
-"""How much a key or an address may take, and the links to answers that it may give away."""
+"""Limits of a key or an address, and the links to answers that it may give away."""
 
 import json
 from collections.abc import Callable
@@ -22,7 +22,7 @@ from atlas_search.server.problems import problem_of
 from tests.chat_server import KEY
 from tests.hash_embedder import HashEmbedder
 from tests.openai_server import openai_server
-from tests.server.two_corpora import COLLECTION, QUESTION, TOKEN, Signed, client_of, two_corpora
+from tests.server.two_corpora import COLLECTION, QUESTION, TOKEN, Signed, client_of
 
 TODAY = date(2026, 5, 1)
 ASKED = {"question": QUESTION}
@@ -177,7 +177,9 @@ def test_a_stream_holds_its_place_until_it_is_closed(
     assert signed.post("/api/ask/stream", ASKED, buffered=True).status_code == 200
 
 
-def test_a_key_that_has_spent_its_day_asks_no_more_models(keys_file: Path, tmp_path: Path) -> None:
+def test_a_key_that_has_spent_its_day_asks_no_more_models(
+    parish: Atlas, keys_file: Path, tmp_path: Path
+) -> None:
     targets = tmp_path / "models"
     targets.mkdir()
     (targets / "model.txt").write_text(
@@ -187,7 +189,8 @@ def test_a_key_that_has_spent_its_day_asks_no_more_models(keys_file: Path, tmp_p
     options = {"targets_directory": targets, "test_target": "model", "query_cache_enabled": False}
     with openai_server() as model:
         options |= {"openai_base_url": model.address, "openai_api_key": KEY}
-        with two_corpora(tmp_path, HashEmbedder(), **options) as opened:
+        folder = parish.services.settings.collection_folder
+        with Atlas.open(folder, embedder=HashEmbedder(), **options) as opened:
             signed = keyed(opened, keys_file, tmp_path / "spent", cost_per_day=1)
             answer = signed.post("/api/ask", ASKED, buffered=True).get_json()
             assert answer["usage"]["cost"] > 1

@@ -55,10 +55,10 @@ class PhoenixServer:
         """A span has arrived, with these documents."""
         self.spans[span_id] = list(documents)
 
-    def said(self, voter_count: int = 1) -> dict[str, dict]:
+    def results(self, voter_count: int = 1) -> dict[str, dict]:
         """The results by name, of one voter."""
         assert len({identifier for _, _, identifier in self.annotations}) <= voter_count
-        return {name: found["result"] for (name, _, _), found in self.annotations.items()}
+        return {name: marks["result"] for (name, _, _), marks in self.annotations.items()}
 
     def wait_for_requests(self, count: int) -> None:
         """Wait until so many have come in all."""
@@ -96,19 +96,19 @@ class PhoenixServer:
         assert (method, path) == ("GET", f"{PROJECT}/spans")
         return 200, {"data": [_span(span_id, ids) for span_id, ids in self.spans.items()]}
 
-    def _annotate(self, given: list[dict]) -> tuple[int, object]:
-        if any(one["span_id"] not in self.spans for one in given):
+    def _annotate(self, entries: list[dict]) -> tuple[int, object]:
+        if any(one["span_id"] not in self.spans for one in entries):
             return 404, {"detail": "Spans do not exist."}
-        for one in given:
+        for one in entries:
             self.annotations[one["name"], one["span_id"], one["identifier"]] = one
         return 200, {"data": []}
 
-    def _annotate_documents(self, given: list[dict]) -> tuple[int, object]:
-        for one in given:
+    def _annotate_documents(self, entries: list[dict]) -> tuple[int, object]:
+        for one in entries:
             assert one.get("identifier", "") == ""
             if one["document_position"] not in range(len(self.spans[one["span_id"]])):
                 return 422, {"detail": "Out of bounds."}
-        for one in given:
+        for one in entries:
             self.documents[one["name"], one["span_id"], one["document_position"]] = one
         return 200, {"data": []}
 
@@ -171,8 +171,8 @@ def sending(state: Path, address: str, **changed: object) -> Iterator[Feedback]:
         feedback.close()
 
 
-def vote(feedback: Feedback, voter: str = "anna", **said: object) -> None:
-    feedback.change("", "q1", voter, lambda _, before: before.model_copy(update=said))
+def vote(feedback: Feedback, voter: str = "anna", **results: object) -> None:
+    feedback.change("", "q1", voter, lambda _, before: before.model_copy(update=results))
 
 
 def wait_until_sent(feedback: Feedback, voter: str = "anna") -> None:
@@ -191,7 +191,7 @@ def test_a_vote_is_one_annotation_for_each_thing_said(
         feedback.note(traced, "")
         vote(feedback, thumb="up", scores={"clarity": 4}, tags=["a", "b"], comment="Good.")
         wait_until_sent(feedback)
-    assert phoenix.said() == {
+    assert phoenix.results() == {
         "thumbs": {"label": "up", "score": 1.0},
         "clarity": {"score": 4.0},
         "tags": {"label": "a, b"},
@@ -295,7 +295,7 @@ def test_a_span_that_comes_after_the_vote_gets_it(
         assert not feedback.rating("", "q1", "anna").sent
         phoenix.know(SPAN)
         wait_until_sent(feedback)
-    assert phoenix.said()["thumbs"]["label"] == "up"
+    assert phoenix.results()["thumbs"]["label"] == "up"
 
 
 def test_a_vote_on_a_span_that_never_comes_holds_up_no_other(
@@ -386,7 +386,7 @@ def test_what_is_voted_without_phoenix_is_sent_after_a_restart(traced: Answer, s
         phoenix.know(SPAN)
         with sending(state, phoenix.address) as later:
             wait_until_sent(later)
-        assert phoenix.said()["thumbs"]["label"] == "down"
+        assert phoenix.results()["thumbs"]["label"] == "down"
         assert phoenix.requests == ["POST /v1/span_annotations"]
 
 
@@ -400,7 +400,7 @@ def test_a_withdrawal_without_phoenix_is_made_up_for_after_a_restart(
         wait_until_sent(feedback)
     with sending(state, f"http://127.0.0.1:{free_port()}") as feedback:
         feedback.change("", "q1", "anna", lambda *_: Vote())
-    assert phoenix.said()["thumbs"]["label"] == "up"
+    assert phoenix.results()["thumbs"]["label"] == "up"
     with sending(state, phoenix.address):
         wait_until(lambda: not phoenix.annotations, "the withdrawal")
 
@@ -453,7 +453,7 @@ def test_neither_a_vote_nor_the_end_waits_for_a_phoenix_that_hangs(
     phoenix.hold.set()
     with sending(state, phoenix.address) as later:
         wait_until_sent(later)
-    assert phoenix.said()["thumbs"]["label"] == "down"
+    assert phoenix.results()["thumbs"]["label"] == "down"
 
 
 def test_a_request_that_phoenix_refuses_is_said_once_and_holds_up_no_other(
@@ -490,7 +490,7 @@ def test_comment_and_tags_stay_here_where_traces_hold_no_texts(
         vote(feedback, thumb="up", comment="Of Anna.", tags=["Anna"], scores={"clarity": 1})
         wait_until_sent(feedback)
         assert feedback.rating("", "q1", "anna").vote.comment == "Of Anna."
-    assert set(phoenix.said()) == {"thumbs", "clarity"}
+    assert set(phoenix.results()) == {"thumbs", "clarity"}
 
 
 def test_comment_and_tags_are_redacted_as_traces_are(
@@ -501,9 +501,9 @@ def test_comment_and_tags_are_redacted_as_traces_are(
         feedback.note(traced, "")
         vote(feedback, comment="Ask anna@example.org.", tags=["of anna@example.org"])
         wait_until_sent(feedback)
-    said = phoenix.said()
-    assert "Ask" in said["comment"]["explanation"]
-    assert "anna@example.org" not in str(said)
+    results = phoenix.results()
+    assert "Ask" in results["comment"]["explanation"]
+    assert "anna@example.org" not in str(results)
 
 
 def test_a_phoenix_that_asks_for_a_key_gets_it(
@@ -546,10 +546,12 @@ def test_who_votes_on_two_citations_of_a_passage_is_one_voter(citing_twice: Rate
         "cleo": {1: YES, 2: NO},
         "dora": {1: NO},
     }
-    votes = [Standing(who, Vote(citations=given), frozenset()) for who, given in votes_of.items()]
+    votes = [
+        Standing(who, Vote(citations=entries), frozenset()) for who, entries in votes_of.items()
+    ]
     place = {citing_twice.citations[0].passage_id: (SPAN, 0)}
-    found = document_annotations(citing_twice, votes, place)
-    assert found[DocumentMark(SUPPORT, SPAN, 0)]["result"] == {
+    marks = document_annotations(citing_twice, votes, place)
+    assert marks[DocumentMark(SUPPORT, SPAN, 0)]["result"] == {
         "label": "mixed",
         "score": 0.5,
         "explanation": "2 of 4: supports",

@@ -1,4 +1,4 @@
-"""What readers say becomes labels that the evaluation reads."""
+"""Ratings of readers become labels that the evaluation reads."""
 
 import csv
 import io
@@ -63,14 +63,14 @@ def declined(**changed: object) -> RatedAnswer:
 
 def only(*votes: tuple[RatedAnswer, Vote]) -> Label | dict:
     """The label that the votes make, or why they make none."""
-    found = labels_of(
+    export = labels_of(
         [AnswerRating(answer, f"v{n}", vote) for n, (answer, vote) in enumerate(votes)]
     )
-    if found.labels:
-        assert not found.left_out
-        (label,) = found.labels
+    if export.labels:
+        assert not export.left_out
+        (label,) = export.labels
         return label
-    return dict(found.left_out)
+    return dict(export.left_out)
 
 
 def gold_of(label: Label | dict) -> tuple[Sequence[str], tuple[str, ...], bool]:

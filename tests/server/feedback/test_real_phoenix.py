@@ -30,16 +30,16 @@ def answer(server: str) -> dict:
     return httpx2.post(f"{server}/api/ask", json=body, timeout=60).json()
 
 
-def rate(server: str, answer: dict, user: str, **said: object) -> dict:
-    body = {"qa_id": answer["qa_id"], "user_id": user, **said}
+def rate(server: str, answer: dict, user: str, **rating: object) -> dict:
+    body = {"qa_id": answer["qa_id"], "user_id": user, **rating}
     response = httpx2.post(f"{server}/api/feedback", json=body, timeout=30)
     assert response.status_code == 200, response.text
     return response.json()
 
 
 def is_sent(server: str, answer: dict, user: str) -> bool:
-    found = httpx2.get(f"{server}/api/feedback/{answer['qa_id']}", params={"user_id": user})
-    return bool(found.json()["sent"])
+    results = httpx2.get(f"{server}/api/feedback/{answer['qa_id']}", params={"user_id": user})
+    return bool(results.json()["sent"])
 
 
 def wait_until_sent(server: str, answer: dict, user: str, seconds: float = 60) -> None:
@@ -54,12 +54,12 @@ def withdraw(server: str, answer: dict, user: str) -> None:
 def annotations(phoenix: str, answer: dict) -> dict[tuple[str, str], dict]:
     """The results on the root span by user and name."""
     query = {"span_ids": answer["span_id"], "limit": 100}
-    found = httpx2.get(f"{phoenix}{PROJECT}/span_annotations", params=query)
+    results = httpx2.get(f"{phoenix}{PROJECT}/span_annotations", params=query)
     return {
         (one["metadata"]["user_id"], one["name"]): {
             field: value for field, value in one["result"].items() if value is not None
         }
-        for one in found.json()["data"]
+        for one in results.json()["data"]
     }
 
 
@@ -67,8 +67,8 @@ def wait_for_annotations(
     phoenix: str, answer: dict, expected: Callable[[dict], bool]
 ) -> dict[tuple[str, str], dict]:
     def arrived() -> dict | None:
-        found = annotations(phoenix, answer)
-        return found if expected(found) else None
+        results = annotations(phoenix, answer)
+        return results if expected(results) else None
 
     return wait_for(arrived, 120, "the annotations")
 
@@ -81,8 +81,8 @@ def test_a_vote_appears_on_the_root_span_is_changed_and_withdrawn(
     rate(server, answer, "bert", thumb="up", comment="ΐ 😀 <b>\n" + "x" * 3990)
     wait_until_sent(server, answer, "anna")
     wait_until_sent(server, answer, "bert")
-    found = annotations(phoenix, answer)
-    assert found == {
+    results = annotations(phoenix, answer)
+    assert results == {
         ("anna", "thumbs"): {"label": "up", "score": 1.0},
         ("anna", "clarity"): {"score": 4.0},
         ("anna", "tags"): {"label": "a"},
@@ -102,7 +102,7 @@ def test_a_vote_appears_on_the_root_span_is_changed_and_withdrawn(
     assert len(changed) == 5
 
     withdraw(server, answer, "anna")
-    wait_for_annotations(phoenix, answer, lambda found: {user for user, _ in found} == {"bert"})
+    wait_for_annotations(phoenix, answer, lambda results: {user for user, _ in results} == {"bert"})
 
 
 def documents(phoenix: str, answer: dict) -> dict[tuple[str, str], tuple[str, float | None]]:
@@ -179,8 +179,8 @@ def atlas_before(address: str, demo: BuildReport, stores: Path, folder: Path) ->
 
 def ask(server: str) -> dict:
     body = {"question": QUESTION}
-    found: dict = httpx2.post(f"{server}/api/ask", json=body, timeout=60).json()
-    return found
+    results: dict = httpx2.post(f"{server}/api/ask", json=body, timeout=60).json()
+    return results
 
 
 def test_what_is_said_while_phoenix_is_down_arrives_when_it_is_back(

@@ -124,8 +124,8 @@ def test_a_file_that_cannot_be_used_is_one_line_and_no_answer_fails(
     (state / "feedback.sqlite").write_bytes(b"no database, " * 1000)
     client = server_of(parish, state)
     for number in range(3):
-        asked = client.post("/api/ask", json=ASKED | {"qa_id": f"q{number}"})
-        assert asked.get_json()["decision"] == "ANSWER"
+        response = client.post("/api/ask", json=ASKED | {"qa_id": f"q{number}"})
+        assert response.get_json()["decision"] == "ANSWER"
     refused = client.post("/api/feedback", json={"qa_id": "q0", "thumb": "up"})
     assert refused.status_code == 503
     assert "feedback.sqlite cannot be used" in refused.get_json()["detail"]
@@ -149,15 +149,15 @@ def test_a_full_disk_is_one_line_and_ratings_go_on_once_there_is_room(
         assert client.post("/api/feedback", json={"qa_id": "q1", "thumb": "up"}).status_code == 200
         fill(state / "full")
         for number in range(2, 40):
-            asked = client.post("/api/ask", json=ASKED | {"qa_id": f"q{number}"})
-            assert asked.get_json()["decision"] == "ANSWER"
+            response = client.post("/api/ask", json=ASKED | {"qa_id": f"q{number}"})
+            assert response.get_json()["decision"] == "ANSWER"
         full_response = client.post("/api/feedback", json={"qa_id": "q1", "comment": "x" * 4000})
         assert full_response.status_code == 503
         (state / "full").unlink()
         client.post("/api/ask", json=ASKED | {"qa_id": "later"})
         for qa_id, thumb in (("q1", "down"), ("later", "up")):
-            said = {"qa_id": qa_id, "thumb": thumb}
-            assert client.post("/api/feedback", json=said).status_code == 200
+            rating_body = {"qa_id": qa_id, "thumb": thumb}
+            assert client.post("/api/feedback", json=rating_body).status_code == 200
     warned = [r for r in caplog.records if r.levelno >= logging.WARNING]
     assert ["cannot be rated" in record.getMessage() for record in warned] == [True]
 
@@ -171,12 +171,12 @@ def test_an_answer_waits_for_no_disk(parish: Atlas, state: Path) -> None:
         streamed = client.post("/api/ask/stream", json=ASKED | {"qa_id": "q2"}, buffered=True)
         assert "event: complete" in streamed.get_data(as_text=True)
     for qa_id in ("q1", "q2"):
-        said = {"qa_id": qa_id, "thumb": "up"}
-        assert client.post("/api/feedback", json=said).status_code == 200
+        rating_body = {"qa_id": qa_id, "thumb": "up"}
+        assert client.post("/api/feedback", json=rating_body).status_code == 200
 
 
 def test_a_long_answer_is_kept_whole(parish: Atlas, state: Path) -> None:
-    given = replace(parish.ask(QUESTION, qa_id="q1"), text="\x00'\"😀 " * 50_000)
+    long = replace(parish.ask(QUESTION, qa_id="q1"), text="\x00'\"😀 " * 50_000)
     store = FeedbackStore(FeedbackFile(state / "f.sqlite"), 30)
-    store.add([rated(given, "", content=True)])
-    assert store.change("", "q1", "anna", lambda *_: UP).answer.answer == given.text
+    store.add([rated(long, "", content=True)])
+    assert store.change("", "q1", "anna", lambda *_: UP).answer.answer == long.text

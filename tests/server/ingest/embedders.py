@@ -19,12 +19,12 @@ def hashing(settings: Settings) -> HashEmbedder:
 
 
 def slowly_hashing(settings: Settings) -> HashEmbedder:
-    """The same, so slowly that a build can be met."""
+    """Vectors of hashes, so slowly that a build can be met."""
     return HashEmbedder(delay=20.0)
 
 
 def waiting(settings: Settings) -> HashEmbedder:
-    """The same, once there is a file `go` beside the kept files."""
+    """Vectors of hashes, once there is a file `go` beside the kept files."""
     while not (settings.ingest_root / "go").exists():
         time.sleep(0.05)
     return HashEmbedder()

@@ -28,7 +28,7 @@ from tests.server.ingest.handing import BEES, COLLECTION, detail, send, served_b
 
 
 @pytest.mark.parametrize(
-    ("given", "kept"),
+    ("name", "kept"),
     [
         ("bees.txt", "bees.txt"),
         ("../../etc/passwd.txt", "etc/passwd.txt"),
@@ -45,14 +45,14 @@ from tests.server.ingest.handing import BEES, COLLECTION, detail, send, served_b
         ("bees.txt. . ", "bees.txt"),
     ],
 )
-def test_names_are_made_safe(given: str, kept: str) -> None:
-    assert safe_name(given) == kept
+def test_names_are_made_safe(sent: str, kept: str) -> None:
+    assert safe_name(sent) == kept
 
 
-@pytest.mark.parametrize("given", ["", ".", "..", "///", "a/..", "folder/", "a/" * 17 + "b"])
-def test_a_name_of_nothing_is_refused(given: str) -> None:
+@pytest.mark.parametrize("sent", ["", ".", "..", "///", "a/..", "folder/", "a/" * 17 + "b"])
+def test_a_name_of_nothing_is_refused(sent: str) -> None:
     with pytest.raises(RequestError):
-        safe_name(given)
+        safe_name(sent)
 
 
 @pytest.fixture(scope="module")

@@ -1,18 +1,33 @@
-"""Small files made to crash, to hang or to flood whoever reads them.
+"""Small files made to crash, to hang or to flood whoever reads them, and bundled samples that are
+damaged: each costs only itself.
 
-Each is written anew: none is large, and none is from anywhere.
+Each hostile file is written anew: none is large, and none is from anywhere.
 """
 
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
+from random import Random
 
+import pytest
+
+from atlas_search.building.chunking import chunking
+from atlas_search.building.prepare import Preparation, Remark
+from atlas_search.building.source_file import CorpusRule
+from atlas_search.building.sources import by_rule
+from atlas_search.building.workers import End, ReadingLimits, read_files
+from atlas_search.readers.files import files_reader
 from tests.broken_files import BILLION, DEEP_HTML
+from tests.places import ROOT
+from tests.server.hostile.readers import build_with
+from tests.source_builds import documents, remarks
 from tests.source_files import book, good_files, with_part
+
+pytestmark = pytest.mark.thorough
 
 LINE = 300_000
 """Characters of a line that patterns are tried on."""
-
 CHAPTER = '<html xmlns="http://www.w3.org/1999/xhtml"><body><p>Ha {} ha</p></body></html>'
 _CONTAINER = """<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>
 <rootfile full-path="book.opf" media-type="application/oebps-package+xml"/></rootfiles></container>
@@ -28,13 +43,13 @@ def deep_front_matter(levels: int = 50_000) -> bytes:
 
 
 def indented_front_matter(levels: int = 3_000) -> bytes:
-    """The same with indentation for brackets."""
+    """Lists in lists, with indentation for brackets."""
     lines = "".join(f"{' ' * level}a:\n" for level in range(levels))
     return f"---\n{lines}---\nSheep.\n".encode()
 
 
 def dashed_front_matter(levels: int = 50_000) -> bytes:
-    """The same with a dash for each level, all in one line."""
+    """Lists in lists, with a dash for each level, all in one line."""
     return b"---\na:\n " + b"- " * levels + b"x\n---\nSheep.\n"
 
 
@@ -64,7 +79,7 @@ def epub_of_repeats(times: int = 20_000, characters: int = 60_000) -> bytes:
 
 
 def epub_of_aliases(times: int = 20_000, characters: int = 60_000) -> bytes:
-    """The same by as many names for the one chapter."""
+    """A book with as many names for its one chapter."""
     items = "".join(_ITEM.format(f"a{n}", f"x/{n}/../../a.xhtml") for n in range(times))
     spine = "".join(f'<itemref idref="a{n}"/>' for n in range(times))
     parts = {
@@ -149,7 +164,7 @@ def combining(megabytes: int = 10) -> bytes:
 
 def lines_for_patterns() -> dict[str, bytes]:
     """A long line each of what patterns of words, dates, numbers and marks begin with."""
-    said = {
+    parts = {
         "spaces": " ",
         "tabs": "\t",
         "dots": ".",
@@ -187,7 +202,7 @@ def lines_for_patterns() -> dict[str, bytes]:
     }
     return {
         name: (f"Sheep {part * (LINE // len(part))}\x07 end.").encode()
-        for name, part in said.items()
+        for name, part in parts.items()
     }
 
 
@@ -241,3 +256,143 @@ def write_hostile(folder: Path, name: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(HOSTILE[name]())
     return path
+
+
+READ = ""
+"""In place of a reason: the file gives a document, and nothing is said of it."""
+REASONS = {
+    "deep.md": "its front matter is nested too deeply",
+    "indented.md": "its front matter is nested too deeply",
+    "dashed.md": "its front matter is nested too deeply",
+    "merged.md": "its front matter is not valid YAML: it holds more than 10000 values",
+    "aliases.md": "its front matter is not valid YAML: it holds more than 10000 values",
+    "repeats.epub": READ,
+    "names.epub": READ,
+    "out.epub": "it holds no text; 1 of 1 parts missing or damaged (../../",
+    "laughs.epub": "1 of 1 parts not well-formed, read as HTML",
+    "wide.csv": READ,
+    "flate.pdf": "reading it crashed (SIGABRT), maybe for want of memory; it was left out",
+    "circle.pdf": "none of its pages can be read: the file is damaged",
+    "deep.docx": "python-docx cannot open it (Excessive depth",
+    "deep.html": "its elements are nested too deeply for the parser",
+    "closed.html": READ,
+    "deep.xml": "line 1: elements are nested more than 256 deep",
+    "laughs.xml": "line 1: its entities multiply into more text",
+    "laughs.xhtml": "no main text was found",
+    "deep.jsonl": "line-1: line 1: not read as JSON: it is nested too deeply",
+    "marks.txt": READ,
+}
+WITH_TEXT = {name for name, reason in REASONS.items() if not reason}
+LIMITS = ReadingLimits(workers=2, seconds=120, memory=1000)
+
+
+def test_hostile_files_cost_only_themselves(tmp_path: Path) -> None:
+    for name in HOSTILE:
+        write_hostile(tmp_path / "sources" / "town", name)
+    (tmp_path / "sources" / "town" / "good.txt").write_text("Sheep give wool.")
+    report = build_with(
+        files_reader(), tmp_path / "sources", tmp_path / "c", LIMITS, chunking("whole")
+    )
+    messages, counts = remarks(report), documents(report)
+    assert counts["town/good.txt"] == 1
+    assert {
+        name for name in HOSTILE if not messages[f"town/{name}"].startswith(REASONS[name])
+    } == set()
+    assert {name for name in WITH_TEXT if not counts[f"town/{name}"]} == set()
+
+
+def test_one_line_larger_than_memory_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "sources" / "town").mkdir(parents=True)
+    (tmp_path / "sources" / "town" / "good.txt").write_text("Sheep give wool.")
+    (tmp_path / "sources" / "town" / "long.jsonl").write_bytes(long_json_line())
+    limits = ReadingLimits(workers=1, memory=300)
+    report = build_with(files_reader(), tmp_path / "sources", tmp_path / "c", limits)
+    assert remarks(report) == {
+        "town/good.txt": "",
+        "town/long.jsonl": "reading it took more than 300 MB of memory; it was left out. "
+        "If nothing is wrong with it, raise FILE_MEMORY_MB",
+    }
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".md", ".html"])
+def test_no_pattern_goes_wild_on_a_long_line(tmp_path: Path, suffix: str) -> None:
+    for name, line in lines_for_patterns().items():
+        (tmp_path / f"{name}{suffix}").write_bytes(line)
+    reader = files_reader()
+    sources = by_rule([tmp_path], reader.suffixes, CorpusRule("town"))
+    preparation = Preparation("files", reader, chunking(), _no_tokens, "")
+    ends = {}
+    with closing(read_files(preparation, LIMITS, sources.files)) as reading:
+        for file, given in reading:
+            *documents, ends[file.name] = (each for each in given if not isinstance(each, Remark))
+            assert len(documents) == 1, file.name
+    assert [name for name, end in ends.items() if not isinstance(end, End) or end.failure] == []
+    assert len(ends) == len(lines_for_patterns())
+
+
+def _no_tokens(text: str) -> list[tuple[int, int]]:
+    raise NotImplementedError(text)
+
+
+# files damaged as a disk, a transfer or a hand damages them
+
+
+CHANCE = Random(14)
+DAMAGES: Mapping[str, Callable[[bytes], bytes]] = {
+    "bits": lambda data: _changed(data, len(data) // 200 + 1),
+    "begun": lambda data: data[: len(data) // 2],
+    "headless": lambda data: data[len(data) // 3 :],
+    "empty": lambda _: b"",
+    "zeros": lambda data: b"\x00" * len(data),
+    "noise": lambda data: CHANCE.randbytes(min(len(data), 20_000)),
+    "twice": lambda data: data + data,
+    "holes": lambda data: b"".join(
+        data[at : at + 400] + b"\x00" * 100 for at in range(0, len(data), 500)
+    ),
+    "shuffled": lambda data: b"".join(
+        sorted(data[at : at + 512] for at in range(0, len(data), 512))
+    ),
+}
+
+
+def _changed(data: bytes, times: int) -> bytes:
+    changed = bytearray(data)
+    for _ in range(times):
+        changed[CHANCE.randrange(len(changed))] ^= 1 << CHANCE.randrange(8)
+    return bytes(changed)
+
+
+def samples() -> Iterator[Path]:
+    """The smallest bundled sample of each format."""
+    smallest: dict[str, Path] = {}
+    for path in sorted(ROOT.glob("create/samples/*/*"), key=lambda path: path.stat().st_size):
+        smallest.setdefault(path.suffix, path)
+    yield from smallest.values()
+
+
+def damaged() -> dict[str, bytes]:
+    """Every sample in every damage, by a name that ends in its format's."""
+    return {
+        f"{damage}-{number}{path.suffix}": change(path.read_bytes())
+        for damage, change in DAMAGES.items()
+        for number, path in enumerate(samples())
+    }
+
+
+def test_damaged_files_cost_only_themselves(tmp_path: Path) -> None:
+    files = damaged()
+    assert len(files) >= 60
+    folder = tmp_path / "sources" / "town"
+    folder.mkdir(parents=True)
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+    (folder / "good.txt").write_text("Sheep give wool.")
+    report = build_with(files_reader(), tmp_path / "sources", tmp_path / "c", LIMITS)
+    counts, messages = documents(report), remarks(report)
+    assert counts["town/good.txt"] == 1
+    unread = [name for name in files if not counts[f"town/{name}"]]
+    assert [name for name in unread if not messages[f"town/{name}"]] == []
+    leaks = ("Traceback", str(tmp_path))
+    assert [
+        name for name, remark in messages.items() if any(each in remark for each in leaks)
+    ] == []
