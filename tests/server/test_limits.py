@@ -322,15 +322,6 @@ def test_what_a_client_left_stays_stopped() -> None:
             stop.check()
 
 
-@pytest.mark.parametrize("exact", [True, False])
-def test_a_stopped_search_finds_nothing_and_leaves_no_span_open(farm: Atlas, exact: bool) -> None:
-    stop = Stop()
-    stop.set()
-    with pytest.raises(Cancelled):
-        farm.search("Who gives wool?", exact=exact, facets=True, explain=True, stop=stop)
-    assert farm.services.tracer.open_spans == 0
-
-
 def test_every_stage_of_a_search_asks_whether_to_go_on(farm: Atlas) -> None:
     """Each check, from the first to the last, can end the search."""
     checks = count_checks(farm)

@@ -122,20 +122,6 @@ def test_the_api_gives_no_other_address(client: FlaskClient) -> None:
     assert all(map(is_link, urls)), urls
 
 
-def test_the_python_front_door_gives_no_other_address(atlas: Atlas) -> None:
-    result = atlas.search(QUESTION, limit=50)
-    answered = atlas.ask(QUESTION)
-    documents = [
-        atlas.document(id_) for id_ in {p["document_id"] for p in result.to_dict()["passages"]}
-    ]
-    assert all(map(is_link, urls_in([result.to_dict(), answered.to_dict()])))
-    assert all(map(is_link, urls_in([document.to_dict() for document in documents])))
-    for shown in (result._repr_html_(), answered._repr_html_()):
-        assert "<img" not in shown
-        assert "<script" not in shown
-        assert "javascript:" not in shown
-
-
 @pytest.mark.parametrize("format", list(FORMATS))
 @pytest.mark.parametrize("name", ["script", "data", "file", "password", "line", "direction"])
 def test_no_export_hands_on_another_address(format: Format, name: str) -> None:

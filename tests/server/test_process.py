@@ -6,7 +6,6 @@ import os
 import signal
 import socket
 import subprocess
-import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -189,18 +188,6 @@ def plain(
 
 
 @thorough
-def test_the_stream_arrives_in_pieces(plain: str) -> None:
-    with httpx2.stream(
-        "POST", f"{plain}/api/ask/stream", json={"question": QUESTION}, timeout=60
-    ) as response:
-        arrivals = [(time.monotonic(), chunk) for chunk in response.iter_raw() if chunk]
-    assert response.headers["content-type"].startswith("text/event-stream")
-    with_references = next(at for at, chunk in arrivals if b"event: references" in chunk)
-    complete = next(at for at, chunk in arrivals if b"event: complete" in chunk)
-    assert with_references < complete
-
-
-@thorough
 def test_many_questions_at_once_get_their_own_answers(plain: str) -> None:
     def ask(number: int) -> dict[str, Any]:
         body = {"question": QUESTION, "qa_id": f"q{number}", "k": number % 10 + 1}
@@ -213,21 +200,6 @@ def test_many_questions_at_once_get_their_own_answers(plain: str) -> None:
     for number, document in enumerate(documents):
         kept = sum(c["kept"] for c in document["retrieval"]["per_corpus"].values())
         assert kept == number % 10 + 1
-
-
-@thorough
-def test_a_client_that_goes_away_leaves_the_server_well(plain: str) -> None:
-    host, port = plain.removeprefix("http://").split(":")
-    body = json.dumps({"question": QUESTION}).encode()
-    for _ in range(20):
-        with socket.create_connection((host, int(port)), timeout=60) as connection:
-            connection.sendall(
-                b"POST /api/ask/stream HTTP/1.1\r\nHost: localhost\r\n"
-                b"Content-Type: application/json\r\n"
-                + f"Content-Length: {len(body)}\r\n\r\n".encode()
-                + body
-            )
-    assert httpx2.post(f"{plain}/api/ask", json={"question": QUESTION}, timeout=60).is_success
 
 
 @thorough

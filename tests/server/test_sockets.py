@@ -12,11 +12,13 @@ import pytest
 from pydantic import SecretStr
 from waitress.channel import ClientDisconnected
 
+from atlas_search import Atlas
 from atlas_search.core.errors import ConfigurationError
 from atlas_search.core.settings import Settings
 from atlas_search.server import sockets
 from atlas_search.server.access.caller import Access
 from atlas_search.server.access.keys import add_key
+from atlas_search.server.app import create_app
 from atlas_search.server.limits import MAX_BODY, networks
 from atlas_search.server.sockets import Channel, LargeBodies
 from tests.server.listening import (
@@ -31,6 +33,12 @@ from tests.server.listening import (
 from tests.servers import wait_for
 
 Address = tuple[str, int]
+
+
+@pytest.fixture(scope="module")
+def app(farm: Atlas) -> Any:
+    """The real application over a tiny collection."""
+    return create_app(lambda: farm)
 
 
 @pytest.fixture

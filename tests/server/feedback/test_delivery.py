@@ -147,7 +147,9 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def phoenix() -> Iterator[PhoenixServer]:
+    """A Phoenix in which the span of the answer has arrived."""
     with phoenix_server() as server:
+        server.know(SPAN)
         yield server
 
 
@@ -161,10 +163,14 @@ def settings_of(state: Path, address: str, **changed: object) -> Settings:
 
 
 @contextmanager
-def sending(state: Path, address: str, **changed: object) -> Iterator[Feedback]:
-    """The feedback of a server that runs."""
+def sending(
+    state: Path, address: str, answer: Answer | None = None, **changed: object
+) -> Iterator[Feedback]:
+    """The feedback of a server that runs, and has given the answer."""
     feedback = Feedback(settings_of(state, address, **changed))
     feedback.start()
+    if answer:
+        feedback.note(answer, "")
     try:
         yield feedback
     finally:
@@ -186,9 +192,7 @@ def wait_until(condition: Callable[[], bool], what: str) -> None:
 def test_a_vote_is_one_annotation_for_each_thing_said(
     phoenix: PhoenixServer, traced: Answer, state: Path
 ) -> None:
-    phoenix.know(SPAN)
-    with sending(state, phoenix.address) as feedback:
-        feedback.note(traced, "")
+    with sending(state, phoenix.address, traced) as feedback:
         vote(feedback, thumb="up", scores={"clarity": 4}, tags=["a", "b"], comment="Good.")
         wait_until_sent(feedback)
     assert phoenix.results() == {
@@ -210,9 +214,7 @@ def test_a_vote_is_one_annotation_for_each_thing_said(
 def test_a_changed_vote_replaces_the_old_one_and_a_withdrawn_one_is_removed(
     phoenix: PhoenixServer, traced: Answer, state: Path
 ) -> None:
-    phoenix.know(SPAN)
-    with sending(state, phoenix.address) as feedback:
-        feedback.note(traced, "")
+    with sending(state, phoenix.address, traced) as feedback:
         vote(feedback, thumb="up", comment="Good.")
         vote(feedback, "bert", thumb="up")
         wait_until(lambda: len(phoenix.annotations) == 3, "three annotations")
@@ -235,8 +237,7 @@ def test_documents_have_one_annotation_that_all_voters_share(
     ids = [item.passage.id for item in traced.result.passages]
     cited = ids.index(traced.citations[0].passage.id)
     phoenix.know(SPAN, ids)
-    with sending(state, phoenix.address) as feedback:
-        feedback.note(traced, "")
+    with sending(state, phoenix.address, traced) as feedback:
         vote(feedback, passages={ids[0]: "relevant", ids[1]: "irrelevant"})
         vote(feedback, "bert", passages={ids[0]: "irrelevant"}, citations={1: "supports"})
         wait_until_sent(feedback)
@@ -261,8 +262,7 @@ def test_a_withdrawn_vote_on_passages_alone_is_told_though_the_answer_is_old(
 ) -> None:
     ids = [traced.result.passages[0].passage.id]
     phoenix.know(SPAN, ids)
-    with sending(state, phoenix.address) as feedback:
-        feedback.note(traced, "")
+    with sending(state, phoenix.address, traced) as feedback:
         vote(feedback, passages={ids[0]: "relevant"})
         wait_until_sent(feedback)
     feedback = Feedback(settings_of(state, phoenix.address))
@@ -288,8 +288,8 @@ def wait_until_sent_or_gone(feedback: Feedback) -> None:
 def test_a_span_that_comes_after_the_vote_gets_it(
     phoenix: PhoenixServer, traced: Answer, state: Path
 ) -> None:
-    with sending(state, phoenix.address) as feedback:
-        feedback.note(traced, "")
+    phoenix.spans.clear()
+    with sending(state, phoenix.address, traced) as feedback:
         vote(feedback, thumb="up")
         phoenix.wait_for_requests(2)
         assert not feedback.rating("", "q1", "anna").sent
@@ -301,10 +301,10 @@ def test_a_span_that_comes_after_the_vote_gets_it(
 def test_a_vote_on_a_span_that_never_comes_holds_up_no_other(
     phoenix: PhoenixServer, traced: Answer, state: Path
 ) -> None:
+    phoenix.spans.clear()
     other = replace(traced, span_id="1" * 16, request=replace(traced.request, qa_id="q2"))
     phoenix.know("1" * 16)
-    with sending(state, phoenix.address) as feedback:
-        feedback.note(traced, "")
+    with sending(state, phoenix.address, traced) as feedback:
         feedback.note(other, "")
         vote(feedback, thumb="up")
         phoenix.wait_for_requests(1)
@@ -324,11 +324,9 @@ def test_a_vote_on_which_phoenix_always_fails_holds_up_no_other_and_is_sent_in_t
 ) -> None:
     monkeypatch.setattr(delivery, "SOONEST", 0.05)
     other = replace(traced, span_id="1" * 16, request=replace(traced.request, qa_id="q2"))
-    phoenix.know(SPAN)
     phoenix.know("1" * 16)
     phoenix.broken[SPAN] = status
-    with sending(state, phoenix.address) as feedback:
-        feedback.note(traced, "")
+    with sending(state, phoenix.address, traced) as feedback:
         feedback.note(other, "")
         vote(feedback, thumb="up")
         phoenix.wait_for_requests(1)
@@ -365,10 +363,8 @@ def test_a_vote_that_fails_waits_longer_each_time_and_never_for_ever(
 def test_a_phoenix_that_fails_gets_the_vote_once_it_works(
     phoenix: PhoenixServer, traced: Answer, state: Path, status: int, caplog
 ) -> None:
-    phoenix.know(SPAN)
     phoenix.status = status
-    with sending(state, phoenix.address) as feedback:
-        feedback.note(traced, "")
+    with sending(state, phoenix.address, traced) as feedback:
         vote(feedback, thumb="up")
         phoenix.wait_for_requests(2)
         phoenix.status = 0
@@ -378,8 +374,7 @@ def test_a_phoenix_that_fails_gets_the_vote_once_it_works(
 
 
 def test_what_is_voted_without_phoenix_is_sent_after_a_restart(traced: Answer, state: Path) -> None:
-    with sending(state, f"http://127.0.0.1:{free_port()}") as feedback:
-        feedback.note(traced, "")
+    with sending(state, f"http://127.0.0.1:{free_port()}", traced) as feedback:
         vote(feedback, thumb="up", comment="Good.")
         vote(feedback, thumb="down")
     with phoenix_server() as phoenix:
@@ -393,9 +388,7 @@ def test_what_is_voted_without_phoenix_is_sent_after_a_restart(traced: Answer, s
 def test_a_withdrawal_without_phoenix_is_made_up_for_after_a_restart(
     phoenix: PhoenixServer, traced: Answer, state: Path
 ) -> None:
-    phoenix.know(SPAN)
-    with sending(state, phoenix.address) as feedback:
-        feedback.note(traced, "")
+    with sending(state, phoenix.address, traced) as feedback:
         vote(feedback, thumb="up")
         wait_until_sent(feedback)
     with sending(state, f"http://127.0.0.1:{free_port()}") as feedback:
@@ -408,7 +401,6 @@ def test_a_withdrawal_without_phoenix_is_made_up_for_after_a_restart(
 def test_a_vote_withdrawn_before_it_was_sent_is_never_sent(
     phoenix: PhoenixServer, traced: Answer, state: Path
 ) -> None:
-    phoenix.know(SPAN)
     feedback = Feedback(settings_of(state, phoenix.address))
     feedback.note(traced, "")
     vote(feedback, thumb="up")
@@ -422,7 +414,6 @@ def test_what_may_have_arrived_before_the_machine_stopped_is_taken_back(
     phoenix: PhoenixServer, traced: Answer, state: Path
 ) -> None:
     """Phoenix took the vote, but nothing here learnt of it."""
-    phoenix.know(SPAN)
     phoenix.hold.clear()
     feedback = Feedback(settings_of(state, phoenix.address))
     feedback.start()
@@ -442,10 +433,8 @@ def test_what_may_have_arrived_before_the_machine_stopped_is_taken_back(
 def test_neither_a_vote_nor_the_end_waits_for_a_phoenix_that_hangs(
     phoenix: PhoenixServer, traced: Answer, state: Path
 ) -> None:
-    phoenix.know(SPAN)
     phoenix.hold.clear()
-    with sending(state, phoenix.address) as feedback:
-        feedback.note(traced, "")
+    with sending(state, phoenix.address, traced) as feedback:
         vote(feedback, thumb="up")
         phoenix.wait_for_requests(1)
         vote(feedback, thumb="down")  # returns while the first one hangs
@@ -459,10 +448,8 @@ def test_neither_a_vote_nor_the_end_waits_for_a_phoenix_that_hangs(
 def test_a_request_that_phoenix_refuses_is_said_once_and_holds_up_no_other(
     phoenix: PhoenixServer, traced: Answer, state: Path, caplog
 ) -> None:
-    phoenix.know(SPAN)
     phoenix.status = 422
-    with sending(state, phoenix.address) as feedback:
-        feedback.note(traced, "")
+    with sending(state, phoenix.address, traced) as feedback:
         vote(feedback, thumb="up")
         phoenix.wait_for_requests(2)
     assert [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING] == [
@@ -484,9 +471,7 @@ def test_an_answer_that_was_not_traced_keeps_its_votes_here(
 def test_comment_and_tags_stay_here_where_traces_hold_no_texts(
     phoenix: PhoenixServer, traced: Answer, state: Path
 ) -> None:
-    phoenix.know(SPAN)
-    with sending(state, phoenix.address, trace_content=False) as feedback:
-        feedback.note(traced, "")
+    with sending(state, phoenix.address, traced, trace_content=False) as feedback:
         vote(feedback, thumb="up", comment="Of Anna.", tags=["Anna"], scores={"clarity": 1})
         wait_until_sent(feedback)
         assert feedback.rating("", "q1", "anna").vote.comment == "Of Anna."
@@ -496,9 +481,7 @@ def test_comment_and_tags_stay_here_where_traces_hold_no_texts(
 def test_comment_and_tags_are_redacted_as_traces_are(
     phoenix: PhoenixServer, traced: Answer, state: Path
 ) -> None:
-    phoenix.know(SPAN)
-    with sending(state, phoenix.address, trace_redact="contacts") as feedback:
-        feedback.note(traced, "")
+    with sending(state, phoenix.address, traced, trace_redact="contacts") as feedback:
         vote(feedback, comment="Ask anna@example.org.", tags=["of anna@example.org"])
         wait_until_sent(feedback)
     results = phoenix.results()
@@ -509,9 +492,7 @@ def test_comment_and_tags_are_redacted_as_traces_are(
 def test_a_phoenix_that_asks_for_a_key_gets_it(
     phoenix: PhoenixServer, traced: Answer, state: Path
 ) -> None:
-    phoenix.know(SPAN)
-    with sending(state, phoenix.address, phoenix_api_key=SecretStr("a-key")) as feedback:
-        feedback.note(traced, "")
+    with sending(state, phoenix.address, traced, phoenix_api_key=SecretStr("a-key")) as feedback:
         vote(feedback, thumb="up")
         wait_until_sent(feedback)
     assert phoenix.keys == {"Bearer a-key"}

@@ -13,8 +13,6 @@ from atlas_search import Atlas
 from atlas_search.answer.answer import Answer
 from atlas_search.answer.follow_up import CHARACTERS_READ, TURNS_READ
 from atlas_search.answer.write.prompt import CHARACTERS_OF_TOKEN, count_tokens
-from atlas_search.core.errors import Cancelled
-from atlas_search.core.stop import Stop
 from atlas_search.documents.bundle import RunBundle, replay
 from atlas_search.search.unknown import MOST_LOOKED_UP, Spellings
 from atlas_search.server.app import create_app
@@ -283,13 +281,6 @@ def test_the_first_unknown_words_are_looked_for_in_other_spellings(farm: Atlas) 
     assert 0 < spellings.of.cache_info().misses <= MOST_LOOKED_UP
 
 
-def test_looking_up_words_ends_when_nobody_waits(farm: Atlas) -> None:
-    stop = Stop()
-    stop.set()
-    with pytest.raises(Cancelled):
-        farm.search(" ".join(MISSPELT), fuzzy=True, stop=stop)
-
-
 # long conversations: an answer keeps what it needs of them, and counts the tokens of no more
 
 
@@ -375,11 +366,6 @@ def test_an_answer_keeps_little_of_a_long_conversation(
     of_turns = [text for text in counted if not text.startswith("<passage")]
     assert sum(map(len, of_turns)) <= 4 * BUDGET * CHARACTERS_OF_TOKEN
     assert answer.context.turns + answer.context.turns_dropped == len(history)
-
-
-def test_forty_questions_keep_forty_times_that(writer: FlaskClient) -> None:
-    answers = [answer_to(writer, LONG_TURNS, number) for number in range(40)]
-    assert sum(map(characters_kept, answers)) <= 40 * MOST_KEPT
 
 
 def test_the_newest_turns_reach_the_model_whole(writer: FlaskClient) -> None:
