@@ -79,10 +79,6 @@ def test_a_process_serves_the_page_and_answers_until_it_is_interrupted(
         ({"ATLAS_PORT": "many"}, "ATLAS_PORT='many' in the environment or .env"),
         ({"SEARCH_K": "0"}, "SEARCH_K='0' in the environment or .env"),
         ({"MULTI_CORPUS_METADATA": "legal_fr"}, "MULTI_CORPUS_METADATA: Unknown"),
-        (
-            {"EMBEDDING_PROVIDER": "local", "EMBEDDING_MODEL": "no/such"},
-            "neither a folder nor a model",
-        ),
         ({"ATLAS_PORT": "TAKEN"}, "of 127.0.0.1 cannot be used"),
         ({"TRUSTED_PROXIES": "10.0.0.0/8, proxy.example"}, "TRUSTED_PROXIES"),
     ],

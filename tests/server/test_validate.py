@@ -58,14 +58,14 @@ def test_no_passages_at_all_are_not_looked_up(farm_client: FlaskClient) -> None:
 
 
 def test_unknown_ids_are_all_named(farm_client: FlaskClient) -> None:
-    (passage,) = farm_client.get("/api/documents/farm.cows").json["passages"]
+    (passage,) = farm_client.get("/api/documents/farm.cows").get_json()["passages"]
     passages = ["none:1", passage["passage_id"], SENT, "none:2"]
     message = refusal(farm_client, 404, answer="So. [a p1]", passages=passages)
     assert "no passage 'none:1', 'none:2'" in message
 
 
 def test_the_citation_limit_is_the_targets_unless_given(farm_client: FlaskClient) -> None:
-    targets = farm_client.get("/api/targets").json
+    targets = farm_client.get("/api/targets").get_json()
     (target,) = (t for t in targets["targets"] if t["name"] == targets["default"])
     count = target["settings"]["CITATION_LIMIT"] + 1
     text = " ".join(f"Rule {number} holds here." for number in range(count))
@@ -99,7 +99,7 @@ def test_an_empty_answer_holds_no_sentence(farm_client: FlaskClient, answer: str
         {"answer": "x" * 50_001},
     ],
 )
-def test_a_body_of_another_shape_is_refused(farm_client: FlaskClient, body: dict) -> None:
+def test_a_body_of_another_shape_is_refused(farm_client: FlaskClient, body: dict[str, Any]) -> None:
     refusal(farm_client, **body)
 
 
