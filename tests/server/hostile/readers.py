@@ -1,8 +1,7 @@
-"""Readers that do to their process what a hostile file makes a parser do, and builds with them.
+"""Readers that do to their process what a hostile file makes a parser do.
 
 Each file holds one word, which says what. They are in a module of their own, so that another
-process can find them. `python -m tests.server.hostile.readers SOURCES FOLDER LOG` builds, and
-never comes to an end.
+process can find them, and loads nothing else with them.
 """
 
 import ctypes
@@ -13,16 +12,11 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from atlas_search.building.chunking import Chunking, chunking
-from atlas_search.building.flow import BuildOptions, BuildReport, build
-from atlas_search.building.sources import by_folder
-from atlas_search.building.workers import ReadingLimits
-from atlas_search.readers import Draft, Read, Reader
-from tests.hash_embedder import HashEmbedder
+from atlas_search.readers import Draft, Read
 
 LINE = "Sheep give wool. "
 
@@ -154,36 +148,3 @@ DEEDS: Mapping[str, Callable[[], Iterator[Read]]] = {
     "recurse": _recurse,
     "imported": _imported,
 }
-LIMITS = ReadingLimits(workers=2, seconds=1, memory=400, characters=1_000_000)
-
-
-def build_with(
-    reader: Reader,
-    root: Path,
-    folder: Path,
-    limits: ReadingLimits = LIMITS,
-    cut: Chunking | None = None,
-    embedder: HashEmbedder | None = None,
-) -> BuildReport:
-    return build(
-        folder,
-        by_folder([root], reader.suffixes, ""),
-        reader,
-        embedder or HashEmbedder(),
-        BuildOptions(folder.name, "hostile", cut or chunking(), limits=limits),
-        lambda *_: None,
-    )
-
-
-def write_deeds(root: Path, *deeds: str) -> Path:
-    """A file for each deed, with good files before and after it."""
-    (root / "town").mkdir(parents=True)
-    for name in ("a", *deeds, "z"):
-        (root / "town" / f"{name}.txt").write_text(f"{name} is what this file says.")
-    return root
-
-
-if __name__ == "__main__":
-    sources, folder, log = sys.argv[1:]
-    limits = replace(LIMITS, seconds=10_000)
-    build_with(HostileReader(log), Path(sources), Path(folder), limits)

@@ -18,14 +18,8 @@ from atlas_search.building.workers import MOST_REMARKS, Unfit, pack
 from atlas_search.core.errors import SourceError
 from tests.hash_embedder import HashEmbedder
 from tests.places import ROOT
-from tests.server.hostile.readers import (
-    DEEDS,
-    LIMITS,
-    HostileReader,
-    LocalReader,
-    build_with,
-    write_deeds,
-)
+from tests.server.hostile.builds import LIMITS, build_with, write_deeds
+from tests.server.hostile.readers import DEEDS, HostileReader, LocalReader
 from tests.servers import wait_for
 from tests.source_builds import documents, remarks, stored
 from tests.tiny import contents
@@ -213,7 +207,7 @@ def stuck_build(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], list[
     (root / "town" / "a.txt").unlink()
     log = tmp_path / "log"
     build = subprocess.Popen(
-        [sys.executable, "-m", "tests.server.hostile.readers", root, tmp_path / "c", log],
+        [sys.executable, "-m", "tests.server.hostile.builds", root, tmp_path / "c", log],
         cwd=ROOT,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
         start_new_session=True,
@@ -269,7 +263,8 @@ def test_a_script_need_not_guard_its_build(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
         "from pathlib import Path\n"
-        "from tests.server.hostile.readers import HostileReader, build_with\n"
+        "from tests.server.hostile.builds import build_with\n"
+        "from tests.server.hostile.readers import HostileReader\n"
         "class Own(HostileReader):\n"
         "    pass\n"
         f"for reader in (HostileReader(), Own()):\n"

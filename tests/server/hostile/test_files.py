@@ -20,7 +20,7 @@ from atlas_search.building.workers import End, ReadingLimits, read_files
 from atlas_search.readers.files import files_reader
 from tests.broken_files import BILLION, DEEP_HTML
 from tests.places import ROOT
-from tests.server.hostile.readers import build_with
+from tests.server.hostile.builds import build_with
 from tests.source_builds import documents, remarks
 from tests.source_files import book, good_files, with_part
 
