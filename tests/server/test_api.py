@@ -35,18 +35,18 @@ def events(text: str) -> list[tuple[int, str, dict[str, Any]]]:
 
 def test_an_answer_is_quoted_from_where_it_says(client: FlaskClient) -> None:
     body = {"question": TOLL, "qa_id": "q-1", "session_id": "s-1"}
-    answer = client.post("/api/ask", json=body).json
+    answer = client.post("/api/ask", json=body).get_json()
     assert (answer["qa_id"], answer["session_id"]) == ("q-1", "s-1")
     assert answer["decision"] == "ANSWER"
     assert answer["validation"]["citation_valid"]
     for sentence in answer["sentences"]:
         for index in sentence["citations"]:
             citation = answer["citations"][index]
-            document = client.get(f"/api/documents/{citation['document_id']}").json
+            document = client.get(f"/api/documents/{citation['document_id']}").get_json()
             place = slice(citation["start"], citation["end"])
             assert document["text"][place] == citation["quote"] == sentence["text"]
             assert f"{sentence['text']} {citation['marker']}" in answer["answer"]
-            passage = client.get(f"/api/passages/{citation['passage_id']}").json
+            passage = client.get(f"/api/passages/{citation['passage_id']}").get_json()
             assert document["text"][passage["start"] : passage["end"]] == passage["text"]
             assert passage["passage_id"] in [p["passage_id"] for p in document["passages"]]
     passages = {citation["passage_id"] for citation in answer["citations"]}
@@ -64,7 +64,7 @@ def test_the_stream_and_the_document_agree(client: FlaskClient) -> None:
     checked = [data for _, name, data in sent if name == "sentence"]
     assert [data["number"] for data in checked] == list(range(1, len(checked) + 1))
     text = "".join(data["text"] for _, name, data in sent if name == "token")
-    streamed, at_once = sent[-1][2], client.post("/api/ask", json=body).json
+    streamed, at_once = sent[-1][2], client.post("/api/ask", json=body).get_json()
     assert text.strip() == streamed["answer"]
     apart = dict.fromkeys(
         ("timings_ms", "trace_id", "span_id", "created", "qa_id", "cache_hit", "attempts")
@@ -76,14 +76,16 @@ def test_the_stream_and_the_document_agree(client: FlaskClient) -> None:
 def test_a_year_can_be_given_as_a_number_or_a_text(client: FlaskClient, year: object) -> None:
     for date in ({"from": year, "to": year}, year, [year]):
         body = {"question": "Who grinds the corn?", "filters": {"date": date}}
-        passages = client.post("/api/search", json=body).json["passages"]
+        passages = client.post("/api/search", json=body).get_json()["passages"]
         assert {passage["date"] for passage in passages} == {"1934"}
 
 
 def test_age_is_counted_from_the_day_the_caller_gives(client: FlaskClient) -> None:
     body = {"question": QUESTION, "freshness_days": 366 * 5}
     now, then = (
-        client.post("/api/search", json=body | extra).json["retrieval"]["freshness"]["violations"]
+        client.post("/api/search", json=body | extra).get_json()["retrieval"]["freshness"][
+            "violations"
+        ]
         for extra in ({}, {"as_of": "1935-01-01"})
     )
     assert now > then
@@ -144,7 +146,7 @@ def test_a_body_that_is_no_json_object_is_refused(client: FlaskClient, body: str
 def test_a_whole_number_may_have_a_point(client: FlaskClient) -> None:
     body = f'{{"question": "{QUESTION}", "k": 1.0, "as_of": "2024-05-31"}}'
     response = client.post("/api/search", data=body, content_type="application/json")
-    assert len(response.json["passages"]) == 1
+    assert len(response.get_json()["passages"]) == 1
 
 
 def test_a_body_beyond_the_limit_is_refused(client: FlaskClient) -> None:
@@ -196,13 +198,13 @@ def test_weights_change_later_searches_of_their_target(own: Services) -> None:
     administrator = Signed(client, TOKEN)
 
     def search() -> Any:
-        return client.post("/api/search", json={"question": TOLL}).json
+        return client.post("/api/search", json={"question": TOLL}).get_json()
 
     before, other = search(), own.targets["other"]
     settings = {"RERANKER": "weighted", "MIX_DENSE": 1, "MIX_LEXICAL": 0}
     response = administrator.open("PUT", "/api/config/reranker", json={"settings": settings})
     assert response.status_code == 200
-    assert response.json["settings"]["RERANKER"] == "weighted"
+    assert response.get_json()["settings"]["RERANKER"] == "weighted"
     after = search()
     assert after["retrieval"]["reranker"] == "weighted"
     scores = [[p["score"] for p in each["passages"]] for each in (before, after)]

@@ -95,7 +95,7 @@ def reader(three_stores: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 def documents(response: Any) -> set[str]:
     assert response.status_code == 200, response.data
-    return {passage["document_id"] for passage in response.json["passages"]}
+    return {passage["document_id"] for passage in response.get_json()["passages"]}
 
 
 # choosing
@@ -105,14 +105,16 @@ def test_a_body_chooses(reader: FlaskClient) -> None:
     farm = {"farm.sheep", "farm.cows", "town.trade"}
     assert documents(reader.post("/api/search", json=OIL)) <= farm
     assert documents(reader.post("/api/search", json=IN_SEA)) == {"sea.fish", "sea.ships"}
-    answer = reader.post("/api/ask", json=IN_SEA | {"include_context": True}).json
+    answer = reader.post("/api/ask", json=IN_SEA | {"include_context": True}).get_json()
     assert {passage["document_id"] for passage in answer["passages"]} == {"sea.fish", "sea.ships"}
     assert answer["collection"] == "sea"
     assert answer["composite_target"].endswith("_sea")
     assert "sea.fish" in reader.post("/api/ask/stream", json=IN_SEA).get_data(as_text=True)
     answer = {"answer": "Fish give oil. [sea.fish p1]"}
-    assert not reader.post("/api/validate", json=answer).json["citation_valid"]
-    assert reader.post("/api/validate", json=answer | {"collection": "sea"}).json["citation_valid"]
+    assert not reader.post("/api/validate", json=answer).get_json()["citation_valid"]
+    assert reader.post("/api/validate", json=answer | {"collection": "sea"}).get_json()[
+        "citation_valid"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -121,12 +123,12 @@ def test_a_body_chooses(reader: FlaskClient) -> None:
     ids=["query", "header"],
 )
 def test_a_request_without_a_body_chooses_too(reader: FlaskClient, how: dict[str, Any]) -> None:
-    assert reader.get("/api/documents/sea.fish", **how).json["text"] == "Fish give oil."
+    assert reader.get("/api/documents/sea.fish", **how).get_json()["text"] == "Fish give oil."
     assert reader.get("/api/passages/sea.fish:0-14", **how).status_code == 200
-    assert [c["id"] for c in reader.get("/api/corpora", **how).json["corpora"]] == ["sea"]
-    assert reader.get("/api/config", **how).json["collection"] == "sea"
-    assert reader.get("/api/health", **how).json["documents"] == 2
-    targets = reader.get("/api/targets", **how).json["targets"]
+    assert [c["id"] for c in reader.get("/api/corpora", **how).get_json()["corpora"]] == ["sea"]
+    assert reader.get("/api/config", **how).get_json()["collection"] == "sea"
+    assert reader.get("/api/health", **how).get_json()["documents"] == 2
+    targets = reader.get("/api/targets", **how).get_json()["targets"]
     assert all(target["composite_target"].endswith("_sea") for target in targets)
     assert reader.get("/api/documents/sea.fish").status_code == 404
 
@@ -138,7 +140,7 @@ def test_a_body_that_is_no_object_chooses_nothing_and_is_refused(
     for path in ("/api/search", "/api/ingest", "/api/cache/clear"):
         response = reader.post(path, data=body, content_type="application/json")
         assert response.status_code == 400, path
-        assert "JSON" in response.json["detail"]
+        assert "JSON" in response.get_json()["detail"]
 
 
 @pytest.mark.parametrize("name", ["wood", "x", "../stores/sea", "Sea", "sea/", ".", "*", "\x00"])
@@ -156,7 +158,7 @@ def test_a_star_serves_all_that_is_built(open_served: Open, settings: Settings) 
     stores = settings.chroma_persist_directory
     (stores / "empty").mkdir()
     client = administrator(open_served(collections="*"))
-    names = [each["name"] for each in client.get("/api/collections").json["collections"]]
+    names = [each["name"] for each in client.get("/api/collections").get_json()["collections"]]
     assert names == ["farm", "sea", "wood"]
     in_wood = client.post("/api/search", json=OIL | {"collection": "wood"})
     assert documents(in_wood) == {"wood.trees"}
@@ -168,13 +170,13 @@ def test_a_star_serves_all_that_is_built(open_served: Open, settings: Settings) 
 
 def test_alone_a_server_serves_its_own(open_served: Open) -> None:
     client = administrator(open_served(collections=""))
-    assert [c["name"] for c in client.get("/api/collections").json["collections"]] == ["farm"]
+    assert [c["name"] for c in client.get("/api/collections").get_json()["collections"]] == ["farm"]
     assert client.post("/api/search", json=IN_SEA).status_code == 400
 
 
 def test_kept_answers_belong_to_their_collection(client: FlaskClient) -> None:
     first, other, again = (
-        client.post("/api/ask", json=body).json for body in (OIL, IN_SEA, IN_SEA)
+        client.post("/api/ask", json=body).get_json() for body in (OIL, IN_SEA, IN_SEA)
     )
     assert [first["collection"], other["collection"], again["collection"]] == ["farm", "sea", "sea"]
     assert [other["cache_hit"], again["cache_hit"]] == [False, True]
@@ -196,7 +198,7 @@ FISH = {
 @pytest.mark.parametrize("format", ["markdown", "csv", "ris"])
 def test_permalinks_lead_to_the_collection(reader: FlaskClient, format: str) -> None:
     sentence = {"text": "Fish give oil.", "citations": [0], "grounded": True, "caveat": False}
-    answer = reader.post("/api/ask", json=IN_SEA).json | {
+    answer = reader.post("/api/ask", json=IN_SEA).get_json() | {
         "citations": [FISH],
         "sentences": [sentence],
     }
@@ -211,8 +213,8 @@ def test_permalinks_lead_to_the_collection(reader: FlaskClient, format: str) -> 
 
 def test_labels_of_corpora_belong_to_the_configured_one(open_served: Open) -> None:
     client = administrator(open_served(multi_corpus_metadata="farm"))
-    assert client.get("/api/corpora").json["all"] == ["farm"]
-    assert client.get("/api/corpora?collection=sea").json["all"] == ["sea"]
+    assert client.get("/api/corpora").get_json()["all"] == ["farm"]
+    assert client.get("/api/corpora?collection=sea").get_json()["all"] == ["sea"]
 
 
 def test_the_commands_choose_by_name(
@@ -265,7 +267,7 @@ def test_one_that_is_damaged_leaves_the_others(
     assert refusal.status_code == 503
     assert word in refusal.get_json(force=True)["detail"]
     assert client.post(path, json=OIL).status_code == 200
-    listing = client.get("/api/collections").json["collections"]
+    listing = client.get("/api/collections").get_json()["collections"]
     assert [bool(each["problem"]) for each in listing] == [False, True]
 
 
@@ -273,7 +275,7 @@ def test_one_that_is_not_built_tells_nothing_of_the_others(open_served: Open) ->
     client = administrator(open_served(collections="farm, hills"))
     refusal = client.post("/api/search", json=OIL | {"collection": "hills"})
     assert refusal.status_code == 503
-    assert refusal.json["detail"] == "The collection hills is served, but not built."
+    assert refusal.get_json()["detail"] == "The collection hills is served, but not built."
 
 
 # keys
@@ -287,7 +289,7 @@ def keyed(open_served: Open, keys_file: Path) -> FlaskClient:
 
 
 def names(client: Signed) -> list[str]:
-    return [each["name"] for each in client.get("/api/collections").json["collections"]]
+    return [each["name"] for each in client.get("/api/collections").get_json()["collections"]]
 
 
 def refusal_of(client: Signed, collection: str) -> str:
@@ -302,7 +304,7 @@ def test_a_key_knows_of_the_collections_it_sees(keyed: FlaskClient, keys_file: P
     sea = Signed(keyed, add_key(keys_file, "sea", corpora={"sea": ["sea"]}).text)
     assert names(whole) == ["farm", "sea"]
     assert names(some) == ["farm"]
-    listing = sea.get("/api/collections").json
+    listing = sea.get("/api/collections").get_json()
     [one] = listing["collections"]
     assert (listing["default"], one["name"]) == ("", "sea")
     assert not any(one[name] for name in ("version", "documents", "passages", "versions"))
@@ -409,7 +411,7 @@ def test_each_is_opened_once_and_follows_its_versions(
     assert opened[0].services.tracer is served().services.tracer
     publish(settings)
     served.refresh("sea")
-    assert client.get("/api/health?collection=sea").json["documents"] == 3
+    assert client.get("/api/health?collection=sea").get_json()["documents"] == 3
 
 
 def test_the_one_that_was_idle_longest_is_closed(open_served: Open) -> None:
@@ -522,23 +524,23 @@ def publish(settings: Settings) -> None:
 
 
 def versions(client: FlaskClient) -> list[dict[str, Any]]:
-    listing = client.get("/api/collections").json["collections"]
+    listing = client.get("/api/collections").get_json()["collections"]
     return list(next(each for each in listing if each["name"] == "sea")["versions"])
 
 
 def test_the_version_before_is_served_at_once(client: FlaskClient, settings: Settings) -> None:
     publish(settings)
-    assert client.get("/api/health?collection=sea").json["documents"] == 3
+    assert client.get("/api/health?collection=sea").get_json()["documents"] == 3
     before = versions(client)
     assert [(v["documents"], v["live"]) for v in before] == [(3, True), (2, False)]
     assert all(version["bytes"] > 0 for version in before)
     response = client.post("/api/collections/sea/rollback")  # needs no body
     assert response.status_code == 200, response.get_json(force=True)
-    assert response.json["version"] == before[1]["version"]
-    assert client.get("/api/health?collection=sea").json["documents"] == 2
+    assert response.get_json()["version"] == before[1]["version"]
+    assert client.get("/api/health?collection=sea").get_json()["documents"] == 2
     body = {"version": before[0]["version"]}
-    assert client.post("/api/collections/sea/rollback", json=body).json["documents"] == 3
-    assert client.get("/api/health?collection=sea").json["documents"] == 3
+    assert client.post("/api/collections/sea/rollback", json=body).get_json()["documents"] == 3
+    assert client.get("/api/health?collection=sea").get_json()["documents"] == 3
 
 
 def test_where_there_is_nothing_to_go_back_to_nothing_changes(client: FlaskClient) -> None:
@@ -547,7 +549,7 @@ def test_where_there_is_nothing_to_go_back_to_nothing_changes(client: FlaskClien
     assert "no earlier version" in response.get_json(force=True)["detail"]
     body = {"version": "../farm"}
     assert client.post("/api/collections/sea/rollback", json=body).status_code == 409
-    assert client.get("/api/health?collection=sea").json["documents"] == 2
+    assert client.get("/api/health?collection=sea").get_json()["documents"] == 2
 
 
 def test_a_build_that_is_running_goes_first(client: FlaskClient, settings: Settings) -> None:

@@ -44,7 +44,7 @@ def listed(client: FlaskClient, query: Mapping[str, Any]) -> list[str]:
         query = {**query, "filters": json.dumps(query["filters"])}
     response = client.get("/api/documents", query_string=query)
     assert response.status_code == 200, response.data
-    return [document["document_id"] for document in response.json["documents"]]
+    return [document["document_id"] for document in response.get_json()["documents"]]
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_pages_hold_every_document_once(client: FlaskClient) -> None:
     seen, offset = [], 0
     while offset is not None:
         query = {"sort": "title", "limit": 1, "offset": offset}
-        page = client.get("/api/documents", query_string=query).json
+        page = client.get("/api/documents", query_string=query).get_json()
         assert page["total"] == 4
         seen += [document["document_id"] for document in page["documents"]]
         offset = page["next_offset"]
@@ -111,7 +111,7 @@ def test_a_list_that_cannot_be_is_refused(
 
 
 def test_refused_files_come_first_with_the_reasons(client: FlaskClient) -> None:
-    page = client.get("/api/sources").json
+    page = client.get("/api/sources").get_json()
     assert (page["files"], page["refused"]) == (7, 3)
     refused = [each for each in page["sources"] if each["refused"]]
     assert page["sources"][:3] == refused
@@ -122,14 +122,16 @@ def test_refused_files_come_first_with_the_reasons(client: FlaskClient) -> None:
     ]
     assert all(each["documents"] == 0 and each["remarks"] for each in refused)
     assert page["total"] == len(page["sources"])
-    first, rest = (client.get(f"/api/sources?{query}").json for query in ("limit=1", "offset=1"))
+    first, rest = (
+        client.get(f"/api/sources?{query}").get_json() for query in ("limit=1", "offset=1")
+    )
     assert (len(first["sources"]), first["next_offset"]) == (1, 1)
     assert (len(rest["sources"]), rest["next_offset"]) == (first["total"] - 1, None)
     assert client.get("/api/sources?limit=1000").status_code == 400
 
 
 def test_a_collection_in_numbers(client: FlaskClient) -> None:
-    stats = client.get("/api/stats").json
+    stats = client.get("/api/stats").get_json()
     counts = stats["all"]
     assert [counts[name] for name in ("documents", "passages", "words")] == [4, 4, 11]
     assert counts["characters"] == sum(corpus["characters"] for corpus in stats["corpora"])
@@ -143,7 +145,7 @@ def test_a_collection_in_numbers(client: FlaskClient) -> None:
     before = stats["server"]
     for _ in range(2):
         client.post("/api/ask", json={"question": "Was there snow?"})
-    after = client.get("/api/stats").json["server"]
+    after = client.get("/api/stats").get_json()["server"]
     assert (after["answers_begun"] - before["answers_begun"], after["answers_running"]) == (2, 0)
     assert [after["cache"][name] for name in ("hits", "misses", "kept")] == [1, 1, 1]
 
@@ -170,8 +172,8 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
 def test_any_id_is_found_and_can_be_cited(odd: FlaskClient, id_: str) -> None:
     passage = odd.get(f"/api/passages/{quote(id_, safe='')}")
     assert passage.status_code == 200
-    assert passage.json["passage_id"] == id_
-    assert MARKER.fullmatch(passage.json["marker"])
-    document = odd.get(f"/api/documents/{quote(passage.json['document_id'], safe='')}")
+    assert passage.get_json()["passage_id"] == id_
+    assert MARKER.fullmatch(passage.get_json()["marker"])
+    document = odd.get(f"/api/documents/{quote(passage.get_json()['document_id'], safe='')}")
     assert document.status_code == 200
-    assert document.json["passages"][0]["passage_id"] == id_
+    assert document.get_json()["passages"][0]["passage_id"] == id_

@@ -428,7 +428,7 @@ def test_spans_are_counted(
 
 
 def test_marks_are_counted_once_each_time_they_change(client: FlaskClient) -> None:
-    answer = client.post("/api/ask", json={"question": QUESTION, "qa_id": "rated"}).json
+    answer = client.post("/api/ask", json={"question": QUESTION, "qa_id": "rated"}).get_json()
     cited = answer["citations"][0]["passage_id"]
     vote = {"qa_id": "rated", "user_id": "a", "thumb": "up", "scores": {"accuracy": 4}}
     more = {"passages": {cited: "relevant"}, "citations": {"1": "supports"}, "comment": "Right."}

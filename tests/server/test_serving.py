@@ -80,8 +80,8 @@ def publish(folder: Path, files: dict[str, str], *, model: str = "hash", **how: 
 def results(client: FlaskClient, question: str = QUESTION) -> set[str]:
     """The documents that answer a question."""
     response = client.post("/api/search", json={"question": question})
-    assert response.status_code == 200, response.json
-    return {passage["document_id"] for passage in response.json["passages"]}
+    assert response.status_code == 200, response.get_json()
+    return {passage["document_id"] for passage in response.get_json()["passages"]}
 
 
 @contextmanager
@@ -123,7 +123,7 @@ def test_no_request_fails_while_versions_go_live(
             assert client.get(f"/api/documents/town.day{day - 1}").status_code == 404
             assert f"town.day{day}" in results(client, "What is the news of the day?")
     assert serving().services.store.manifest == Manifest.read(folder)
-    assert client.get("/api/health").json["status"] == "ok"
+    assert client.get("/api/health").get_json()["status"] == "ok"
 
 
 @pytest.mark.skipif(not OPEN_FILES.exists(), reason="what is open is read from /proc")
@@ -167,7 +167,7 @@ def test_a_request_that_began_on_one_version_ends_on_it(
         for text in ("Sheep eat grass.", "Sheep sleep."):
             publish(folder, {"farm/sheep.md": text, "town/trade.txt": text})
             serving.refresh()
-        assert client.get("/api/documents/farm.sheep").json["text"] == "Sheep sleep."
+        assert client.get("/api/documents/farm.sheep").get_json()["text"] == "Sheep sleep."
         gated.gate.set()
         assert searching.result() == {"farm.sheep", "farm.cows", "town.trade"}
         events = reading.result()
@@ -232,7 +232,7 @@ def test_a_version_that_cannot_be_served_leaves_the_one_before(
     served = serving().services.store.manifest.version
     fault(folder)
     serving.refresh()
-    health = client.get("/api/health").json
+    health = client.get("/api/health").get_json()
     assert health["status"] == "degraded"
     assert problem in health["problem"]
     assert serving().services.store.manifest.version == served
@@ -241,7 +241,7 @@ def test_a_version_that_cannot_be_served_leaves_the_one_before(
         repair(folder, HashEmbedder(), silent)
     publish(folder, {"town/new.txt": "A ship came in."}, force=True)
     serving.refresh()
-    health = client.get("/api/health").json
+    health = client.get("/api/health").get_json()
     assert (health["status"], health["problem"], health["documents"]) == ("ok", "", 4)
     assert "town.new" in results(client, "Which ship came in?")
 
@@ -264,7 +264,7 @@ def test_a_version_is_served_while_any_number_of_others_cannot_be(
     # for so many at once, Chroma opens its file again
     with ThreadPoolExecutor(12) as executor:
         list(executor.map(together, range(12)))
-    assert client.get("/api/health").json["status"] == "degraded"
+    assert client.get("/api/health").get_json()["status"] == "degraded"
 
 
 def test_a_rollback_is_followed_too(folder: Path, serving: Serving, client: FlaskClient) -> None:

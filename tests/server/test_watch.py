@@ -108,7 +108,9 @@ class OfNetwork(HashEmbedder):
 @pytest.mark.parametrize(
     ("listens", "reason"), [(False, "cannot be reached"), (True, "did not answer in time")]
 )
-def test_an_outage_is_a_sentence(tmp_path: Path, caplog, listens: bool, reason: str) -> None:
+def test_an_outage_is_a_sentence(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, listens: bool, reason: str
+) -> None:
     folder = write_sources(tmp_path / "sources", FARM)
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
@@ -122,7 +124,9 @@ def test_an_outage_is_a_sentence(tmp_path: Path, caplog, listens: bool, reason: 
     assert not caplog.records
 
 
-def test_a_fault_of_the_program_is_logged_and_named(tmp_path: Path, caplog) -> None:
+def test_a_fault_of_the_program_is_logged_and_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     class Broken(HashEmbedder):
         def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
             try:

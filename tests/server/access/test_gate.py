@@ -117,15 +117,15 @@ def test_health_says_whether_it_is_well_to_anyone_and_the_rest_to_readers(
     client: FlaskClient, whole: Signed
 ) -> None:
     alone = client.get("/api/health")
-    assert (alone.status_code, alone.json["status"]) == (200, "ok")
-    assert (alone.json["documents"], alone.json["passages"]) == (None, None)
-    assert whole.get("/api/health").json["documents"] == 3
+    assert (alone.status_code, alone.get_json()["status"]) == (200, "ok")
+    assert (alone.get_json()["documents"], alone.get_json()["passages"]) == (None, None)
+    assert whole.get("/api/health").get_json()["documents"] == 3
 
 
 def test_without_a_file_of_keys_everyone_asks(parish: Atlas) -> None:
     client = client_of(parish, None)
     assert client.get("/api/corpora").status_code == 200
-    assert client.get("/api/health").json["documents"] == 3
+    assert client.get("/api/health").get_json()["documents"] == 3
 
 
 def test_a_server_with_damaged_keys_does_not_start(parish: Atlas, tmp_path: Path) -> None:
@@ -203,7 +203,7 @@ def test_resuming_anothers_stream_is_asking_for_what_is_not_there(
 def test_two_keys_may_use_the_same_id(narrow: Signed, whole: Signed) -> None:
     narrow.post("/api/ask", ASKED)
     whole.post("/api/ask", ASKED | {"question": "Who holds the zqxamulet?"})
-    assert narrow.get("/api/ask/q1").json["question"] == QUESTION
+    assert narrow.get("/api/ask/q1").get_json()["question"] == QUESTION
     export = narrow.get("/api/sessions/s1/export?format=json").get_data(as_text=True)
     assert [answer["question"] for answer in json.loads(export)["answers"]] == [QUESTION]
 

@@ -113,17 +113,17 @@ def test_a_broken_file_lets_nobody_in_and_health_names_it_to_the_administrator(
 ) -> None:
     administrator = Signed(client, TOKEN)
     assert client.get("/api/ready").status_code == 200
-    assert administrator.get("/api/health").json["parts"]["keys"]["status"] == "ok"
+    assert administrator.get("/api/health").get_json()["parts"]["keys"]["status"] == "ok"
     content = keys_file.read_text()
     keys_file.write_text("{")
     assert whole.get("/api/corpora").status_code == 503
     assert client.get("/", buffered=True).status_code == 200
     ready, health = client.get("/api/ready"), client.get("/api/health")
-    assert (ready.status_code, health.json["status"]) == (503, "degraded")
+    assert (ready.status_code, health.get_json()["status"]) == (503, "degraded")
     for response in (ready, health):
         assert str(keys_file) not in response.get_data(as_text=True)
-    assert "is not valid JSON" in administrator.get("/api/ready").json["detail"]
-    health = administrator.get("/api/health").json
+    assert "is not valid JSON" in administrator.get("/api/ready").get_json()["detail"]
+    health = administrator.get("/api/health").get_json()
     assert (health["status"], health["parts"]["keys"]["status"]) == ("degraded", "fault")
     assert f"API_KEYS_FILE={keys_file}" in health["parts"]["keys"]["detail"] == health["problem"]
     assert health["parts"]["store"]["status"] == "ok"

@@ -331,11 +331,11 @@ def test_the_requests_would_show_it_to_who_sees_everything(visitors: Visitors) -
 
 
 def test_traces_are_for_administrators(visitors: Visitors) -> None:
-    assert visitors.whole.get("/api/config").json["phoenix_url"] is None
+    assert visitors.whole.get("/api/config").get_json()["phoenix_url"] is None
     for signed in (visitors.narrow, visitors.whole):
-        answer = signed.post("/api/ask", {"question": QUESTION}).json
+        answer = signed.post("/api/ask", {"question": QUESTION}).get_json()
         assert (answer["trace_id"], answer["span_id"]) == ("", "")
-        assert signed.post("/api/search", {"question": QUESTION}).json["trace_id"] == ""
+        assert signed.post("/api/search", {"question": QUESTION}).get_json()["trace_id"] == ""
 
 
 def test_a_key_without_a_corpus_here_is_told_so(parish: Atlas, keys_file: Path) -> None:

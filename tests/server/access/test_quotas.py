@@ -216,8 +216,8 @@ def link_of(signed: Signed, **changes: object) -> str:
     assert signed.post("/api/ask", LINKED | changes).status_code == 200
     link = signed.post("/api/ask/q1/link", {"hours": 1})
     assert link.status_code == 200
-    assert link.json["expires"].endswith("+00:00")
-    return str(link.json["url"].removeprefix("http://localhost"))
+    assert link.get_json()["expires"].endswith("+00:00")
+    return str(link.get_json()["url"].removeprefix("http://localhost"))
 
 
 def test_whoever_has_the_link_reads_this_answer_alone_without_a_key(

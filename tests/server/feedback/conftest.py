@@ -1,6 +1,7 @@
 """A small collection whose answers can be rated."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
@@ -23,7 +24,7 @@ def client(parish: Atlas, state: Path) -> FlaskClient:
 
 
 @pytest.fixture
-def answer(client: FlaskClient) -> dict:
+def answer(client: FlaskClient) -> dict[str, Any]:
     return client.post("/api/ask", json=ASKED).get_json()
 
 

@@ -55,7 +55,7 @@ class PhoenixServer:
         """A span has arrived, with these documents."""
         self.spans[span_id] = list(documents)
 
-    def results(self, voter_count: int = 1) -> dict[str, dict]:
+    def results(self, voter_count: int = 1) -> dict[str, dict[str, Any]]:
         """The results by name, of one voter."""
         assert len({identifier for _, _, identifier in self.annotations}) <= voter_count
         return {name: marks["result"] for (name, _, _), marks in self.annotations.items()}
@@ -64,7 +64,7 @@ class PhoenixServer:
         """Wait until so many have come in all."""
         wait_for(lambda: len(self.requests) >= count or None, 30, f"request {count}")
 
-    def __call__(self, environ: dict, start_response: Callable[..., Any]) -> list[bytes]:
+    def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> list[bytes]:
         """Answer, as a WSGI application."""
         method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"]
         query = {name: value[0] for name, value in parse_qs(environ["QUERY_STRING"]).items()}
@@ -76,7 +76,9 @@ class PhoenixServer:
         start_response(f"{status} Said", [("Content-Type", "application/json")])
         return [json.dumps(document).encode() if status != 204 else b""]
 
-    def _answer(self, method: str, path: str, query: dict, body: Any) -> tuple[int, object]:
+    def _answer(
+        self, method: str, path: str, query: dict[str, Any], body: Any
+    ) -> tuple[int, object]:
         if self.status:
             return self.status, {"detail": "told to"}
         for span_id, status in self.broken.items():
@@ -96,14 +98,14 @@ class PhoenixServer:
         assert (method, path) == ("GET", f"{PROJECT}/spans")
         return 200, {"data": [_span(span_id, ids) for span_id, ids in self.spans.items()]}
 
-    def _annotate(self, entries: list[dict]) -> tuple[int, object]:
+    def _annotate(self, entries: list[dict[str, Any]]) -> tuple[int, object]:
         if any(one["span_id"] not in self.spans for one in entries):
             return 404, {"detail": "Spans do not exist."}
         for one in entries:
             self.annotations[one["name"], one["span_id"], one["identifier"]] = one
         return 200, {"data": []}
 
-    def _annotate_documents(self, entries: list[dict]) -> tuple[int, object]:
+    def _annotate_documents(self, entries: list[dict[str, Any]]) -> tuple[int, object]:
         for one in entries:
             assert one.get("identifier", "") == ""
             if one["document_position"] not in range(len(self.spans[one["span_id"]])):
@@ -125,7 +127,7 @@ def phoenix_server() -> Iterator[PhoenixServer]:
             server.hold.set()
 
 
-def _span(span_id: str, documents: list[str]) -> dict:
+def _span(span_id: str, documents: list[str]) -> dict[str, Any]:
     prefix = "retrieval.documents"
     return {
         "context": {"span_id": span_id},

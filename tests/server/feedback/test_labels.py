@@ -4,6 +4,7 @@ import csv
 import io
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -61,7 +62,7 @@ def declined(**changed: object) -> RatedAnswer:
     return answered(**none | changed)
 
 
-def only(*votes: tuple[RatedAnswer, Vote]) -> Label | dict:
+def only(*votes: tuple[RatedAnswer, Vote]) -> Label | dict[str, Any]:
     """The label that the votes make, or why they make none."""
     export = labels_of(
         [AnswerRating(answer, f"v{n}", vote) for n, (answer, vote) in enumerate(votes)]
@@ -73,7 +74,7 @@ def only(*votes: tuple[RatedAnswer, Vote]) -> Label | dict:
     return dict(export.left_out)
 
 
-def gold_of(label: Label | dict) -> tuple[Sequence[str], tuple[str, ...], bool]:
+def gold_of(label: Label | dict[str, Any]) -> tuple[Sequence[str], tuple[str, ...], bool]:
     assert isinstance(label, Label)
     return sorted(label.gold_document_ids), label.answers, label.answerable
 

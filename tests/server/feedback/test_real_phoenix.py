@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
@@ -25,33 +26,33 @@ query ($trace: ID!, $project: String!) {
 
 
 @pytest.fixture(scope="module")
-def answer(server: str) -> dict:
+def answer(server: str) -> dict[str, Any]:
     body = {"question": QUESTION, "include_context": True}
     return httpx2.post(f"{server}/api/ask", json=body, timeout=60).json()
 
 
-def rate(server: str, answer: dict, user: str, **rating: object) -> dict:
+def rate(server: str, answer: dict[str, Any], user: str, **rating: object) -> dict[str, Any]:
     body = {"qa_id": answer["qa_id"], "user_id": user, **rating}
     response = httpx2.post(f"{server}/api/feedback", json=body, timeout=30)
     assert response.status_code == 200, response.text
     return response.json()
 
 
-def is_sent(server: str, answer: dict, user: str) -> bool:
+def is_sent(server: str, answer: dict[str, Any], user: str) -> bool:
     results = httpx2.get(f"{server}/api/feedback/{answer['qa_id']}", params={"user_id": user})
     return bool(results.json()["sent"])
 
 
-def wait_until_sent(server: str, answer: dict, user: str, seconds: float = 60) -> None:
+def wait_until_sent(server: str, answer: dict[str, Any], user: str, seconds: float = 60) -> None:
     wait_for(lambda: is_sent(server, answer, user) or None, seconds, "the vote in Phoenix")
 
 
-def withdraw(server: str, answer: dict, user: str) -> None:
+def withdraw(server: str, answer: dict[str, Any], user: str) -> None:
     path = f"{server}/api/feedback/{answer['qa_id']}"
     assert httpx2.delete(path, params={"user_id": user}).is_success
 
 
-def annotations(phoenix: str, answer: dict) -> dict[tuple[str, str], dict]:
+def annotations(phoenix: str, answer: dict[str, Any]) -> dict[tuple[str, str], dict]:
     """The results on the root span by user and name."""
     query = {"span_ids": answer["span_id"], "limit": 100}
     results = httpx2.get(f"{phoenix}{PROJECT}/span_annotations", params=query)
@@ -64,7 +65,7 @@ def annotations(phoenix: str, answer: dict) -> dict[tuple[str, str], dict]:
 
 
 def wait_for_annotations(
-    phoenix: str, answer: dict, expected: Callable[[dict], bool]
+    phoenix: str, answer: dict[str, Any], expected: Callable[[dict], bool]
 ) -> dict[tuple[str, str], dict]:
     def arrived() -> dict | None:
         results = annotations(phoenix, answer)
@@ -74,7 +75,7 @@ def wait_for_annotations(
 
 
 def test_a_vote_appears_on_the_root_span_is_changed_and_withdrawn(
-    phoenix: str, server: str, answer: dict
+    phoenix: str, server: str, answer: dict[str, Any]
 ) -> None:
     assert answer["span_id"]
     rate(server, answer, "anna", thumb="up", scores={"clarity": 4}, tags=["a"], comment="Good.")
@@ -105,7 +106,9 @@ def test_a_vote_appears_on_the_root_span_is_changed_and_withdrawn(
     wait_for_annotations(phoenix, answer, lambda results: {user for user, _ in results} == {"bert"})
 
 
-def documents(phoenix: str, answer: dict) -> dict[tuple[str, str], tuple[str, float | None]]:
+def documents(
+    phoenix: str, answer: dict[str, Any]
+) -> dict[tuple[str, str], tuple[str, float | None]]:
     """Labels and scores by the name of the annotation and the id of the passage."""
     variables = {"trace": answer["trace_id"], "project": "atlas-test"}
     body = {"query": DOCUMENTS, "variables": variables}
@@ -126,14 +129,14 @@ def documents(phoenix: str, answer: dict) -> dict[tuple[str, str], tuple[str, fl
     }
 
 
-def _document(attributes: dict, position: int) -> str:
+def _document(attributes: dict[str, Any], position: int) -> str:
     lists = ("retrieval.documents", "reranker.output_documents")
     keys = [f"{prefix}.{position}.document.id" for prefix in lists]
     return next(attributes[key] for key in keys if key in attributes)
 
 
 def test_votes_on_passages_and_citations_are_on_their_documents(
-    phoenix: str, server: str, answer: dict
+    phoenix: str, server: str, answer: dict[str, Any]
 ) -> None:
     first, last = answer["passages"][0]["passage_id"], answer["passages"][-1]["passage_id"]
     cited = answer["citations"][0]["passage_id"]
@@ -177,9 +180,9 @@ def atlas_before(address: str, demo: BuildReport, stores: Path, folder: Path) ->
         yield started.address("Atlas")
 
 
-def ask(server: str) -> dict:
+def ask(server: str) -> dict[str, Any]:
     body = {"question": QUESTION}
-    results: dict = httpx2.post(f"{server}/api/ask", json=body, timeout=60).json()
+    results: dict[str, Any] = httpx2.post(f"{server}/api/ask", json=body, timeout=60).json()
     return results
 
 

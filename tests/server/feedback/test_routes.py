@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
@@ -26,17 +27,17 @@ NOTHING = {
 }
 
 
-def rate(client: FlaskClient, **rating: object) -> dict:
+def rate(client: FlaskClient, **rating: object) -> dict[str, Any]:
     response = client.post("/api/feedback", json={"qa_id": "q1", **rating})
     assert response.status_code == 200, response.get_json()
     return response.get_json()
 
 
-def rating_of(state: dict) -> dict:
+def rating_of(state: dict[str, Any]) -> dict[str, Any]:
     return {field: state[field] for field in NOTHING}
 
 
-def test_every_part_of_a_rating_is_kept(client: FlaskClient, answer: dict) -> None:
+def test_every_part_of_a_rating_is_kept(client: FlaskClient, answer: dict[str, Any]) -> None:
     rating = {
         "thumb": "up",
         "scores": {"relevance": 5, "clarity": 2},
@@ -52,7 +53,9 @@ def test_every_part_of_a_rating_is_kept(client: FlaskClient, answer: dict) -> No
     assert client.get("/api/feedback/q1?user_id=anna").get_json() == kept
 
 
-def test_an_absent_part_stays_and_null_withdraws(client: FlaskClient, answer: dict) -> None:
+def test_an_absent_part_stays_and_null_withdraws(
+    client: FlaskClient, answer: dict[str, Any]
+) -> None:
     first, second = (item["passage_id"] for item in answer["passages"][:2])
     rate(client, thumb="up", scores={"accuracy": 4, "clarity": 1}, comment="Good.", tags=["a"])
     rate(client, passages={first: "relevant", second: "irrelevant"}, citations={"1": "supports"})
@@ -69,7 +72,7 @@ def test_an_absent_part_stays_and_null_withdraws(client: FlaskClient, answer: di
     assert client.get("/api/feedback/q1").status_code == 404
 
 
-def test_a_rating_is_withdrawn_as_a_whole(client: FlaskClient, answer: dict) -> None:
+def test_a_rating_is_withdrawn_as_a_whole(client: FlaskClient, answer: dict[str, Any]) -> None:
     rate(client, thumb="up", comment="Good.")
     assert rating_of(client.delete("/api/feedback/q1").get_json()) == NOTHING
     assert client.get("/api/feedback/q1").status_code == 404
@@ -77,7 +80,9 @@ def test_a_rating_is_withdrawn_as_a_whole(client: FlaskClient, answer: dict) -> 
     assert client.get("/api/feedback").get_json() == {"total": 0, "feedback": []}
 
 
-def test_two_people_each_have_a_rating_of_their_own(client: FlaskClient, answer: dict) -> None:
+def test_two_people_each_have_a_rating_of_their_own(
+    client: FlaskClient, answer: dict[str, Any]
+) -> None:
     rate(client, user_id="anna", thumb="up")
     rate(client, user_id="bert", thumb="down")
     rate(client, thumb="down", comment="Whoever")
@@ -93,7 +98,9 @@ def test_two_people_each_have_a_rating_of_their_own(client: FlaskClient, answer:
     assert sorted(seen) == ["anna", "anonymous", "bert"]
 
 
-def test_the_list_holds_the_answer_that_was_rated(client: FlaskClient, answer: dict) -> None:
+def test_the_list_holds_the_answer_that_was_rated(
+    client: FlaskClient, answer: dict[str, Any]
+) -> None:
     rate(client, thumb="up")
     (one,) = client.get("/api/feedback").get_json()["feedback"]
     for field in ("question", "answer", "decision", "target", "collection", "composite_target"):
@@ -117,7 +124,7 @@ def test_without_texts_none_are_kept_but_the_comment_is(parish: Atlas, state: Pa
 
 @pytest.mark.parametrize(("body", "headers"), [({"telemetry": False}, {}), ({}, {"Sec-GPC": "1"})])
 def test_of_an_answer_that_is_not_to_be_traced_no_text_is_kept(
-    client: FlaskClient, body: dict, headers: dict
+    client: FlaskClient, body: dict[str, Any], headers: dict[str, Any]
 ) -> None:
     assert client.post("/api/ask", json=ASKED | body, headers=headers).status_code == 200
     assert rate(client, thumb="up")["thumb"] == "up"
@@ -150,7 +157,9 @@ def test_an_answer_with_the_id_of_an_earlier_one_has_no_rating_yet(
     assert {one["question"]: one["thumb"] for one in ratings} == {QUESTION: "down", other: "up"}
 
 
-def test_another_form_is_refused_and_changes_nothing(client: FlaskClient, answer: dict) -> None:
+def test_another_form_is_refused_and_changes_nothing(
+    client: FlaskClient, answer: dict[str, Any]
+) -> None:
     before = rate(client, thumb="up")
     for rating in (
         {"thumb": "sideways"},
@@ -174,7 +183,9 @@ def test_another_form_is_refused_and_changes_nothing(client: FlaskClient, answer
         assert client.get("/api/feedback/q1").get_json() == before
 
 
-def test_an_answer_that_was_not_given_is_not_rated(client: FlaskClient, answer: dict) -> None:
+def test_an_answer_that_was_not_given_is_not_rated(
+    client: FlaskClient, answer: dict[str, Any]
+) -> None:
     for qa_id in ("absent", "q1.", "stream"):
         body = {"qa_id": qa_id, "thumb": "up"}
         assert client.post("/api/feedback", json=body).status_code == 404
@@ -185,7 +196,7 @@ HOSTILE = "a\x00b\x1b[31mc\x9bd\r\ne\u202ef 😀 \U000e0041 <script>alert(1)</sc
 
 
 def test_hostile_texts_are_kept_without_what_commands_a_terminal(
-    client: FlaskClient, answer: dict
+    client: FlaskClient, answer: dict[str, Any]
 ) -> None:
     kept = rate(client, comment=HOSTILE, tags=[HOSTILE[:60], " \x00 ", "x", "x"])
     assert kept["comment"] == "ab[31mcd\ne\u202ef 😀 \U000e0041 <script>alert(1)</script> \u0301"
@@ -311,7 +322,10 @@ def command(
 
 
 def test_the_command_exports_and_lists(
-    client: FlaskClient, answer: dict, command: Callable[..., tuple], tmp_path: Path
+    client: FlaskClient,
+    answer: dict[str, Any],
+    command: Callable[..., tuple[Any, str, str]],
+    tmp_path: Path,
 ) -> None:
     rate(client, thumb="up", tags=["[red]a"], comment="Good.\u202e", scores={"clarity": 4})
     labels, ratings = tmp_path / "labels.jsonl", tmp_path / "ratings.csv"
@@ -328,7 +342,7 @@ def test_the_command_exports_and_lists(
 
 
 def test_without_a_rating_the_command_makes_no_file(
-    command: Callable[..., tuple], state: Path, tmp_path: Path
+    command: Callable[..., tuple[Any, str, str]], state: Path, tmp_path: Path
 ) -> None:
     assert "0 of 0" in command("list")[1]
     command("export", str(tmp_path / "labels.jsonl"))

@@ -66,14 +66,14 @@ def send(client: FlaskClient, files: Mapping[str, str | bytes], **fields: Any) -
 def job_of(response: TestResponse) -> str:
     """The id of the job that a request began."""
     assert response.status_code == 202, response.get_json(force=True)
-    return str(response.json["id"])
+    return str(response.get_json()["id"])
 
 
 def ended(client: FlaskClient, job: str) -> dict[str, Any]:
     """A job once it is over."""
 
     def over() -> dict[str, Any] | None:
-        state: dict[str, Any] = client.get(f"/api/jobs/{job}").json
+        state: dict[str, Any] = client.get(f"/api/jobs/{job}").get_json()
         return state if state["state"] not in ("queued", "running") else None
 
     return wait_for(over, PATIENCE, f"the end of {job}")
@@ -94,14 +94,14 @@ def detail(response: TestResponse, status: int) -> str:
 
 def documents(client: FlaskClient) -> dict[str, int]:
     """Documents by corpus, as they are served."""
-    corpora = client.get("/api/corpora").json["corpora"]
+    corpora = client.get("/api/corpora").get_json()["corpora"]
     return {corpus["id"]: corpus["documents"] for corpus in corpora}
 
 
 def running(client: FlaskClient, job: str) -> None:
     """Wait until the process of a job is at work."""
     wait_for(
-        lambda: client.get(f"/api/jobs/{job}").json["state"] == "running" or None,
+        lambda: client.get(f"/api/jobs/{job}").get_json()["state"] == "running" or None,
         PATIENCE,
         "the job",
     )
@@ -111,7 +111,7 @@ def stage(client: FlaskClient, job: str, name: str) -> None:
     """Wait until a job has come to the stage of that name."""
 
     def begun() -> bool | None:
-        stages = client.get(f"/api/jobs/{job}").json["progress"]
+        stages = client.get(f"/api/jobs/{job}").get_json()["progress"]
         return any(stage["name"] == name for stage in stages) or None
 
     wait_for(begun, PATIENCE, name)

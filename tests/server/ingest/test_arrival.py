@@ -88,7 +88,7 @@ def refusing(place: Path, farm_stores: Path) -> Iterator[FlaskClient]:
     )
     with served_by(settings) as client:
         yield client
-        assert client.get("/api/jobs").json == {"jobs": []}
+        assert client.get("/api/jobs").get_json() == {"jobs": []}
         assert not list((place / "ingest").glob(f"{COLLECTION}/**/*.txt"))
 
 
@@ -203,8 +203,8 @@ def test_the_audit_log_says_where_files_went(refusing: FlaskClient, place: Path)
 
 def test_a_name_cannot_lead_out_of_the_folder(client: FlaskClient, settings: Settings) -> None:
     response = send(client, {"../../../../stores/farm/bees.txt": "Bees"}, corpus="x")
-    client.delete(f"/api/jobs/{response.json['id']}")
-    assert response.json["files"][0]["name"] == "stores/farm/bees.txt"
+    client.delete(f"/api/jobs/{response.get_json()['id']}")
+    assert response.get_json()["files"][0]["name"] == "stores/farm/bees.txt"
     assert not (settings.collection_folder / "bees.txt").exists()
 
 
@@ -214,8 +214,8 @@ def test_a_link_within_the_root_is_read(client: FlaskClient, settings: Settings)
     (inner / "bees.txt").write_text("Bees give honey.")
     (inner / "same.txt").symlink_to("bees.txt")
     response = client.post("/api/ingest", json={"path": "inner"})
-    assert [file["name"] for file in response.json["files"]] == ["bees.txt", "same.txt"]
-    client.delete(f"/api/jobs/{response.json['id']}")
+    assert [file["name"] for file in response.get_json()["files"]] == ["bees.txt", "same.txt"]
+    client.delete(f"/api/jobs/{response.get_json()['id']}")
 
 
 def test_a_file_cannot_take_the_place_of_a_folder(client: FlaskClient, settings: Settings) -> None:

@@ -46,7 +46,7 @@ def texts(kept: Path) -> dict[str, str]:
 
 def test_files_are_served_beside_what_was_there(client: FlaskClient, kept: Path) -> None:
     response = send(client, {"bees.txt": "Bees give honey.\n"}, corpus="garden")
-    assert response.headers["Location"] == f"/api/jobs/{response.json['id']}"
+    assert response.headers["Location"] == f"/api/jobs/{response.get_json()['id']}"
     job = done(client, response)
     assert job["files"] == [
         {"sent_as": "bees.txt", "name": "bees.txt", "bytes": 17, "replaces": False}
@@ -55,8 +55,8 @@ def test_files_are_served_beside_what_was_there(client: FlaskClient, kept: Path)
     assert (result["documents"], result["documents_added"], result["passages_added"]) == (4, 1, 1)
     assert {stage["name"] for stage in job["progress"]} >= {"Reading files", "Going live"}
     assert documents(client) == {"farm": 2, "town": 1, "garden": 1}
-    assert client.get("/api/documents/garden.bees").json["text"] == "Bees give honey."
-    assert client.get("/api/config").json["collection_version"] == result["version"]
+    assert client.get("/api/documents/garden.bees").get_json()["text"] == "Bees give honey."
+    assert client.get("/api/config").get_json()["collection_version"] == result["version"]
     second = done(client, send(client, {"ants.md": "Ants carry leaves.\n"}, corpus="garden"))
     assert second["result"]["documents_added"] == 1
     assert documents(client)["garden"] == 2
@@ -71,7 +71,7 @@ def test_another_text_of_the_same_name_is_said_first(client: FlaskClient) -> Non
     job = done(client, send(client, {"bees.txt": "Bees give wax.\n"}, replace="true"))
     assert job["files"][0]["replaces"]
     assert job["result"]["documents_changed"] == 1
-    assert client.get("/api/documents/documents.bees").json["text"] == "Bees give wax."
+    assert client.get("/api/documents/documents.bees").get_json()["text"] == "Bees give wax."
 
 
 def test_the_cut_of_passages_is_bounded_and_told(client: FlaskClient) -> None:
@@ -83,12 +83,12 @@ def test_the_cut_of_passages_is_bounded_and_told(client: FlaskClient) -> None:
         ({"chunk_overlap": -3}, 1000, 0, {"chunk_overlap": (-3, 0)}),
     ):
         response = send(client, {"bees.txt": "Bees give honey.\n"}, **fields)
-        chunks = response.json["chunks"]
+        chunks = response.get_json()["chunks"]
         assert (chunks["size"], chunks["overlap"]) == (size, overlap)
         assert {c["setting"]: (c["asked"], c["used"]) for c in chunks["clamped"]} == clamped
         assert chunks["defaults"] == (not fields)
         client.delete(f"/api/jobs/{job_of(response)}")
-        ended(client, response.json["id"])
+        ended(client, response.get_json()["id"])
 
 
 def test_the_cut_holds_for_all_that_is_ingested_and_stays(
@@ -98,7 +98,7 @@ def test_the_cut_holds_for_all_that_is_ingested_and_stays(
     job = done(client, send(client, {"ants.txt": "Ants carry leaves."}, chunk_size="150"))
     assert (job["chunks"]["size"], job["chunks"]["recut"]) == (150, 1)
     assert job["result"]["passages_added"] > 5
-    again = send(client, {"flies.txt": "Flies are fast."}).json
+    again = send(client, {"flies.txt": "Flies are fast."}).get_json()
     assert (again["chunks"]["size"], again["chunks"]["recut"]) == (150, 0)
     client.delete(f"/api/jobs/{again['id']}")
     origins = Manifest.read(settings.collection_folder).origins
@@ -192,7 +192,7 @@ def test_files_of_a_job_that_fails_once_it_is_live_are_the_new_ones(
 def test_a_removal_that_fails_at_its_end_leaves_the_file(settings: Settings, kept: Path) -> None:
     assert job_in(settings, {"a/bees.txt": "Bees give honey."})["state"] == "done"
     with served_by(settings, failing_before_live) as client:
-        (document,) = client.get("/api/documents?corpus=garden").json["documents"]
+        (document,) = client.get("/api/documents?corpus=garden").get_json()["documents"]
         path = f"/api/documents/{document['document_id']}"
         assert "The disk is full" in ended(client, job_of(client.delete(path)))["problem"]
     assert texts(kept) == {"garden/a/bees.txt": "Bees give honey."}
@@ -234,7 +234,7 @@ def test_where_one_file_has_no_place_none_is_moved(settings: Settings, kept: Pat
 def test_a_removal_does_not_follow_a_link(settings: Settings, kept: Path, tmp_path: Path) -> None:
     with served_by(settings) as client:
         done(client, send(client, {"a/bees.txt": "Bees give honey."}, corpus="garden"))
-        (document,) = client.get("/api/documents?corpus=garden").json["documents"]
+        (document,) = client.get("/api/documents?corpus=garden").get_json()["documents"]
         (kept / "garden" / "a").rename(tmp_path / "outside")
         (kept / "garden" / "a").symlink_to(tmp_path / "outside")
         response = client.delete(f"/api/documents/{document['document_id']}")
@@ -248,9 +248,9 @@ def test_a_rollback_names_the_kept_files_that_the_next_ingest_would_bring_back(
     done(client, send(client, {"bees.txt": "Bees give honey.", "ants.txt": "Ants."}))
     files = {"ants.txt": "Ants carry seeds.", "oops.txt": "Sent by mistake."}
     done(client, send(client, files, replace="true"))
-    before = client.post("/api/collections/farm/rollback", json={}).json
+    before = client.post("/api/collections/farm/rollback", json={}).get_json()
     assert before["kept_files_beside"] == ["documents/ants.txt", "documents/oops.txt"]
     assert before["more_kept_files_beside"] == 0
     body = {"version": before["versions"][0]["version"]}
-    again = client.post("/api/collections/farm/rollback", json=body).json
+    again = client.post("/api/collections/farm/rollback", json=body).get_json()
     assert again["kept_files_beside"] == []

@@ -52,14 +52,14 @@ def left_of(settings: Settings) -> list[str]:
 
 def test_a_job_that_is_cancelled_leaves_nothing(settings: Settings) -> None:
     with served_by(settings, slowly_hashing) as client:
-        version = client.get("/api/config").json["collection_version"]
+        version = client.get("/api/config").get_json()["collection_version"]
         job = job_of(send(client, BEES))
         embedding(client, job)
-        assert client.delete(f"/api/jobs/{job}").json["cancelled"]
+        assert client.delete(f"/api/jobs/{job}").get_json()["cancelled"]
         end = ended(client, job)
         assert (end["state"], end["result"]) == ("cancelled", None)
-        assert client.get("/api/config").json["collection_version"] == version
-        assert not client.delete(f"/api/jobs/{job}").json["cancelled"]
+        assert client.get("/api/config").get_json()["collection_version"] == version
+        assert not client.delete(f"/api/jobs/{job}").get_json()["cancelled"]
     assert left_of(settings) == []
     with served_by(settings) as client:
         assert done(client, send(client, ANTS))["result"]["documents_added"] == 1
@@ -72,15 +72,15 @@ def test_jobs_of_a_collection_wait_for_each_other(settings: Settings) -> None:
         running(client, first)
         second = job_of(send(client, ANTS))
         third = job_of(send(client, {"zz.txt/b.txt": "Bees."}))
-        assert client.get(f"/api/jobs/{second}").json["state"] == "queued"
+        assert client.get(f"/api/jobs/{second}").get_json()["state"] == "queued"
         assert "names are kept: bees.txt" in detail(send(client, BEES), 409)
         clash = {"aaa.txt": "Ants.", "zz.txt": "Wasps."}
         assert "'zz.txt' cannot be kept" in detail(send(client, clash), 409)
-        assert client.delete(f"/api/jobs/{third}").json["job"]["state"] == "cancelled"
-        assert client.get(f"/api/jobs/{third}").json["started"] is None
+        assert client.delete(f"/api/jobs/{third}").get_json()["job"]["state"] == "cancelled"
+        assert client.get(f"/api/jobs/{third}").get_json()["started"] is None
         (settings.ingest_root / "go").touch()
         assert [ended(client, job)["state"] for job in (first, second)] == ["done", "done"]
-        listing = [job["id"] for job in client.get("/api/jobs").json["jobs"]]
+        listing = [job["id"] for job in client.get("/api/jobs").get_json()["jobs"]]
         assert listing == [third, second, first]
         assert documents(client)["documents"] == 2
 
@@ -106,7 +106,7 @@ def test_a_restart_says_that_jobs_were_interrupted(settings: Settings) -> None:
         first, second = (job_of(send(client, files)) for files in (BEES, ANTS))
         running(client, first)
     with served_by(settings) as client:
-        jobs = {job["id"]: job for job in client.get("/api/jobs").json["jobs"]}
+        jobs = {job["id"]: job for job in client.get("/api/jobs").get_json()["jobs"]}
         assert {jobs[job]["state"] for job in (first, second)} == {"interrupted"}
         assert "send it again" in jobs[first]["problem"]
         done(client, send(client, BEES))
@@ -128,7 +128,7 @@ def test_a_process_that_dies_fails_its_job_alone(settings: Settings) -> None:
 def test_two_servers_do_not_take_files_into_one_root(
     settings: Settings, client: FlaskClient
 ) -> None:
-    assert client.get("/api/jobs").json == {"jobs": []}
+    assert client.get("/api/jobs").get_json() == {"jobs": []}
     with served_by(settings) as other:
         assert "Another server takes files" in detail(send(other, BEES), 409)
         assert other.post("/api/search", json={"question": "wool"}).status_code == 200
@@ -150,7 +150,7 @@ def test_a_job_whose_version_is_live_is_done(settings: Settings, opens: Callable
         assert counts == [4, 1, 1]
         assert "as soon as this version was live" in result["remarks"][0]["remarks"][0]
         assert documents(client)["documents"] == 1
-        assert client.get("/api/config").json["collection_version"] == result["version"]
+        assert client.get("/api/config").get_json()["collection_version"] == result["version"]
 
 
 @pytest.mark.thorough
@@ -189,7 +189,7 @@ def test_a_job_that_cannot_be_kept_is_not_taken(
     monkeypatch.setattr(jobs_module, "new_id", lambda: ID)
     block(settings, ID)
     assert "cannot be kept" in detail(send(client, BEES), 503)
-    assert client.get("/api/jobs").json == {"jobs": []}
+    assert client.get("/api/jobs").get_json() == {"jobs": []}
     assert left_of(settings) == []
 
 
@@ -239,7 +239,7 @@ def record(**changes: Any) -> str:
 def listed(settings: Settings) -> list[str]:
     """The jobs that a new server knows; it goes on to take files."""
     with served_by(settings) as client:
-        ids = [job["id"] for job in client.get("/api/jobs").json["jobs"]]
+        ids = [job["id"] for job in client.get("/api/jobs").get_json()["jobs"]]
         assert "no file to take in" in detail(send(client, {"a.exe": "MZ"}), 400)
         return ids
 
@@ -338,6 +338,6 @@ def test_the_rest_of_a_kill_is_removed(own: Settings, folder: Path) -> None:
     (folder / "mine").mkdir()
     (folder / "mine" / "notes.txt").write_text("Somebody's own.")
     with served_by(own) as client:
-        assert client.get(f"/api/jobs/{ID}").json["state"] == "interrupted"
+        assert client.get(f"/api/jobs/{ID}").get_json()["state"] == "interrupted"
     assert sorted(path.name for path in folder.iterdir()) == [f"{ID}.json", "mine"]
     assert (folder / "mine" / "notes.txt").exists()
