@@ -12,9 +12,9 @@ import httpx2
 from atlas_search.atlas import Atlas
 from atlas_search.server.app import create_app
 from atlas_search.services import Services
-from tests.chat_server import ChatServer, Part, Pause, Says
+from tests.chat_server import ChatServer, Part, Pause, Request, Says
 from tests.servers import served, wait_for
-from tests.test_generate import first_token
+from tests.slow_model import TOKEN
 
 QUESTION = "Can a local authority sue a newspaper for libel?"
 PIECES = 20
@@ -44,7 +44,7 @@ def put_under_load(
     services: Services, model: ChatServer, seconds: float, streams: int, seed: int = 0
 ) -> Load:
     """Keep `streams` clients busy for so many seconds, and wait until all is over."""
-    model.says(lambda request: Says(*_pieces(first_token(request))))
+    model.says(lambda request: Says(*_pieces(request)))
     app = create_app(lambda: Atlas(services))
     settings = services.settings
     load, runs = Load(), app.extensions["runs"]
@@ -62,7 +62,8 @@ def put_under_load(
     return load
 
 
-def _pieces(token: str) -> list[Part]:
+def _pieces(request: Request) -> list[Part]:
+    token = next(iter(TOKEN.findall(request.prompt)), "")
     said = [
         f'{{"text": "A council has word{number}. {token}", "passages": []}}'
         for number in range(PIECES)

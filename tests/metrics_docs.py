@@ -1,6 +1,6 @@
 """`python -m tests.metrics_docs` writes every instrument into `docs/metrics.md`.
 
-The names that Prometheus sees are read from a scrape; `tests/metrics/test_docs.py` holds the page
+The names that Prometheus sees are read from a scrape; `tests/server/test_metrics.py` holds the page
 to it.
 """
 

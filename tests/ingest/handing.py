@@ -1,99 +1,14 @@
-"""Handing files to a server, and waiting for what becomes of them."""
+"""The old place of what other tests import; it is in `tests/server/ingest/handing.py`."""
 
-import io
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
-
-from flask.testing import FlaskClient
-from pydantic import SecretStr
-from werkzeug.datastructures import FileStorage, MultiDict
-from werkzeug.test import TestResponse, encode_multipart
-
-from atlas_search.core.settings import Settings
-from atlas_search.core.telemetry.tracer import Tracer
-from atlas_search.server.app import create_app
-from atlas_search.server.collections import ServedCollections
-from tests.hash_embedder import HashEmbedder
-from tests.ingest.embedders import hashing
-from tests.servers import wait_for
-
-COLLECTION = "farm"
-ADMINISTRATOR = {"Authorization": "Bearer open sesame"}
-PATIENCE = 90.0
-BEES = {"bees.txt": "Bees give honey."}
-UNTRACED = Tracer("", "test", content=False)
-
-
-def settings_for(folder: Path, **changes: Any) -> Settings:
-    given = {
-        "chroma_persist_directory": folder / "stores",
-        "chroma_collection_name": COLLECTION,
-        "ingest_root": folder / "ingest",
-        "atlas_state_directory": folder / "state",
-        "atlas_admin_token": SecretStr("open sesame"),
-    }
-    return Settings(**(given | changes))
-
-
-@contextmanager
-def served_by(settings: Settings, open_embedder: Any = hashing) -> Iterator[FlaskClient]:
-    """A client of a server, which is closed when the block ends."""
-    served = ServedCollections(settings, HashEmbedder())
-    app = create_app(served, open_embedder=open_embedder)
-    client = app.test_client()
-    client.environ_base["HTTP_AUTHORIZATION"] = ADMINISTRATOR["Authorization"]
-    try:
-        yield client
-    finally:
-        app.extensions["jobs"].close()
-        app.extensions["runs"].close()
-        served.close()
-
-
-def send(client: FlaskClient, files: Mapping[str, str | bytes], **fields: Any) -> TestResponse:
-    """Upload files by their names."""
-    parts = [
-        FileStorage(io.BytesIO(content.encode() if isinstance(content, str) else content), name)
-        for name, content in files.items()
-    ]
-    # encoded here: the client would leave a temporary file open
-    boundary, body = encode_multipart(MultiDict([*(("files", p) for p in parts), *fields.items()]))
-    kind = f"multipart/form-data; boundary={boundary}"
-    return client.post("/api/ingest", data=body, content_type=kind)
-
-
-def job_of(response: TestResponse) -> str:
-    """The id of the job that a request began."""
-    assert response.status_code == 202, response.get_json(force=True)
-    return str(response.json["id"])
-
-
-def ended(client: FlaskClient, job: str) -> dict[str, Any]:
-    """A job once it is over."""
-
-    def over() -> dict[str, Any] | None:
-        told: dict[str, Any] = client.get(f"/api/jobs/{job}").json
-        return told if told["state"] not in ("queued", "running") else None
-
-    return wait_for(over, PATIENCE, f"the end of {job}")
-
-
-def done(client: FlaskClient, response: TestResponse) -> dict[str, Any]:
-    """The job that a request began, when it ended well."""
-    told = ended(client, job_of(response))
-    assert told["state"] == "done", told
-    return told
-
-
-def detail(response: TestResponse, status: int) -> str:
-    """What a refusal says."""
-    assert response.status_code == status, response.data
-    return str(response.get_json(force=True)["detail"])
-
-
-def documents(client: FlaskClient) -> dict[str, int]:
-    """Documents by corpus, as they are served."""
-    found = client.get("/api/corpora").json["corpora"]
-    return {corpus["id"]: corpus["documents"] for corpus in found}
+from tests.server.ingest.handing import ADMINISTRATOR as ADMINISTRATOR
+from tests.server.ingest.handing import BEES as BEES
+from tests.server.ingest.handing import COLLECTION as COLLECTION
+from tests.server.ingest.handing import PATIENCE as PATIENCE
+from tests.server.ingest.handing import detail as detail
+from tests.server.ingest.handing import documents as documents
+from tests.server.ingest.handing import done as done
+from tests.server.ingest.handing import ended as ended
+from tests.server.ingest.handing import job_of as job_of
+from tests.server.ingest.handing import send as send
+from tests.server.ingest.handing import served_by as served_by
+from tests.server.ingest.handing import settings_for as settings_for
