@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from tests.pages.papers import PAPER
+from tests.page.papers import PAPER
 
 LONG_PARAGRAPHS = 5000
 NEEDLE = "The Überfähre carried naïve façades."

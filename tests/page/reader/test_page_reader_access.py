@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 
 from tests.page.axe import check_access
 from tests.page.reader.conftest import Open
-from tests.pages.papers import STORM
+from tests.page.papers import STORM
 
 pytestmark = pytest.mark.browser
 

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.page.reader.conftest import Open
-from tests.pages.papers import PAPER, STORM
+from tests.page.papers import PAPER, STORM
 
 pytestmark = pytest.mark.browser
 

@@ -17,7 +17,7 @@ from atlas_search.server.ingest.work import build_kept
 from atlas_search.server.page import CHANGED, GONE, NO_PDF
 from tests.access.conftest import guard
 from tests.hash_embedder import HashEmbedder
-from tests.pages.papers import DOCUMENT, LAMP, PAPER, STORM, papers
+from tests.page.papers import DOCUMENT, LAMP, PAPER, STORM, papers
 
 IMAGE = f"/api/page-image/{DOCUMENT}"
 BOXES = f"/api/page-boxes/{DOCUMENT}"
