@@ -1,6 +1,7 @@
 """Pages of PDFs as pictures: drawn, marked, refused where the file is not the one that was read."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from urllib.parse import quote
@@ -15,10 +16,11 @@ from atlas_search.server.access.keys import add_key
 from atlas_search.server.app import create_app
 from atlas_search.server.ingest.work import build_kept
 from atlas_search.server.page import CHANGED, GONE, NO_PDF
-from tests.access.conftest import guard
 from tests.hash_embedder import HashEmbedder
-from tests.page.papers import DOCUMENT, LAMP, PAPER, STORM, papers
+from tests.page.documents import LAMP, PAPER, STORM
+from tests.pdf_pages import pdf
 
+DOCUMENT = "coast.kestrel-point"
 IMAGE = f"/api/page-image/{DOCUMENT}"
 BOXES = f"/api/page-boxes/{DOCUMENT}"
 
@@ -30,8 +32,28 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def coast(root: Path) -> Iterator[Atlas]:
-    with papers(root) as opened:
-        yield opened
+    """Papers in two corpora, and a text among them."""
+    secret = pdf([["The vault of Ravenmoor holds a silver lantern."]])
+    for name, data in {
+        "coast/kestrel-point.pdf": PAPER,
+        "coast/notes.txt": b"Notes on the lamp of Kestrel Point.\n",
+        "vault/ravenmoor.pdf": secret,
+    }.items():
+        write(root / "sources" / name, data)
+    with opened(root) as atlas:
+        yield atlas
+
+
+def write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+
+
+def opened(root: Path) -> Atlas:
+    """The collection of all in `root / "sources"`, built and open."""
+    store, state = root / "stores" / "papers", root / "state"
+    Atlas.build(root / "sources", store, embedder=HashEmbedder())
+    return Atlas.open(store, embedder=HashEmbedder(), atlas_state_directory=state)
 
 
 @pytest.fixture(scope="module")
@@ -97,27 +119,16 @@ def test_what_is_no_page_of_a_pdf_is_refused(client: FlaskClient) -> None:
     assert refusal(client, "/api/page-image/coast.notes?page=1") == (404, NO_PDF)
     status, said = refusal(client, f"{IMAGE}?page=3")
     assert (status, said) == (404, "The document has 2 pages, no page 3.")
-    for query in (
-        "",
-        "?page=0",
-        "?page=x",
-        "?page=1&width=99",
-        "?page=1&width=5000",
-        "?page=1&path=/etc",
-    ):
+    wrong = ("", "?page=0", "?page=x", "?page=1&width=99", "?page=1&width=5000", "?page=1&path=/")
+    for query in wrong:
         assert client.get(IMAGE + query).status_code == 400, query
 
 
 @pytest.mark.parametrize(
     "id_",
     [
-        "../../etc/passwd",
-        "coast/kestrel-point.pdf",
-        "..",
-        "/etc/passwd",
-        "\x00",
-        "kestrel-point",
-        "x" * 9000,
+        *("../../etc/passwd", "coast/kestrel-point.pdf", "..", "/etc/passwd", "\x00"),
+        *("kestrel-point", "x" * 9000),
     ],
 )
 def test_a_path_is_never_taken_from_a_request(client: FlaskClient, id_: str) -> None:
@@ -147,7 +158,10 @@ def test_a_link_in_the_place_of_the_file_is_not_followed(
 def test_a_key_sees_the_pages_of_its_corpora(coast: Atlas, tmp_path: Path) -> None:
     keys = tmp_path / "keys.json"
     narrow = add_key(keys, "narrow", corpora={"papers": ["coast"]}).text
-    client = create_app(lambda: guard(coast, keys)).test_client()
+    services = coast.services
+    settings = services.settings.model_copy(update={"api_keys_file": keys})
+    guarded = Atlas(replace(services, settings=settings, targets=dict(services.targets)))
+    client = create_app(lambda: guarded).test_client()
     assert client.get(f"{IMAGE}?page=1").status_code == 401
     own = {"Authorization": f"Bearer {narrow}"}
     assert client.get(f"{IMAGE}?page=1", headers=own).status_code == 200
@@ -162,9 +176,7 @@ def test_a_key_sees_the_pages_of_its_corpora(coast: Atlas, tmp_path: Path) -> No
 def test_files_that_a_server_was_handed_have_pages_too(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     settings = {"ingest_root": kept, "atlas_state_directory": tmp_path / "state"}
-    path = kept / "papers" / "coast" / "kestrel-point.pdf"
-    path.parent.mkdir(parents=True)
-    path.write_bytes(PAPER)
+    write(kept / "papers" / "coast" / "kestrel-point.pdf", PAPER)
     folder = tmp_path / "stores" / "papers"
     build_kept(kept / "papers", folder, HashEmbedder(), lambda *_: None)
     with Atlas.open(folder, embedder=HashEmbedder(), **settings) as atlas:
@@ -182,12 +194,8 @@ def odd_page(width: float, height: float) -> bytes:
 
 @pytest.mark.parametrize(("width", "height"), [(14_000, 14_000), (100, 14_000), (14_000, 60)])
 def test_a_page_of_any_size_is_bounded(tmp_path: Path, width: int, height: int) -> None:
-    source = tmp_path / "sources" / "coast"
-    source.mkdir(parents=True)
-    (source / "kestrel-point.pdf").write_bytes(odd_page(width, height))
-    folder = tmp_path / "stores" / "papers"
-    Atlas.build(tmp_path / "sources", folder, embedder=HashEmbedder())
-    with Atlas.open(folder, embedder=HashEmbedder()) as atlas:
+    write(tmp_path / "sources" / "coast" / "kestrel-point.pdf", odd_page(width, height))
+    with opened(tmp_path) as atlas:
         response = create_app(lambda: atlas).test_client().get(f"{IMAGE}?page=1&width=1600")
     image = Image.open(BytesIO(response.data))
     assert image.width * image.height <= 6_100_000
