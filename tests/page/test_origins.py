@@ -1,9 +1,8 @@
 """Pages of other origins can do nothing to a server that listens beside them."""
 
-import http.server
-import threading
 from collections.abc import Iterator
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -72,26 +71,16 @@ def recorded(whole: Recorded) -> Recorded:
     return whole
 
 
-class _Elsewhere(http.server.BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html")
-        self.end_headers()
-        self.wfile.write(b"<!doctype html><title>Elsewhere</title><p>Another site")
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
 @pytest.fixture(scope="module")
 def elsewhere() -> Iterator[int]:
     """The port of another site's server."""
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Elsewhere) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        yield server.server_port
-        server.shutdown()
-        thread.join()
+
+    def another_site(_: dict[str, Any], start: Any) -> list[bytes]:
+        start("200 OK", [("Content-Type", "text/html")])
+        return [b"<!doctype html><title>Elsewhere</title><p>Another site"]
+
+    with served(another_site) as address:
+        yield urlsplit(address).port or 0
 
 
 @pytest.fixture(scope="module")

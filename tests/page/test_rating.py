@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
-from atlas_search.evaluation.people import COHEN, KRIPPENDORFF, Ratings, Scale, agreements
+from atlas_search.evaluation.people import COHEN, Ratings, Scale, agreements
 from tests.page.labelling import open_labels, rated, rating_server
 
 pytestmark = [pytest.mark.browser, pytest.mark.thorough]
@@ -40,59 +40,62 @@ def shown(page: Page) -> str:
     return f"q{page.get_by_role('heading', level=2).inner_text().rstrip('?').split()[-1]}"
 
 
-def test_two_raters_rate_three_answers_and_agree_as_far_as_they_do(
+def test_two_raters_rate_three_answers_blind(
     context: BrowserContext, address: str, tmp_path: Path
 ) -> None:
     for name, grades in GRADES.items():
         page = open_labels(context, address)
-        begin(page, name)
+        with page.expect_response("**/api/ratings?*") as response:
+            begin(page, name)
+        for secret in ("k10", "extractive", "sentences_hand", "eval-"):
+            assert secret not in response.value.text()
+        expect(page.locator("#answer")).to_contain_text("metres tall. [1]")
+        expect(page.locator("#answer q")).to_have_text("Something.")
+        page.get_by_role("button", name="Save and go on").click()
+        expect(page.get_by_role("alert")).to_contain_text("Choose a number")
         for done in range(1, 4):
-            grade = grades[shown(page)]
-            group = page.get_by_role("group", name="relevance")
-            group.get_by_label(str(grade), exact=True).check()
+            grade = str(grades[shown(page)])
+            page.get_by_role("group", name="relevance").get_by_label(grade, exact=True).check()
             page.get_by_role("button", name="Save and go on").click()
             expect(page.get_by_role("status")).to_contain_text(f"Saved. {done} of 3 rated.")
         expect(page.get_by_role("status")).to_contain_text("That is all")
         page.close()
     ratings = Ratings(tmp_path)
-    assert {(r.rater, r.label_id): r.scores["relevance"] for r in ratings.all()} == {
-        (name, id_): grade for name, grades in GRADES.items() for id_, grade in grades.items()
+    assert {(r.rater, r.label_id): r.scores for r in ratings.all()} == {
+        (name, id_): {"relevance": grade}
+        for name, grades in GRADES.items()
+        for id_, grade in grades.items()
     }
     relevance, accuracy = agreements(ratings.all(), ratings.scales())
     # of three answers they agree on two; by chance on 5-5 and 2-2: 2 times 1/3 * 1/3
     assert relevance.coefficients[COHEN] == pytest.approx((2 / 3 - 2 / 9) / (1 - 2 / 9))
-    assert 0 < relevance.coefficients[KRIPPENDORFF] < 1
-    assert (relevance.raters, relevance.items, relevance.shared) == (("anna", "ben"), 3, 3)
-    assert relevance.mean
-    assert relevance.mean.mean == pytest.approx((5 + 2 + 3.5) / 3)
-    assert (accuracy.items, accuracy.mean) == (0, None)
+    assert (relevance.items, accuracy.items) == (3, 0)
 
 
-def test_an_answer_is_found_again_and_half_a_thought_too(page: Page) -> None:
+def test_half_a_thought_is_found_again_and_single_keys_can_be_switched_off(page: Page) -> None:
     begin(page, "anna")
     page.keyboard.press("j")
     expect(page.get_by_role("group", name="relevance")).to_be_focused()
     page.keyboard.press("4")
     page.keyboard.press("s")
     expect(page.get_by_role("status")).to_contain_text("1 of 3 rated")
-    half = shown(page)
-    page.get_by_label("Comment").fill("Half a thought")
+    half, comment = shown(page), page.get_by_label("Comment")
+    comment.fill("Half a thought")
     page.reload()
-    expect(page.get_by_label("Comment")).to_have_value("Half a thought")
+    expect(comment).to_have_value("Half a thought")
+    assert shown(page) == half
+    commands = page.get_by_label("Single keys are commands")
+    commands.uncheck()
+    page.keyboard.press("n")
+    page.reload()
+    expect(commands).not_to_be_checked()
     assert shown(page) == half
     page.get_by_role("button", name="Previous answer").click()
-    relevance = page.get_by_role("group", name="relevance")
-    expect(relevance.get_by_label("4", exact=True)).to_be_checked()
-
-
-def test_the_page_does_not_tell_whose_answer_it_is(page: Page) -> None:
-    with page.expect_response("**/api/ratings?*") as came:
-        begin(page, "anna")
-    sent = came.value.text()
-    for secret in ("k10", "extractive", "sentences_hand", "eval-"):
-        assert secret not in sent
-    expect(page.locator("#answer")).to_contain_text("metres tall. [1]")
-    expect(page.locator("#answer q")).to_have_text("Something.")
+    grade = page.get_by_role("group", name="relevance").get_by_label("4", exact=True)
+    expect(grade).to_be_checked()
+    commands.check()
+    page.keyboard.press("n")
+    assert shown(page) == half
 
 
 def test_a_new_tab_of_another_rater_has_another_order_and_none_of_the_ratings(
@@ -113,13 +116,6 @@ def test_a_new_tab_of_another_rater_has_another_order_and_none_of_the_ratings(
     assert anna == again
     assert anna != ben
     assert sorted(anna) == sorted(ben)
-
-
-def test_a_rating_without_a_number_or_a_word_is_refused(page: Page, tmp_path: Path) -> None:
-    begin(page, "anna")
-    page.get_by_role("button", name="Save and go on").click()
-    expect(page.get_by_role("alert")).to_contain_text("Choose a number")
-    assert Ratings(tmp_path).all() == []
 
 
 def test_what_was_rated_on_other_scales_stays_and_is_rated_on_the_new_ones(
@@ -203,16 +199,3 @@ def test_who_saves_twice_or_goes_on_while_it_is_saved_loses_nothing(
     expect(page.get_by_label("Comment")).to_have_value("Half a thought")
     [rating] = Ratings(tmp_path).all()
     assert rating.label_id == first
-
-
-def test_single_keys_can_be_switched_off(page: Page) -> None:
-    begin(page, "anna")
-    before = shown(page)
-    page.get_by_label("Single keys are commands").uncheck()
-    page.keyboard.press("n")
-    page.reload()
-    expect(page.get_by_label("Single keys are commands")).not_to_be_checked()
-    assert shown(page) == before
-    page.get_by_label("Single keys are commands").check()
-    page.keyboard.press("n")
-    assert shown(page) != before

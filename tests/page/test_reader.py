@@ -238,19 +238,3 @@ def test_a_link_to_impossible_places_shows_the_document(
 ) -> None:
     read("debates.pilots", start=start, end=end)
     expect(tab.locator("#reader .document-text")).to_contain_text("Speech 0")
-
-
-def test_the_reader_speaks_french(tab: Page, read: Read) -> None:
-    read("papers.kestrel-point", STORM)
-    tab.evaluate("localStorage.setItem('atlas-language', 'fr')")
-    tab.reload()
-    pane = tab.locator("#reader")
-    for name in ("Sommaire", "Rechercher", "Image de la page"):
-        pane.get_by_role("button", name=name, exact=True).click()
-    expect(pane.get_by_role("img")).to_have_attribute(
-        "alt", "p. 2 de Kestrel Point, telle que dans le PDF"
-    )
-    pane.get_by_role("searchbox", name="Rechercher dans le document").fill("lamp")
-    expect(pane.locator("output")).to_contain_text(" sur 2")
-    tab.evaluate("getSelection().selectAllChildren(document.querySelector('.document-text p'))")
-    expect(pane.get_by_role("toolbar", name="Mots sélectionnés")).to_be_visible()

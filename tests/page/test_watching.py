@@ -18,9 +18,8 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("pattern", WRONG)
-def test_a_planted_fault_is_seen(browser: Browser, server: str, pattern: str) -> None:
-    with pytest.raises(AssertionError, match=pattern), watched(browser) as context:
+def go_wrong(browser: Browser, server: str, pattern: str) -> None:
+    with watched(browser) as context:
         page = context.new_page()
         page.goto(server)
         page.wait_for_load_state("networkidle")
@@ -31,3 +30,9 @@ def test_a_planted_fault_is_seen(browser: Browser, server: str, pattern: str) ->
             expect_faults(page, "nothing", "planted")
         # a busy machine tells of it late; a fault that is not told at all fails the test
         wait_for(lambda: seen_faults(page) or None, 20, "a fault")
+
+
+@pytest.mark.parametrize("pattern", WRONG)
+def test_a_planted_fault_is_seen(browser: Browser, server: str, pattern: str) -> None:
+    with pytest.raises(AssertionError, match=pattern):
+        go_wrong(browser, server, pattern)
