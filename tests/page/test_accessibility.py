@@ -160,7 +160,7 @@ def kept_things(page: Page) -> None:
     dialog.get_by_role("button", name="Save").click()
     expect(dialog).to_be_hidden()
     view = open_view(page, "Kept")
-    expect(view.locator(".kept-list").first.locator("> li")).to_have_count(2)
+    expect(view.locator(".kept-list").first.locator("> li")).to_have_count(1)
     expect(view.get_by_role("region", name="Reading list").locator("li").first).to_be_visible()
 
 

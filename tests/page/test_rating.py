@@ -61,10 +61,8 @@ def test_two_raters_rate_three_answers_blind(
         expect(page.get_by_role("status")).to_contain_text("That is all")
         page.close()
     ratings = Ratings(tmp_path)
-    assert {(r.rater, r.label_id): r.scores for r in ratings.all()} == {
-        (name, id_): {"relevance": grade}
-        for name, grades in GRADES.items()
-        for id_, grade in grades.items()
+    assert {(r.rater, r.label_id): r.scores["relevance"] for r in ratings.all()} == {
+        (name, id_): grade for name, grades in GRADES.items() for id_, grade in grades.items()
     }
     relevance, accuracy = agreements(ratings.all(), ratings.scales())
     # of three answers they agree on two; by chance on 5-5 and 2-2: 2 times 1/3 * 1/3

@@ -85,7 +85,9 @@ def test_one_goes_back_through_what_was_opened(tab: Page, reading: str) -> None:
     tab.go_forward()
     expect(mark).to_have_text(words)
     expect(latest(tab)).to_be_visible()  # nothing was loaded anew
+    tab.keyboard.press("Escape")
     openers(tab).nth(1).click()
+    expect(mark).to_be_focused()
     tab.keyboard.press("Escape")
     expect(openers(tab).nth(1)).to_be_focused()  # which opened the pane
 
