@@ -17,7 +17,8 @@ from atlas_search.core.settings import load_settings
 from atlas_search.providers.open import open_embedder
 from tests.browser import chromium
 from tests.conftest import build_demo
-from tests.page.asking import QUESTION, ask, latest
+from tests.page.asking import COMPARED, ask, compare, open_citation, open_view
+from tests.page.words import count
 from tests.phoenix_pictures import COLORS, PICTURES
 from tests.servers import ATLAS, running
 
@@ -44,50 +45,32 @@ def demo_server(folder: Path) -> Iterator[str]:
 
 def answer(page: Page) -> None:
     """An answer, and a citation opened beside it."""
-    ask(page, QUESTION)
-    latest(page).locator("button.citation").first.click()
-    expect(page.locator("#reader mark").first).to_be_in_viewport()
+    ask(page)
+    open_citation(page)
 
 
 def compared(page: Page) -> None:
-    """What each corpus answers for itself."""
-    page.get_by_label("Compare the corpora").check()
-    ask(page, "Which grounds make marriage between two people of the same sex lawful?")
+    """An answer of each corpus for itself."""
+    compare(page)
+    ask(page, COMPARED)
 
 
 def lines(page: Page) -> None:
     """A word in its lines."""
-    open_words(page)
     count(page, "libel*")
-    expect(page.get_by_text("hits in").first).to_be_visible()
 
 
 def over_time(page: Page) -> None:
     """A word over time."""
-    open_words(page)
-    page.get_by_role("tab", name="Over time").click()
+    count(page, "right*", "Over time")
     page.get_by_label("By", exact=True).select_option("decade")
     page.get_by_label("Each corpus for itself").check()
-    count(page, "right*")
-    expect(page.locator("#words svg").first).to_be_visible()
+    expect(page.locator("#words .chart-legend li")).not_to_have_count(1)
 
 
 def about(page: Page) -> None:
     """The collection."""
-    page.get_by_role("button", name="About").click()
-    expect(page.locator("#about svg").first).to_be_visible()
-
-
-def open_words(page: Page) -> None:
-    """The view of words."""
-    page.get_by_role("button", name="Words", exact=True).click()
-    expect(page.get_by_role("tab", name="Lines")).to_be_visible()
-
-
-def count(page: Page, query: str) -> None:
-    """Look for a query in the view of words."""
-    page.fill("textarea#question", query)
-    page.click("button#ask")
+    expect(open_view(page, "About").locator("svg").first).to_be_visible()
 
 
 VIEWS: Mapping[str, tuple[Show, ViewportSize, bool]] = {

@@ -8,6 +8,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from atlas_search import Atlas
 from atlas_search.core.settings import load_settings
+from atlas_search.evaluation.labels import Label
 from atlas_search.evaluation.people import LabelFile, Ratings, Scale
 from atlas_search.server.labelling import (
     LABEL_ROUTES,
@@ -19,6 +20,7 @@ from atlas_search.server.labelling import (
     rating_blueprint,
 )
 from atlas_search.server.search import search_blueprint
+from tests.replies import reply
 from tests.servers import served
 
 KEY = "the-key-of-this-page"
@@ -49,18 +51,27 @@ def rating_server(
         yield address
 
 
-def open_page(context: BrowserContext, address: str, script: str = "") -> Page:
+def rated(number: int) -> Rated:
+    """An answer to be rated, to the question of the label `q<number>`."""
+    label = Label(f"q{number}", "test", "tall", f"How tall is light {number}?", ("9 metres",))
+    text = f"It is {number} metres tall. [coast.light{number} p1]"
+    answer = reply("ANSWER", text, cited=[f"coast.light{number}"], label_id=label.id).answer
+    assert answer
+    return Rated(label, answer)
+
+
+def open_labels(context: BrowserContext, address: str, script: str = "") -> Page:
     """A new tab with the page, as the printed address opens it, ready to be written in.
 
     The script, if any, runs before those of the page.
     """
-    page = load_page(context, address, script)
+    page = load_labels_page(context, address, script)
     # what is typed before the labels are there is lost
     expect(page.locator("form[inert]")).to_have_count(0)
     return page
 
 
-def load_page(context: BrowserContext, address: str, script: str = "") -> Page:
+def load_labels_page(context: BrowserContext, address: str, script: str = "") -> Page:
     """A new tab with the page, which may still ask for its labels."""
     page = context.new_page()
     page.add_init_script(script)

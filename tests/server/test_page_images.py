@@ -1,0 +1,202 @@
+"""Pages of PDFs as pictures: drawn, marked, refused where the file is not the one that was read."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from flask.testing import FlaskClient
+from PIL import Image
+from reportlab.pdfgen.canvas import Canvas
+
+from atlas_search import Atlas
+from atlas_search.server.access.keys import add_key
+from atlas_search.server.app import create_app
+from atlas_search.server.ingest.work import build_kept
+from atlas_search.server.page import CHANGED, GONE, NO_PDF
+from tests.hash_embedder import HashEmbedder
+from tests.page.documents import LAMP, PAPER, STORM
+from tests.pdf_pages import pdf
+
+DOCUMENT = "coast.kestrel-point"
+IMAGE = f"/api/page-image/{DOCUMENT}"
+BOXES = f"/api/page-boxes/{DOCUMENT}"
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("papers")
+
+
+@pytest.fixture(scope="module")
+def coast(root: Path) -> Iterator[Atlas]:
+    """Papers in two corpora, and a text among them."""
+    secret = pdf([["The vault of Ravenmoor holds a silver lantern."]])
+    for name, data in {
+        "coast/kestrel-point.pdf": PAPER,
+        "coast/notes.txt": b"Notes on the lamp of Kestrel Point.\n",
+        "vault/ravenmoor.pdf": secret,
+    }.items():
+        write(root / "sources" / name, data)
+    with opened(root) as atlas:
+        yield atlas
+
+
+def write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+
+
+def opened(root: Path) -> Atlas:
+    """The collection of all in `root / "sources"`, built and open."""
+    store, state = root / "stores" / "papers", root / "state"
+    Atlas.build(root / "sources", store, embedder=HashEmbedder())
+    return Atlas.open(store, embedder=HashEmbedder(), atlas_state_directory=state)
+
+
+@pytest.fixture(scope="module")
+def client(coast: Atlas) -> FlaskClient:
+    return create_app(lambda: coast).test_client()
+
+
+@pytest.fixture
+def paper(root: Path, coast: Atlas) -> Iterator[Path]:
+    """The file, which is put back as it was."""
+    path = root / "sources" / "coast" / "kestrel-point.pdf"
+    yield path
+    path.unlink(missing_ok=True)
+    path.write_bytes(PAPER)
+
+
+def place_of(client: FlaskClient, quoted: str) -> tuple[int, int]:
+    text = client.get(f"/api/documents/{DOCUMENT}").json["text"]
+    start = text.index(quoted)
+    return start, start + len(quoted)
+
+
+def refusal(client: FlaskClient, path: str) -> tuple[int, str]:
+    response = client.get(path)
+    return response.status_code, response.json["detail"]
+
+
+def test_a_document_says_where_its_pages_and_sections_begin(client: FlaskClient) -> None:
+    found = client.get(f"/api/documents/{DOCUMENT}").json
+    assert found["pages"] == [0, found["text"].index("The keeper")]
+    assert found["printed_pages"] == []
+    assert found["segments"] == []
+
+
+def test_a_page_is_drawn_in_the_width_asked_for(client: FlaskClient) -> None:
+    response = client.get(f"{IMAGE}?page=2&width=400")
+    assert response.mimetype == "image/png"
+    assert response.headers["Cache-Control"] == "private, no-cache"
+    image = Image.open(BytesIO(response.data))
+    assert (image.width, image.mode) == (400, "L")
+    dark = image.point(lambda value: 255 * (value < 128)).getbbox()
+    assert dark is not None  # letters, where they are printed: 700 of 842 points from below
+    assert dark[1] / image.height == pytest.approx(1 - 700 / 842, abs=0.02)
+    again = client.get(
+        f"{IMAGE}?page=2&width=400", headers={"If-None-Match": response.headers["ETag"]}
+    )
+    assert (again.status_code, again.data) == (304, b"")
+
+
+def test_the_boxes_of_a_sentence_lie_on_its_lines(client: FlaskClient) -> None:
+    start, end = place_of(client, LAMP)
+    boxes = client.get(f"{BOXES}?page=2&start={start}&end={end}").json["boxes"]
+    assert len(boxes) == 2  # it is broken over two lines, 14 of 842 points apart
+    assert boxes[1]["top"] - boxes[0]["top"] == pytest.approx(14 / 842, abs=0.002)
+    assert all(box["left"] == pytest.approx(72 / 595, abs=0.01) for box in boxes)
+    assert boxes[0]["width"] > 2 * boxes[1]["width"] > 0
+    below = client.get(f"{BOXES}?page=2&start={place_of(client, STORM)[0]}&end={end + 1000}")
+    assert below.json["boxes"][0]["top"] > boxes[1]["top"]
+    assert client.get(f"{BOXES}?page=1&start={start}&end={end}").json["boxes"] == []
+
+
+def test_what_is_no_page_of_a_pdf_is_refused(client: FlaskClient) -> None:
+    assert refusal(client, "/api/page-image/coast.notes?page=1") == (404, NO_PDF)
+    status, said = refusal(client, f"{IMAGE}?page=3")
+    assert (status, said) == (404, "The document has 2 pages, no page 3.")
+    wrong = ("", "?page=0", "?page=x", "?page=1&width=99", "?page=1&width=5000", "?page=1&path=/")
+    for query in wrong:
+        assert client.get(IMAGE + query).status_code == 400, query
+
+
+@pytest.mark.parametrize(
+    "id_",
+    [
+        *("../../etc/passwd", "coast/kestrel-point.pdf", "..", "/etc/passwd", "\x00"),
+        *("kestrel-point", "x" * 9000),
+    ],
+)
+def test_a_path_is_never_taken_from_a_request(client: FlaskClient, id_: str) -> None:
+    for route, query in (("page-image", "page=1"), ("page-boxes", "page=1&start=0&end=9")):
+        response = client.get(f"/api/{route}/{quote(id_, safe='')}?{query}")
+        assert response.status_code == 404, response.data
+        assert b"PDF-" not in response.data
+
+
+def test_a_file_that_is_gone_or_another_is_said_to_be_so(client: FlaskClient, paper: Path) -> None:
+    paper.write_bytes(PAPER.replace(b"Kestrel", b"Falcons"))
+    assert refusal(client, f"{IMAGE}?page=1&width=300") == (404, CHANGED)
+    paper.unlink()
+    assert refusal(client, f"{IMAGE}?page=1&width=300") == (404, GONE)
+
+
+def test_a_link_in_the_place_of_the_file_is_not_followed(
+    client: FlaskClient, paper: Path, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "paper.pdf"
+    elsewhere.write_bytes(PAPER)
+    paper.unlink()
+    paper.symlink_to(elsewhere)
+    assert refusal(client, f"{IMAGE}?page=1&width=300") == (404, GONE)
+
+
+def test_a_key_sees_the_pages_of_its_corpora(coast: Atlas, tmp_path: Path) -> None:
+    keys = tmp_path / "keys.json"
+    narrow = add_key(keys, "narrow", corpora={"papers": ["coast"]}).text
+    services = coast.services
+    settings = services.settings.model_copy(update={"api_keys_file": keys})
+    guarded = Atlas(replace(services, settings=settings, targets=dict(services.targets)))
+    client = create_app(lambda: guarded).test_client()
+    assert client.get(f"{IMAGE}?page=1").status_code == 401
+    own = {"Authorization": f"Bearer {narrow}"}
+    assert client.get(f"{IMAGE}?page=1", headers=own).status_code == 200
+    hidden = client.get("/api/page-image/vault.ravenmoor?page=1", headers=own)
+    unknown = client.get("/api/page-image/vault.nothing?page=1", headers=own)
+    assert hidden.status_code == unknown.status_code == 404
+    assert hidden.json["detail"].replace("ravenmoor", "nothing") == unknown.json["detail"]
+    boxes = client.get("/api/page-boxes/vault.ravenmoor?page=1&start=0&end=9", headers=own)
+    assert boxes.status_code == 404
+
+
+def test_files_that_a_server_was_handed_have_pages_too(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    settings = {"ingest_root": kept, "atlas_state_directory": tmp_path / "state"}
+    write(kept / "papers" / "coast" / "kestrel-point.pdf", PAPER)
+    folder = tmp_path / "stores" / "papers"
+    build_kept(kept / "papers", folder, HashEmbedder(), lambda *_: None)
+    with Atlas.open(folder, embedder=HashEmbedder(), **settings) as atlas:
+        response = create_app(lambda: atlas).test_client().get(f"{IMAGE}?page=1&width=200")
+    assert Image.open(BytesIO(response.data)).width == 200
+
+
+def odd_page(width: float, height: float) -> bytes:
+    stream = BytesIO()
+    canvas = Canvas(stream, pagesize=(width, height))
+    canvas.drawString(10, 10, "A lamp.")
+    canvas.save()
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(("width", "height"), [(14_000, 14_000), (100, 14_000), (14_000, 60)])
+def test_a_page_of_any_size_is_bounded(tmp_path: Path, width: int, height: int) -> None:
+    write(tmp_path / "sources" / "coast" / "kestrel-point.pdf", odd_page(width, height))
+    with opened(tmp_path) as atlas:
+        response = create_app(lambda: atlas).test_client().get(f"{IMAGE}?page=1&width=1600")
+    image = Image.open(BytesIO(response.data))
+    assert image.width * image.height <= 6_100_000
+    assert image.width <= 1600
