@@ -9,7 +9,7 @@ from pathlib import Path
 from atlas_search.core.targets import Target
 from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.search.flow import search
-from atlas_search.search.request import SearchRequest
+from atlas_search.search.request import SearchPlan
 from atlas_search.search.result import WholeResult
 from atlas_search.search.run import Searcher, SearchRun
 from atlas_search.stores.embedded import EmbeddedStore
@@ -57,7 +57,7 @@ def search_of(
         "limit": 3,
         "today": date(2026, 1, 1),
     }
-    request = SearchRequest(**(fields | changes))  # type: ignore[arg-type]
+    request = SearchPlan(**(fields | changes))  # type: ignore[arg-type]
     return SearchRun(searcher, request, target or Target(weight_semantic=0))
 
 

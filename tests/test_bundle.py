@@ -15,7 +15,7 @@ from rich.console import Console
 from atlas_search.answer.answer import Answer, Comparison, Context, Writer
 from atlas_search.answer.check.citations import Verification
 from atlas_search.answer.decide import ANSWERED
-from atlas_search.answer.request import AskRequest, Mode
+from atlas_search.answer.request import AnswerPlan, Mode
 from atlas_search.core.domain import CheckedSentence, Citation
 from atlas_search.core.errors import SourceError
 from atlas_search.core.ids import __version__
@@ -31,7 +31,7 @@ from atlas_search.documents.bundle import (
 )
 from atlas_search.providers.chat import Message, Usage
 from atlas_search.search.flow import search
-from atlas_search.search.request import SearchRequest
+from atlas_search.search.request import SearchPlan
 from atlas_search.search.result import SearchResult
 from atlas_search.search.run import Searcher, SearchRun
 from atlas_search.services import Services
@@ -47,7 +47,7 @@ WEIGHTS = [name for name in Target.model_fields if name.startswith("weight_")]
 
 def answer_to(
     searcher: Searcher,
-    request: SearchRequest,
+    request: SearchPlan,
     target: Target,
     *,
     result: SearchResult | None = None,
@@ -62,7 +62,7 @@ def answer_to(
     citation = Citation(passage.marker, passage, passage.start, passage.end, passage.text)
     sentence = CheckedSentence(passage.text, (citation,), grounded=True)
     return Answer(
-        request=AskRequest(request, "default", target, "default_x", "q1", "s1", mode=mode),
+        request=AnswerPlan(request, "default", target, "default_x", "q1", "s1", mode=mode),
         trace_id="0" * 32,
         created=datetime(2026, 1, 2, tzinfo=UTC),
         outcome=ANSWERED,
@@ -293,9 +293,9 @@ def opened(folder: Path, embedder: HashEmbedder) -> Iterator[Searcher]:
     store.close()
 
 
-def farm_request(**changes: object) -> SearchRequest:
+def farm_request(**changes: object) -> SearchPlan:
     fields = {"corpora": ("farm", "town"), "every_corpus": True, "limit": 5, "today": TODAY}
-    return SearchRequest("Who gives wool or milk?", **(fields | changes))  # type: ignore[arg-type]
+    return SearchPlan("Who gives wool or milk?", **(fields | changes))  # type: ignore[arg-type]
 
 
 def test_a_later_version_of_the_collection_is_compared_with_the_one_searched(

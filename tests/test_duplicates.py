@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from atlas_search.core.targets import Target
 from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.search.flow import search
-from atlas_search.search.request import SearchRequest
+from atlas_search.search.request import SearchPlan
 from atlas_search.search.run import Searcher, SearchRun
 from atlas_search.search.select import groups, mmr_order
 from atlas_search.stores.embedded import EmbeddedStore
@@ -97,7 +97,7 @@ def test_a_reprint_takes_no_place_of_its_own_and_is_named(tmp_path: Path) -> Non
     store = EmbeddedStore(tmp_path / "c")
     with ThreadPoolExecutor(2) as executor:
         searcher = Searcher(store, embedder, executor, Tracer("", "", content=False), {})
-        request = SearchRequest("three four five sheep", ("farm",), False, 5, date(2026, 1, 1))
+        request = SearchPlan("three four five sheep", ("farm",), False, 5, date(2026, 1, 1))
         found = search(SearchRun(searcher, request, Target()))
     store.close()
     assert len(found.passages) == 4

@@ -10,7 +10,7 @@ from atlas_search.building.sources import by_mapping
 from atlas_search.core.targets import Target
 from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.search.flow import search
-from atlas_search.search.request import SearchRequest
+from atlas_search.search.request import SearchPlan
 from atlas_search.search.result import SearchResult
 from atlas_search.search.run import Searcher, SearchRun
 from atlas_search.stores.embedded import EmbeddedStore
@@ -47,7 +47,7 @@ def found(searcher: Searcher, question: str, **changes: object) -> SearchResult:
         "limit": 4,
         "today": date(2026, 1, 1),
     }
-    return search(SearchRun(searcher, SearchRequest(**(fields | changes)), Target()))  # type: ignore[arg-type]
+    return search(SearchRun(searcher, SearchPlan(**(fields | changes)), Target()))  # type: ignore[arg-type]
 
 
 def words_held(result: SearchResult) -> dict[str, float]:

@@ -1,7 +1,7 @@
 """Exact counts of the documents in a scope, by year and by the values of their metadata."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -9,8 +9,9 @@ import numpy as np
 from atlas_search.core.stop import Stop
 from atlas_search.search.query import phrases
 from atlas_search.search.ranking import Ranking
+from atlas_search.search.request import ScopePlan
 from atlas_search.stores.arrays import IntArray, sorted_unique
-from atlas_search.stores.filters import DATE, Condition
+from atlas_search.stores.filters import DATE
 from atlas_search.stores.record_files import ValueCount
 from atlas_search.stores.store import Store
 
@@ -32,28 +33,6 @@ def facets(store: Store, ranking: Ranking, fields: Sequence[str]) -> Facets:
         if len(counts[count.field]) < MOST_VALUES:
             counts[count.field].append(count)
     return counts
-
-
-_ALSO_OF: Mapping[str, str] = {"speakers": "speaker"}
-"""The filter that chooses passages by what a field of documents lists."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Narrowing:
-    """The conditions of a scope. Phrases are required and excluded without exception."""
-
-    corpora: tuple[str, ...]
-    filters: Mapping[str, Condition] = field(default_factory=dict)
-    require: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-
-    def without(self, name: str) -> "Narrowing":
-        """Return a copy without the filters of one field."""
-        own = {name, _ALSO_OF.get(name, name)}
-        filters = {field: of for field, of in self.filters.items() if field not in own}
-        return Narrowing(
-            corpora=self.corpora, filters=filters, require=self.require, exclude=self.exclude
-        )
 
 
 @dataclass(frozen=True)
@@ -107,7 +86,7 @@ class ScopeCounts:
 
 
 def scope_counts(
-    store: Store, narrowing: Narrowing, fields: Sequence[str], stop: Stop
+    store: Store, narrowing: ScopePlan, fields: Sequence[str], stop: Stop
 ) -> ScopeCounts:
     """Counts over the documents that a scope leaves. Raises Cancelled soon after the `stop`."""
     rows = _rows(store, narrowing)
@@ -128,7 +107,7 @@ def scope_counts(
     return ScopeCounts(len(documents), len(rows), in_order, _years(store, dated))
 
 
-def _rows(store: Store, narrowing: Narrowing) -> IntArray:
+def _rows(store: Store, narrowing: ScopePlan) -> IntArray:
     """The passages in the scope, ascending."""
     if not (narrowing.filters or narrowing.require or narrowing.exclude):
         return np.flatnonzero(
