@@ -15,7 +15,7 @@ def test_a_search_has_no_cap_per_document_and_an_answer_that_of_its_target(
 ) -> None:
     assert search_request(services, QUESTION).max_per_document is None
     assert search_request(services, QUESTION, max_per_document=2).max_per_document == 2
-    asked = ask_request(services, QUESTION)
+    asked = plan_answer(services, AskRequest(question=QUESTION))
     assert asked.search.max_per_document == asked.target.max_passages_per_document == 5
     assert ask_request(services, QUESTION, max_per_document=7).search.max_per_document == 7
 

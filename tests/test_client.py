@@ -5,7 +5,8 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from atlas_search.cli.ask import filters_of, print_closest, print_passages
+from atlas_search.cli.ask import print_closest, print_passages
+from atlas_search.cli.options import filters_of
 from atlas_search.core.errors import RequestError
 
 WORDING = {

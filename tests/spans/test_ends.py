@@ -8,7 +8,7 @@ import pytest
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from atlas_search.answer.answer import Event, References, Token
-from atlas_search.answer.request import AskRequest
+from atlas_search.answer.request import AnswerPlan
 from atlas_search.asking import plan_answer
 from atlas_search.atlas import Atlas
 from atlas_search.core.domain import LEGS
@@ -273,7 +273,7 @@ def test_a_shutdown_meanwhile(services: Services) -> None:
                 tracer.close()
 
         traced = trace_with(services, tracer)
-        answer = Atlas(traced).answer(plan_answer(traced, AskRequest(question=QUESTION)), emit)
+        answer = Atlas(traced).answer(plan_answer(traced, AnswerPlan(question=QUESTION)), emit)
         assert answer.outcome.decision == "ANSWER"
         assert tracer.open_spans == 0
         assert len(collector.spans) == tracer.exported == sum((FOUND - Counter(["ask"])).values())

@@ -142,7 +142,7 @@ def test_ids_end_with_their_block_and_nobody_is_not_named(
 def test_what_is_only_for_the_trace_does_not_decide_an_answer(both: Both) -> None:
     services, server = both
     server.says(cited)
-    first = ask_request(services, QUESTION)
+    first = plan_answer(services, AskRequest(question=QUESTION))
     asked_again = replace(first, streamed=True, user_id="reading room", qa_id="another")
     atlas = Atlas(services)
     atlas.answer(first)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from atlas_search.answer.request import AskRequest
+from atlas_search.answer.request import AnswerPlan
 from atlas_search.asking import plan_answer
 from atlas_search.atlas import Atlas
 from atlas_search.core.domain import ChatTurn
@@ -46,7 +46,7 @@ def carried(services: Services, tmp_path_factory: pytest.TempPathFactory) -> Car
     with recording(exported) as tracer:
         traced = trace_with(services, tracer)
         quoting = Atlas(traced)
-        quoting.answer(replace(plan_answer(traced, AskRequest(question=QUESTION)), user_id="reading room"))
+        quoting.answer(replace(plan_answer(traced, AnswerPlan(question=QUESTION)), user_id="reading room"))
         quoting.search(TWO_PARTS)
         Atlas(with_stage(traced)).search(QUESTION)
         with by_index(traced) as indexed:

@@ -98,7 +98,7 @@ def test_a_trend_has_every_year_and_its_hits(
         of = [d for d in documents if year_of(d) == cell.value and cell.corpus in (None, d.corpus)]
         assert_cells(atlas, of, query, cell)
         opened = atlas.concordance(
-            typed(query), limit=1000, point=Point("year", cell.value, cell.corpus)
+            typed(query), limit=1000, point=Point(by="year", value=cell.value, corpus=cell.corpus)
         )
         assert [(h.document_id, h.start, h.end) for h in opened.lines] == scanned(of, query)
         assert opened.passages == cell.passages
@@ -238,8 +238,8 @@ def test_results_are_data_frames(atlas: Atlas) -> None:
         ({"form": "stem", "case_sensitive": True}, "case_sensitive compares words"),
         ({"filters": {"moon": "full"}}, "Unknown field 'moon'"),
         ({"require": ["..."]}, "require: '...' holds no word"),
-        ({"point": Point("moon", "full")}, "by='moon': give all, year"),
-        ({"point": Point("year", "1901", "moon")}, "Unknown corpus 'moon'"),
+        ({"point": Point(by="moon", value="full")}, "by='moon': give all, year"),
+        ({"point": Point(by="year", value="1901", corpus="moon")}, "Unknown corpus 'moon'"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(atlas: Atlas, asked: dict[str, object], said: str) -> None:
