@@ -92,10 +92,15 @@ def ask_and_print(
     if as_json:
         print(printable_json(result))
     elif as_csv:
-        listed = ({name: row[name] for name in columns} for row in result[rows])
+        listed = ({name: _cell(row[name]) for name in columns} for row in result[rows])
         print(csv_text(columns, listed), end="")
     else:
         show(Console(highlight=False), printable(result))
+
+
+def _cell(value: Any) -> Any:
+    """A value as CSV has it: figures to six places, the rest of them is noise of the machine."""
+    return round(value, 6) if isinstance(value, float) else value
 
 
 def _count(path: str, request: Mapping[str, object], *, as_csv: bool, as_json: bool) -> None:

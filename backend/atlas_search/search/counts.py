@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import Field
 
 from atlas_search.core.stop import Stop
 from atlas_search.search.query import phrases
@@ -12,10 +13,18 @@ from atlas_search.search.ranking import Ranking
 from atlas_search.search.request import ScopePlan
 from atlas_search.stores.arrays import IntArray, sorted_unique
 from atlas_search.stores.filters import DATE
-from atlas_search.stores.record_files import ValueCount
 from atlas_search.stores.store import Store
 
-Facets = dict[str, list[ValueCount]]
+
+@dataclass(frozen=True)
+class CountedValue:
+    """A value of a metadata field; a date within one year counts as that year."""
+
+    value: str
+    documents: int
+
+
+Facets = dict[str, list[CountedValue]]
 """For each field the values of its documents, the most frequent first."""
 
 MOST_VALUES = 50  # of one field; a list of all titles helps nobody
@@ -31,40 +40,41 @@ def facets(store: Store, ranking: Ranking, fields: Sequence[str]) -> Facets:
     counts: Facets = {field: [] for field in fields}
     for count in store.value_counts(documents, fields):
         if len(counts[count.field]) < MOST_VALUES:
-            counts[count.field].append(count)
+            counts[count.field].append(CountedValue(str(count.value), count.documents))
     return counts
 
 
 @dataclass(frozen=True)
 class FieldCounts:
-    """The most frequent values of a field, and how many others there are."""
+    """The most frequent values of a field, under all filters but its own."""
 
-    values: tuple[ValueCount, ...]
-    left_out: int
+    values: tuple[CountedValue, ...]
+    left_out: Annotated[int, Field(description="Values that are not listed")]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        values = [{"value": str(v.value), "documents": v.documents} for v in self.values]
-        return {"values": values, "left_out": self.left_out}
+
+@dataclass(frozen=True)
+class Year:
+    """Documents dated within one year."""
+
+    year: int
+    documents: int
 
 
 @dataclass(frozen=True)
 class Years:
-    """Documents by the year of their date, in order, and those that no one year holds."""
+    """Documents by year, under all filters but that of `date`."""
 
-    years: Mapping[int, int]
-    several_years: int
+    years: Annotated[
+        tuple[Year, ...],
+        Field(description="In order; years without a document are left out"),
+    ]
+    several_years: Annotated[int, Field(description="Documents whose date is not within one year")]
     undated: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        years = [{"year": year, "documents": count} for year, count in self.years.items()]
-        return asdict(self) | {"years": years}
 
 
 @dataclass(frozen=True)
 class ScopeCounts:
-    """The size of a scope, its fields and its years.
+    """A scope in numbers, all of them exact.
 
     The values of a field are counted under all filters but its own, so that another can be chosen;
     likewise the years.
@@ -77,12 +87,7 @@ class ScopeCounts:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as POST /api/facets sends them."""
-        return {
-            "documents": self.documents,
-            "passages": self.passages,
-            "fields": {name: counts.to_dict() for name, counts in self.fields.items()},
-            "dates": self.dates.to_dict(),
-        }
+        return asdict(self)
 
 
 def scope_counts(
@@ -132,10 +137,10 @@ def _documents(store: Store, rows: IntArray) -> IntArray:
 
 
 def _count(store: Store, documents: IntArray, fields: Sequence[str]) -> dict[str, FieldCounts]:
-    counts: dict[str, list[ValueCount]] = {name: [] for name in fields}
+    counts: dict[str, list[CountedValue]] = {name: [] for name in fields}
     if fields:
         for count in store.value_counts(documents, fields):
-            counts[count.field].append(count)
+            counts[count.field].append(CountedValue(str(count.value), count.documents))
     return {
         name: FieldCounts(tuple(values[:MOST_VALUES]), max(len(values) - MOST_VALUES, 0))
         for name, values in counts.items()
@@ -150,7 +155,7 @@ def _years(store: Store, documents: IntArray) -> Years:
     )
     years, counts = np.unique(begun[begun == ended], return_counts=True)
     return Years(
-        dict(zip(years.tolist(), counts.tolist(), strict=True)),
+        tuple(map(Year, years.tolist(), counts.tolist())),
         several_years=int((begun != ended).sum()),
         undated=int((~dated).sum()),
     )

@@ -1,15 +1,17 @@
 """`POST /api/search`: ranked passages with all their signals."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, RootModel
 
 from atlas_search.atlas import MOST_SUGGESTIONS
 from atlas_search.core.telemetry.names import Ids, identify
-from atlas_search.documents.search import SearchOut, ValueOut
+from atlas_search.documents.search import SearchOut
+from atlas_search.search.counts import ScopeCounts
+from atlas_search.search.suggestions import Suggestion
 from atlas_search.server.access.caller import present_caller
 from atlas_search.server.limits import waiting
 from atlas_search.server.requests import (
@@ -31,35 +33,8 @@ from atlas_search.words.results import (
 )
 
 
-class FieldCountsOut(BaseModel):
-    """The most frequent values of a field, under all filters but its own."""
-
-    values: list[ValueOut]
-    left_out: int = Field(description="Values that are not listed")
-
-
-class FacetYearOut(BaseModel):
-    """Documents dated within one year."""
-
-    year: int
-    documents: int
-
-
-class FacetDatesOut(BaseModel):
-    """Documents by year, under all filters but that of `date`."""
-
-    years: list[FacetYearOut] = Field(description="In order; years without a document are left out")
-    several_years: int = Field(description="Documents whose date is not within one year")
-    undated: int
-
-
-class FacetsOut(BaseModel):
+class FacetsOut(RootModel[ScopeCounts]):
     """A scope in numbers, all of them exact."""
-
-    documents: int
-    passages: int
-    fields: dict[str, FieldCountsOut]
-    dates: FacetDatesOut
 
 
 def facets_blueprint(serve: Serve) -> APIBlueprint:
@@ -98,19 +73,10 @@ class SuggestionsQuery(BaseModel):
     limit: int = Field(4, ge=1, le=MOST_SUGGESTIONS)
 
 
-class SuggestionOut(BaseModel):
-    """A question, and the document it was made from; `language` is that of the corpus."""
-
-    question: str
-    corpus: str
-    document_id: str
-    language: str
-
-
 class SuggestionsOut(BaseModel):
     """Questions that the sources answer: from every corpus in turn, the same for a version."""
 
-    suggestions: list[SuggestionOut]
+    suggestions: list[Suggestion]
 
 
 def suggestions_blueprint(serve: Serve) -> APIBlueprint:
@@ -122,7 +88,7 @@ def suggestions_blueprint(serve: Serve) -> APIBlueprint:
     @blueprint.get("/suggestions", summary="Questions to ask", responses={200: SuggestionsOut})
     def get_suggestions(query: SuggestionsQuery) -> dict[str, object]:
         suggestions = serve().suggestions(query.corpus or "all", limit=query.limit)
-        return {"suggestions": [suggestion.to_dict() for suggestion in suggestions]}
+        return {"suggestions": [asdict(suggestion) for suggestion in suggestions]}
 
     return blueprint
 
