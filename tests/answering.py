@@ -8,7 +8,7 @@ from pydantic import SecretStr
 
 from atlas_search.answer.answer import Answer, Emit, Event
 from atlas_search.answer.cache import AnswerCache
-from atlas_search.answer.request import AskRequest
+from atlas_search.answer.request import AnswerPlan
 from atlas_search.atlas import Atlas
 from atlas_search.core.domain import ChatTurn
 from atlas_search.core.stop import Stop
@@ -82,7 +82,7 @@ def asked(
 ) -> tuple[Answer, list[Event]]:
     """The answer to a question under the target `model`, some settings changed; and the events."""
     target = services.targets["model"].model_copy(update=settings)
-    request = AskRequest(
+    request = AnswerPlan(
         search=request_for(services, question, limit=target.search_k),
         target_name="model",
         target=target,

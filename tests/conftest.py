@@ -26,7 +26,7 @@ from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding import DEFAULT_MODEL
 from atlas_search.providers.embedding_local import LocalEmbedder
 from atlas_search.readers.files import files_reader
-from atlas_search.search.request import SearchRequest
+from atlas_search.search.request import SearchPlan
 from atlas_search.server.app import create_app
 from atlas_search.services import Services, open_services
 from atlas_search.stores import embedded
@@ -179,7 +179,7 @@ def sample_documents() -> list[Document]:
     return [replace(documents[p.found.number].document, id=p.id) for p in layout]
 
 
-def request_for(services: Services, question: str, **changes: object) -> SearchRequest:
+def request_for(services: Services, question: str, **changes: object) -> SearchPlan:
     """A request to every corpus, with some fields changed."""
     fields: dict[str, object] = {
         "question": question,
@@ -188,7 +188,7 @@ def request_for(services: Services, question: str, **changes: object) -> SearchR
         "limit": 10,
         "today": TODAY,
     }
-    return SearchRequest(**(fields | changes))  # type: ignore[arg-type]
+    return SearchPlan(**(fields | changes))  # type: ignore[arg-type]
 
 
 def free_port() -> int:

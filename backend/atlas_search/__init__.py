@@ -11,24 +11,35 @@ from typing import TYPE_CHECKING
 
 from atlas_search.core.ids import __version__ as __version__
 
-__all__ = ["Answer", "Atlas", "BuildReport", "SearchResult", "Stop", "Where", "errors"]
+__all__ = [
+    "Answer",
+    "AskRequest",
+    "Atlas",
+    "BuildReport",
+    "SearchRequest",
+    "SearchResult",
+    "Stop",
+    "errors",
+]
 
 if TYPE_CHECKING:
     from atlas_search.answer.answer import Answer
-    from atlas_search.asking import Where
+    from atlas_search.answer.request import AskRequest
     from atlas_search.atlas import Atlas
     from atlas_search.building.flow import BuildReport
     from atlas_search.core import errors
     from atlas_search.core.stop import Stop
+    from atlas_search.search.request import SearchRequest
     from atlas_search.search.result import SearchResult
 
 _HOMES = {
     "Answer": "atlas_search.answer.answer",
+    "AskRequest": "atlas_search.answer.request",
     "Atlas": "atlas_search.atlas",
     "BuildReport": "atlas_search.building.flow",
+    "SearchRequest": "atlas_search.search.request",
     "SearchResult": "atlas_search.search.result",
     "Stop": "atlas_search.core.stop",
-    "Where": "atlas_search.asking",
 }
 
 

@@ -1,108 +1,107 @@
-"""From what a caller asks to a request that the stages trust: the one place that checks it."""
+"""From what a caller asks to a plan that the stages trust: the one place that checks it."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import date
-from typing import TypedDict, Unpack
+from typing import Any
 
-from atlas_search.answer.request import AskRequest, Mode
+from atlas_search.answer.request import AnswerPlan, AskRequest
 from atlas_search.answer.write.prompt import count_tokens, keep
 from atlas_search.core.domain import ChatTurn
-from atlas_search.core.errors import InvalidQuestion, RequestError, shown
-from atlas_search.core.targets import MAX_DAYS
-from atlas_search.search.counts import Narrowing
-from atlas_search.search.query import MOST_PHRASES, parse_query, phrases
-from atlas_search.search.request import Filter, SearchRequest, check_fields, conditions
+from atlas_search.core.errors import (
+    InvalidQuestion,
+    RequestError,
+    UnknownFilterField,
+    shown,
+)
+from atlas_search.search.query import parse_query, phrases
+from atlas_search.search.request import (
+    MAX_QUESTION,
+    QuestionRequest,
+    ScopePlan,
+    ScopeRequest,
+    SearchPlan,
+    SearchRequest,
+    check_fields,
+    conditions,
+)
 from atlas_search.services import Services, known_corpora
+from atlas_search.words.query import parse
+from atlas_search.words.request import (
+    ALL,
+    CORPUS,
+    DECADE,
+    YEAR,
+    Point,
+    WordsPlan,
+    WordsRequest,
+    WordsScope,
+    WordsScopeRequest,
+)
 
-MAX_QUESTION = 4000  # characters; the embedding model reads the first 256 tokens anyway
 MAX_PHRASE = 1000  # characters of what is required or excluded
+GROUPS = (ALL, YEAR, DECADE, CORPUS)
 
 
-class Where(TypedDict, total=False):
-    """The scope and the options of a search. A key left out, or None, is as the target says.
-
-    corpora         "all", the id of a corpus, or several ids
-    filters         metadata every passage must have: a value, several of which one must match, or
-                    `{"from": ..., "to": ...}`; `document_id`, `passage_id`, `speaker`,
-                    `section` too
-    k               passages wanted, 1 to 100
-    target          name of a target; the configured one
-    fuzzy           whether words that no source holds count as those that are spelt nearly so
-    require         phrases that every passage must hold; if too few do, others follow them
-    exclude         phrases that no passage may hold
-    max_per_document  passages of one document, 1 to 100, unless no other is nearly as good; any
-                    number in a search, the target's in an answer
-    freshness_days  days after which a source counts as stale; 0 never
-    as_of           the day its age is counted from; today
-    """
-
-    corpora: str | Sequence[str]
-    filters: Mapping[str, Filter]
-    k: int | None
-    target: str | None
-    fuzzy: bool | None
-    require: Sequence[str]
-    exclude: Sequence[str]
-    max_per_document: int | None
-    freshness_days: int | None
-    as_of: date | None
+def plan_scope(services: Services, request: ScopeRequest) -> ScopePlan:
+    """A checked scope without a question. Raises RequestError."""
+    return ScopePlan(**_scope(services, request))
 
 
-def search_request(services: Services, question: str, **where: Unpack[Where]) -> SearchRequest:
-    """A question to the collection. Raises RequestError."""
-    _, target = services.target(where.get("target"))
-    corpora, every = check_corpora(services, where.get("corpora", "all"))
-    fuzzy, days, k = (where.get(name) for name in ("fuzzy", "freshness_days", "k"))
-    cap = where.get("max_per_document")
-    return SearchRequest(
-        question=_check_question(question),
-        corpora=corpora,
-        every_corpus=every,
-        limit=target.search_k if k is None else within(k, "k", 1, 100),
-        today=where.get("as_of") or date.today(),
-        filters=conditions(where.get("filters") or {}, services.store.manifest.fields),
-        fuzzy=target.fuzzy if fuzzy is None else bool(fuzzy),
-        require=check_phrases("require", where.get("require", ())),
-        exclude=check_phrases("exclude", where.get("exclude", ())),
-        max_per_document=None if cap is None else within(cap, "max_per_document", 1, 100),
-        freshness_days=target.freshness_days
-        if days is None
-        else within(days, "freshness_days", 0, MAX_DAYS),
+def plan_search(services: Services, request: QuestionRequest) -> SearchPlan:
+    """A question that was checked. Raises RequestError."""
+    _, target = services.target(request.target)
+    k, days, fuzzy = request.k, request.freshness_days, request.fuzzy
+    return SearchPlan(
+        question=_check_question(request.question),
+        limit=target.search_k if k is None else k,
+        today=request.as_of or date.today(),
+        fuzzy=target.fuzzy if fuzzy is None else fuzzy,
+        exact=isinstance(request, SearchRequest) and request.exact,
+        max_per_document=request.max_per_document,
+        freshness_days=target.freshness_days if days is None else days,
+        **_scope(services, request),
     )
 
 
-def ask_request(
-    services: Services,
-    question: str,
-    *,
-    history: Sequence[ChatTurn] = (),
-    mode: Mode = "answer",
-    clarify: bool = False,
-    session_id: str | None = None,
-    qa_id: str | None = None,
-    read_follow_ups: bool | None = None,
-    **where: Unpack[Where],
-) -> AskRequest:
-    """A question to be answered. Raises RequestError."""
-    name, target = services.target(where.get("target"))
+def plan_answer(
+    services: Services, request: AskRequest, *, streamed: bool = False, user_id: str = ""
+) -> AnswerPlan:
+    """A question to be answered, checked. Raises RequestError."""
+    name, target = services.target(request.target)
     # without a language model only follow-ups are read
     budget = target.chat_memory_tokens if target.llm_provider in services.answerer.models else 0
-    turns = keep(history, budget, count_tokens)
-    if where.get("max_per_document") is None:
-        where["max_per_document"] = target.max_passages_per_document
-    return AskRequest(
-        search=search_request(services, question, **where),
+    turns = keep([ChatTurn(t.role, t.content) for t in request.history], budget, count_tokens)
+    if request.max_per_document is None:
+        change = {"max_per_document": target.max_passages_per_document}
+        request = request.model_copy(update=change)
+    return AnswerPlan(
+        search=plan_search(services, request),
         target_name=name,
         target=target,
         run_name=services.composite_target(name),
-        qa_id=qa_id or uuid.uuid4().hex,
-        session_id=session_id or uuid.uuid4().hex,
+        qa_id=request.qa_id or uuid.uuid4().hex,
+        session_id=request.session_id or uuid.uuid4().hex,
         history=tuple(turns),
-        turns_dropped=len(history) - len(turns),
-        mode=mode,
-        read_follow_ups=read_follow_ups,
-        clarify=clarify,
+        turns_dropped=len(request.history) - len(turns),
+        mode=request.mode,
+        read_follow_ups=request.read_follow_ups,
+        clarify=request.clarify,
+        streamed=streamed,
+        user_id=user_id,
+    )
+
+
+def plan_words(services: Services, request: WordsRequest) -> WordsPlan:
+    """A query to the words of the collection, checked. Raises RequestError."""
+    scope = vars(plan_words_scope(services, request))
+    return WordsPlan(text=request.query, query=parse(request.query), **scope)
+
+
+def plan_words_scope(services: Services, request: WordsScopeRequest) -> WordsScope:
+    """A checked scope of words. Raises RequestError."""
+    return WordsScope(
+        form=request.form, exactly=request.case_sensitive, **_scope(services, request)
     )
 
 
@@ -114,21 +113,42 @@ def facet_fields(services: Services, facets: bool | Sequence[str]) -> list[str]:
     return check_fields(list(dict.fromkeys(facets)), known)
 
 
-def narrowing(
-    services: Services,
-    *,
-    corpora: str | Sequence[str] = "all",
-    filters: Mapping[str, Filter] | None = None,
-    require: Sequence[str] = (),
-    exclude: Sequence[str] = (),
-) -> Narrowing:
-    """A scope without a question. Raises RequestError."""
-    return Narrowing(
-        corpora=check_corpora(services, corpora)[0],
-        filters=conditions(filters or {}, services.store.manifest.fields),
-        require=check_phrases("require", require),
-        exclude=check_phrases("exclude", exclude),
-    )
+def check_by(services: Services, by: str) -> None:
+    """Raise UnknownFilterField if hits cannot be counted by it."""
+    known = services.store.manifest.fields
+    if by not in GROUPS and by not in known:
+        raise UnknownFilterField(
+            f"by={shown([by])}: give {', '.join(GROUPS)}, or one of the fields "
+            f"{', '.join(sorted(known))}."
+        )
+
+
+def check_point(services: Services, point: Point) -> None:
+    """Raise RequestError if no trend has such a point."""
+    check_by(services, point.by)
+    if point.corpus:
+        known_corpora(services.store, [point.corpus])
+
+
+def check_corpora(services: Services, chosen: str | Sequence[str]) -> tuple[tuple[str, ...], bool]:
+    """The ids of the corpora to search, and whether none was chosen."""
+    if chosen == "all":
+        return services.default_corpora, True
+    ids = [chosen] if isinstance(chosen, str) else list(chosen)
+    if not ids:
+        raise RequestError('corpus_filter is an empty list. Name a corpus, or give "all".')
+    return tuple(corpus.id for corpus in known_corpora(services.store, ids)), False
+
+
+def _scope(services: Services, request: ScopeRequest) -> dict[str, Any]:
+    corpora, every = check_corpora(services, request.corpora)
+    return {
+        "corpora": corpora,
+        "every_corpus": every,
+        "filters": conditions(request.filters, services.store.manifest.fields),
+        "require": _check_phrases("require", request.require),
+        "exclude": _check_phrases("exclude", request.exclude),
+    }
 
 
 def _check_question(question: str) -> str:
@@ -145,13 +165,8 @@ def _check_question(question: str) -> str:
     return question
 
 
-def check_phrases(name: str, given: Sequence[str]) -> tuple[str, ...]:
-    """Phrases that are required, or excluded. Raises RequestError."""
-    if isinstance(given, str):
-        raise RequestError(f"{name} is a list of phrases: [{shown([given])}].")
-    if len(given) > MOST_PHRASES:
-        raise RequestError(f"{name} has {len(given)} phrases; at most {MOST_PHRASES} are taken.")
-    for text in given:
+def _check_phrases(name: str, texts: Sequence[str]) -> tuple[str, ...]:
+    for text in texts:
         if len(text) > MAX_PHRASE:
             raise RequestError(
                 f"{name}: a phrase has {len(text):,} characters; at most {MAX_PHRASE:,} are "
@@ -159,21 +174,4 @@ def check_phrases(name: str, given: Sequence[str]) -> tuple[str, ...]:
             )
         if not phrases([text]):
             raise RequestError(f"{name}: {shown([text])} holds no word.")
-    return tuple(given)
-
-
-def check_corpora(services: Services, chosen: str | Sequence[str]) -> tuple[tuple[str, ...], bool]:
-    """The ids of the corpora to search, and whether none was chosen."""
-    if chosen == "all":
-        return services.default_corpora, True
-    ids = [chosen] if isinstance(chosen, str) else list(chosen)
-    if not ids:
-        raise RequestError('corpus_filter is an empty list. Name a corpus, or give "all".')
-    return tuple(corpus.id for corpus in known_corpora(services.store, ids)), False
-
-
-def within(value: object, name: str, least: int, most: int) -> int:
-    """A number within bounds. Raises RequestError."""
-    if not isinstance(value, int) or not least <= value <= most:
-        raise RequestError(f"{name}={shown([value])}: give a whole number from {least} to {most}.")
-    return value
+    return tuple(texts)

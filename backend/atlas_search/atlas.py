@@ -7,20 +7,22 @@ from pathlib import Path
 from queue import SimpleQueue
 from threading import Lock, Thread
 from types import TracebackType
-from typing import Any, Self, Unpack
+from typing import Any, Self
 
 from atlas_search.answer.answer import Answer, Emit, Event
 from atlas_search.answer.flow import answer_question
-from atlas_search.answer.request import AskRequest, Mode
+from atlas_search.answer.request import AnswerPlan, AskRequest
 from atlas_search.answer.run import AnswerRun, emit_nothing
 from atlas_search.asking import (
-    Where,
-    ask_request,
+    check_by,
     check_corpora,
+    check_point,
     facet_fields,
-    narrowing,
-    search_request,
-    within,
+    plan_answer,
+    plan_scope,
+    plan_search,
+    plan_words,
+    plan_words_scope,
 )
 from atlas_search.building.chunking import Chunking
 from atlas_search.building.chunking import chunking as default_chunking
@@ -28,11 +30,11 @@ from atlas_search.building.flow import BuildOptions, BuildReport, build, trace_b
 from atlas_search.building.go_live import Progress
 from atlas_search.building.sources import Sources, find_sources
 from atlas_search.building.workers import limits_from
-from atlas_search.core.domain import ChatTurn, Corpus, Document, Passage
+from atlas_search.core.domain import Corpus, Document, Passage
+from atlas_search.core.errors import RequestError
 from atlas_search.core.settings import Settings, load_settings
 from atlas_search.core.stop import Stop
 from atlas_search.core.telemetry.names import keep_silence
-from atlas_search.counting import Counting
 from atlas_search.providers.chat import Usage
 from atlas_search.providers.embedding import Embedder
 from atlas_search.providers.open import open_embedder
@@ -42,24 +44,38 @@ from atlas_search.readers.metadata import name_of
 from atlas_search.search.counts import ScopeCounts, scope_counts
 from atlas_search.search.counts import facets as count_facets
 from atlas_search.search.flow import search
-from atlas_search.search.request import SearchRequest
+from atlas_search.search.request import FacetsRequest, SearchPlan, SearchRequest, request_of
 from atlas_search.search.result import SearchResult, WholeResult, explain_all
 from atlas_search.search.run import SearchRun
 from atlas_search.search.suggestions import Suggestion, suggestions
 from atlas_search.search.trace import count_search, failed_searches
 from atlas_search.services import Services, narrow_services, open_services
 from atlas_search.stores.versions import collections_beside, make_folder
+from atlas_search.words.flow import count_hits, list_collocates, list_keywords, list_lines
+from atlas_search.words.request import (
+    CollocatesRequest,
+    ConcordanceRequest,
+    CountsRequest,
+    KeywordsRequest,
+    TrendsRequest,
+    WordsRequest,
+)
+from atlas_search.words.results import Collocates, Concordance, Keywords, WordCounts
+from atlas_search.words.run import ReachRun, WordsRun
 
 MOST_SUGGESTIONS = 20
 
 
-class Atlas(Counting):
+class Atlas:
     """A built collection: search it, ask it, count its words, read its documents.
 
     Safe to use from several threads.
 
     A context manager: leaving the block closes the store. How it searches and answers is said by
-    a target; see `Where` for what each question may say besides.
+    a target. What each question may say besides are the fields of its request (`SearchRequest`,
+    `AskRequest`, `ConcordanceRequest` ...), by name or as a request: `atlas.search("wool", k=5)`
+    is `atlas.search(SearchRequest(question="wool", k=5))`. All raise RequestError for what cannot
+    be asked, and Cancelled soon after `stop` is set.
     """
 
     def __init__(self, services: Services):
@@ -156,36 +172,27 @@ class Atlas(Counting):
             return self._permitted[own]
 
     def search(
-        self,
-        question: str,
-        *,
-        exact: bool = False,
-        facets: bool | Sequence[str] = False,
-        explain: bool = False,
-        stop: Stop | None = None,
-        **where: Unpack[Where],
+        self, question: str | SearchRequest, *, stop: Stop | None = None, **options: Any
     ) -> SearchResult:
-        """The passages that speak to a question, best first, with every signal.
-
-        With `exact` every vector is compared instead of asking the index; `facets` counts the
-        metadata of the documents found (all fields, or some); `explain` lists every candidate.
-        Raises RequestError, and Cancelled soon after `stop` is set.
-        """
+        """The passages that speak to a question, best first, with every signal."""
         stop = stop or Stop()
         started = time.perf_counter()
-        fields = facet_fields(self.services, facets)
-        request = search_request(self.services, question, **where)
-        name, _ = self.services.target(where.get("target"))
+        request = request_of(SearchRequest, question, options)
+        fields = facet_fields(self.services, request.facets)
+        plan = plan_search(self.services, request)
+        name, _ = self.services.target(request.target)
         metrics = self.services.searcher.metrics
         with failed_searches(metrics, name):
-            whole = self.find(replace(request, exact=exact), name, stop)
+            whole = self.find(plan, name, stop)
             store, ranking = self.services.store, whole.ranking
             stop.check()
-            explained = explain_all(store, whole.candidates, ranking, stop) if explain else None
+            explained = (
+                explain_all(store, whole.candidates, ranking, stop) if request.explain else None
+            )
         result = replace(
             whole.kept_only(),
             target_name=name,
-            facets=count_facets(store, ranking, fields) if facets else None,
+            facets=count_facets(store, ranking, fields) if request.facets else None,
             explained=explained,
             timings_ms={
                 **whole.timings_ms,
@@ -195,72 +202,89 @@ class Atlas(Counting):
         count_search(metrics, result, store.manifest.collection)
         return result
 
-    def ask(self, question: str, **options: Any) -> Answer:
+    def ask(self, question: str | AskRequest, **options: Any) -> Answer:
         """The answer to a question, each sentence with verified citations, or why there is none.
 
-        `options` are those of `stream`. Raises RequestError, and ModelRefused or ModelUnavailable
-        if the target's language model cannot be used.
+        Raises ModelRefused or ModelUnavailable too, if the target's language model cannot be used.
         """
-        return self.answer(ask_request(self.services, question, **options))
+        return self.answer(plan_answer(self.services, request_of(AskRequest, question, options)))
 
-    def compare(self, question: str, **options: Any) -> Answer:
+    def compare(self, question: str | AskRequest, **options: Any) -> Answer:
         """The answer of every corpus for itself, and what they agree and differ about."""
-        return self.ask(question, mode="compare", **options)
+        return self.ask(question, **options, mode="compare")
 
-    def stream(
-        self,
-        question: str,
-        *,
-        history: Sequence[ChatTurn] = (),
-        mode: Mode = "answer",
-        clarify: bool = False,
-        session_id: str | None = None,
-        qa_id: str | None = None,
-        read_follow_ups: bool | None = None,
-        **where: Unpack[Where],
-    ) -> Iterator[Event | Answer]:
+    def stream(self, question: str | AskRequest, **options: Any) -> Iterator[Event | Answer]:
         """The events of an answer as it comes about, and last of all the answer.
 
-        `history` are earlier turns of the conversation, oldest first; `read_follow_ups` says
-        whether a follow-up is searched for as it is read after them; else the target does. With
-        `clarify` a question that the sources read in several ways gets its `choices` in place of an
-        answer. Closing the iterator stops the answer, and the language model with it. Raises as
+        Closing the iterator stops the answer, and the language model with it. Raises as
         `ask` does.
         """
-        request = ask_request(
-            self.services,
-            question,
-            history=history,
-            mode=mode,
-            clarify=clarify,
-            session_id=session_id,
-            qa_id=qa_id,
-            read_follow_ups=read_follow_ups,
-            **where,
-        )
-        return self._stream_from_thread(replace(request, streamed=True))
+        request = request_of(AskRequest, question, options)
+        return self._stream_from_thread(plan_answer(self.services, request, streamed=True))
 
     def facets(
-        self, fields: bool | Sequence[str] = True, *, stop: Stop | None = None, **scope: Any
+        self, scope: FacetsRequest | None = None, *, stop: Stop | None = None, **options: Any
     ) -> ScopeCounts:
-        """Count the documents of a scope, by year and by the values of some fields, or of all.
+        """Count the documents of a scope, by year and by the values of fields."""
+        request = request_of(FacetsRequest, scope, options)
+        names = facet_fields(self.services, request.fields)
+        plan = plan_scope(self.services, request)
+        return scope_counts(self.services.store, plan, names, stop or Stop())
 
-        `scope` are `corpora`, `filters`, `require` and `exclude` of a search. Raises RequestError,
-        and Cancelled soon after `stop` is set.
+    def concordance(
+        self, query: str | ConcordanceRequest, *, stop: Stop | None = None, **options: Any
+    ) -> Concordance:
+        """Every hit of a query counted, and some of them in their context."""
+        request = request_of(ConcordanceRequest, query, options)
+        if request.point:
+            check_point(self.services, request.point)
+        return list_lines(self._words_run(request, stop), request)
+
+    def trends(
+        self, query: str | TrendsRequest, *, stop: Stop | None = None, **options: Any
+    ) -> WordCounts:
+        """Count the hits of a query by year, decade, corpus or a metadata field."""
+        return self._count(request_of(TrendsRequest, query, options), stop)
+
+    def counts(
+        self, query: str | CountsRequest, *, stop: Stop | None = None, **options: Any
+    ) -> WordCounts:
+        """Count the documents and passages with a hit, at once or by what `trends` takes."""
+        return self._count(request_of(CountsRequest, query, options), stop)
+
+    def collocates(
+        self, query: str | CollocatesRequest, *, stop: Stop | None = None, **options: Any
+    ) -> Collocates:
+        """The words that stand near the hits of a query more often than elsewhere."""
+        request = request_of(CollocatesRequest, query, options)
+        return list_collocates(self._words_run(request, stop), request)
+
+    def keywords(
+        self, scope: KeywordsRequest | None = None, *, stop: Stop | None = None, **options: Any
+    ) -> Keywords:
+        """The words that are more frequent in a scope than in the reference.
+
+        That is all of the corpora `against` that the scope leaves out. Raises RequestError too if
+        nothing is left to compare with.
         """
-        names = facet_fields(self.services, fields)
-        where = narrowing(self.services, **scope)
-        return scope_counts(self.services.store, where, names, stop or Stop())
+        request = request_of(KeywordsRequest, scope, options)
+        services = self.services
+        against, _ = check_corpora(services, request.against)
+        where = plan_words_scope(services, request)
+        run = ReachRun(services.store, services.tracer, where, stop or Stop())
+        return list_keywords(run, request.model_copy(update={"against": against}))
 
     def suggestions(
         self, corpora: str | Sequence[str] = "all", *, limit: int = 4
     ) -> list[Suggestion]:
         """Questions made from titles and headings of the corpora, which their sources answer.
 
-        Always the same of a version, at most `limit`, which is 1 to 20. Raises RequestError.
+        Always the same of a version, at most `limit`, which is 1 to 20.
         """
+        if not 1 <= limit <= MOST_SUGGESTIONS:
+            raise RequestError(f"limit={limit}: give a whole number from 1 to {MOST_SUGGESTIONS}.")
         ids, _ = check_corpora(self.services, corpora)
-        return suggestions(self.services.store, ids, within(limit, "limit", 1, MOST_SUGGESTIONS))
+        return suggestions(self.services.store, ids, limit)
 
     def document(self, document_id: str) -> Document:
         """A document with its whole text. Raises NotFound."""
@@ -275,7 +299,7 @@ class Atlas(Counting):
         return self.services.store.passage(passage_id)
 
     def find(
-        self, request: SearchRequest, target: str | None = None, stop: Stop | None = None
+        self, request: SearchPlan, target: str | None = None, stop: Stop | None = None
     ) -> WholeResult:
         """The result of a checked request, with all candidates. Raises Cancelled if stopped."""
         name, how = self.services.target(target)
@@ -284,7 +308,7 @@ class Atlas(Counting):
 
     def answer(
         self,
-        request: AskRequest,
+        request: AnswerPlan,
         emit: Emit = emit_nothing,
         stop: Stop | None = None,
         spent: list[Usage] | None = None,
@@ -312,7 +336,16 @@ class Atlas(Counting):
     ) -> None:
         self.close()
 
-    def _stream_from_thread(self, request: AskRequest) -> Iterator[Event | Answer]:
+    def _count(self, request: TrendsRequest, stop: Stop | None) -> WordCounts:
+        check_by(self.services, request.by)
+        return count_hits(self._words_run(request, stop), request)
+
+    def _words_run(self, request: WordsRequest, stop: Stop | None) -> WordsRun:
+        services = self.services
+        plan = plan_words(services, request)
+        return WordsRun(services.store, services.tracer, plan, stop or Stop())
+
+    def _stream_from_thread(self, request: AnswerPlan) -> Iterator[Event | Answer]:
         """Answers in a thread of its own, so that each event is given as soon as it is there."""
         stop = Stop()
         queue: SimpleQueue[Event | Answer | Exception] = SimpleQueue()

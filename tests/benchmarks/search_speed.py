@@ -18,7 +18,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from atlas_search.asking import search_request
+from atlas_search.asking import plan_search
 from atlas_search.atlas import Atlas
 from atlas_search.core.targets import Target
 from atlas_search.core.telemetry.tracer import Tracer
@@ -26,6 +26,7 @@ from atlas_search.search.candidates import Candidates
 from atlas_search.search.find import retrieve
 from atlas_search.search.query import parse_query
 from atlas_search.search.ranking import rerank
+from atlas_search.search.request import SearchPlan
 from atlas_search.search.run import Searcher, SearchRun
 from atlas_search.search.signals import measure
 from atlas_search.stores.vectors import Cosines
@@ -82,7 +83,7 @@ def print_whole(atlas: Atlas, questions: list[str]) -> None:
     whole, legs = [], []
     quiet = replace(searcher, tracer=silent)
     for question in questions:
-        request = search_request(atlas.services, question)
+        request = plan_search(atlas.services, SearchPlan(question=question))
 
         def bare(request=request) -> None:
             run = SearchRun(quiet, request, target)

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import pytest
 
-from atlas_search.asking import ask_request
+from atlas_search.answer.request import AnswerPlan
+from atlas_search.asking import plan_answer
 from atlas_search.atlas import Atlas
 from atlas_search.core.domain import ChatTurn
 from atlas_search.core.telemetry.names import SCHEMA, label_traces
@@ -43,7 +44,7 @@ def carried(services: Services, tmp_path_factory: pytest.TempPathFactory) -> Car
     with recording() as (tracer, recorded):
         traced = traced_by(services, tracer)
         quoting = Atlas(traced)
-        quoting.answer(replace(ask_request(traced, QUESTION), user_id="reading room"))
+        quoting.answer(replace(plan_answer(traced, AnswerPlan(question=QUESTION)), user_id="reading room"))
         quoting.search(TWO_PARTS)
         Atlas(with_stage(traced, Backwards())).search(QUESTION)
         with by_index(traced) as indexed:

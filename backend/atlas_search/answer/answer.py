@@ -14,7 +14,7 @@ from atlas_search.answer.conflicts import Contradiction
 from atlas_search.answer.decide import Outcome
 from atlas_search.answer.quotes.scores import Confidence
 from atlas_search.answer.readings import Reading
-from atlas_search.answer.request import AskRequest
+from atlas_search.answer.request import AnswerPlan
 from atlas_search.core.domain import CheckedPassage, CheckedSentence, Citation, Passage
 from atlas_search.core.ids import CONFIDENCE
 from atlas_search.core.notebook import closest_html, footer_html, frame, html_with_citations
@@ -240,7 +240,7 @@ class Answer:
     `span_id` is that of the trace's root, empty if no trace is kept.
     """
 
-    request: AskRequest
+    request: AnswerPlan
     trace_id: str
     created: datetime
     outcome: Outcome

@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from cachetools import TTLCache
 
 from atlas_search.answer.answer import Answer
-from atlas_search.answer.request import AskRequest
+from atlas_search.answer.request import AnswerPlan
 
 
 class AnswerCache:
@@ -35,7 +35,7 @@ class AnswerCache:
             self._answers.expire()
             return len(self._answers)
 
-    def get(self, request: AskRequest, state: str) -> Answer | None:
+    def get(self, request: AnswerPlan, state: str) -> Answer | None:
         """Return the answer to the same request in the same `Answerer.state`, if it is kept."""
         if request.history:
             return None
@@ -66,7 +66,7 @@ class AnswerCache:
             return count
 
 
-def key_of(request: AskRequest, state: str) -> Hashable:
+def key_of(request: AnswerPlan, state: str) -> Hashable:
     """Return all that decides an answer; blanks in a question decide nothing."""
     search = request.search
     return (

@@ -32,7 +32,7 @@ from atlas_search.core.errors import ModelRefused, ModelUnavailable
 from atlas_search.providers.chat import ChatModel, Message
 from atlas_search.search.evidence import freshness
 from atlas_search.search.flow import search
-from atlas_search.search.request import SearchRequest
+from atlas_search.search.request import SearchPlan
 from atlas_search.search.result import RequiredUnmet, SearchResult, WholeResult
 from atlas_search.search.run import SearchRun
 from atlas_search.search.scope import joint
@@ -163,7 +163,7 @@ def search_each(run: SearchRun) -> dict[str, WholeResult]:
     }
 
 
-def together(results: Mapping[str, WholeResult], request: SearchRequest) -> SearchResult:
+def together(results: Mapping[str, WholeResult], request: SearchPlan) -> SearchResult:
     """The results as if they were one: all kept passages, best first."""
     first = next(iter(results.values()))
     every = [item for result in results.values() for item in result.passages]

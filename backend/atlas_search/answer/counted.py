@@ -14,7 +14,7 @@ from atlas_search.core.domain import ChatTurn
 from atlas_search.core.errors import InvalidQuery
 from atlas_search.words.flow import count_hits
 from atlas_search.words.query import parse
-from atlas_search.words.request import ALL, CountsRequest, WordsRequest
+from atlas_search.words.request import CountsRequest, WordsPlan
 from atlas_search.words.run import WordsRun
 
 _TEXTS = (
@@ -115,7 +115,7 @@ def count_asked_for(run: AnswerRun) -> Counted | None:
     if node is None:
         return None
     searcher = run.answerer.searcher
-    words_request = WordsRequest(
+    words_request = WordsPlan(
         corpora=request.corpora,
         every_corpus=request.every_corpus,
         filters=request.filters,
@@ -125,5 +125,5 @@ def count_asked_for(run: AnswerRun) -> Counted | None:
         query=node,
     )
     counting = WordsRun(searcher.store, searcher.tracer, words_request, run.stop)
-    total = count_hits(counting, CountsRequest(ALL, by_corpus=False)).total
+    total = count_hits(counting, CountsRequest(query=query)).total
     return Counted(words, query, total.hits or 0, total.documents, total.of_documents)

@@ -15,7 +15,7 @@ from atlas_search.answer.conflicts import (
     specific,
 )
 from atlas_search.answer.decide import Outcome
-from atlas_search.answer.request import AskRequest
+from atlas_search.answer.request import AnswerPlan
 from atlas_search.core.domain import CheckedPassage, Citation, Passage
 from atlas_search.language.dates import bounds
 from atlas_search.language.english import any_of
@@ -122,7 +122,7 @@ def readings(
     return tuple(_reading(group, groups, labels or {}) for group in groups)
 
 
-def must_choose(found: Sequence[Reading], request: AskRequest) -> bool:
+def must_choose(found: Sequence[Reading], request: AnswerPlan) -> bool:
     """Return True if the request asks for a choice, or an answer has no room for all readings."""
     several = len(found) > 1
     return several and (request.clarify or len(found) > request.target.answer_sentences)

@@ -11,7 +11,7 @@ from atlas_search.answer.conflicts import Contradiction
 from atlas_search.answer.decide import DEFAULT_THRESHOLD, RISKY_THRESHOLD
 from atlas_search.answer.quotes.choose import QuoteChooser
 from atlas_search.answer.quotes.scores import LIKELY, POSSIBLE
-from atlas_search.answer.request import AskRequest
+from atlas_search.answer.request import AnswerPlan
 from atlas_search.answer.trace import STAGES
 from atlas_search.core.domain import Citation, Passage
 from atlas_search.core.stop import Stop, Turns
@@ -22,7 +22,7 @@ from atlas_search.language.text import content_terms
 from atlas_search.providers.chat import ChatModel, Usage
 from atlas_search.providers.cross_encoder import EntailmentModel
 from atlas_search.providers.reading import ReaderModel
-from atlas_search.search.request import SearchRequest
+from atlas_search.search.request import SearchPlan
 from atlas_search.search.result import SearchResult
 from atlas_search.search.run import Clock, Searcher, SearchRun
 
@@ -77,7 +77,7 @@ class AnswerRun:
     """The request, the answerer, the listener and the stop. Only the clock and `spent` change."""
 
     answerer: Answerer
-    request: AskRequest
+    request: AnswerPlan
     emit: Emit
     stop: Stop
     clock: Clock = field(default_factory=Clock)
@@ -147,7 +147,7 @@ class AnswerRun:
         self.stop.check()
         self.emit(event)
 
-    def search_run(self, request: SearchRequest | None = None) -> SearchRun:
+    def search_run(self, request: SearchPlan | None = None) -> SearchRun:
         """Make the search for the question, or for another `request`."""
         request = request or self.request.search
         return SearchRun(self.answerer.searcher, request, self.target, stop=self.stop)

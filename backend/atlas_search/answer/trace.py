@@ -12,7 +12,7 @@ from atlas_search.answer.answer import Answer, Context, Judge, Support, Writer
 from atlas_search.answer.check.citations import Verification
 from atlas_search.answer.prompts import Filled, version_of
 from atlas_search.answer.quotes.choose import Chosen, Extract
-from atlas_search.answer.request import AskRequest
+from atlas_search.answer.request import AnswerPlan
 from atlas_search.core.domain import CheckedPassage
 from atlas_search.core.errors import Cancelled
 from atlas_search.core.logs import note_in_log
@@ -377,7 +377,7 @@ def _count_citations(metrics: Metrics, answer: Answer) -> None:
 
 def _count_answer(
     metrics: Metrics,
-    request: AskRequest,
+    request: AnswerPlan,
     decision: str,
     reason: str,
     seconds: float,

@@ -8,25 +8,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from pydantic import BaseModel
 from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from atlas_search.cli.options import (
-    AsJson,
-    CollectionChoice,
-    CorpusChoice,
-    Excluded,
-    Required,
-    TargetChoice,
-    WhereChoice,
-    command_settings,
-)
-from atlas_search.core.errors import AtlasError, RequestError
+from atlas_search.answer.request import AskRequest
+from atlas_search.cli.options import AsJson, CollectionChoice, command_of, command_settings
+from atlas_search.core.errors import AtlasError
 from atlas_search.core.ids import CLOSEST, CONFIDENCE
 from atlas_search.core.locator import page_unit, place_in_words
 from atlas_search.core.settings import Settings
+from atlas_search.search.request import SearchRequest
 
 if TYPE_CHECKING:
     from httpx2 import Response
@@ -68,9 +62,10 @@ def post(settings: Settings, path: str, body: Mapping[str, object]) -> Document:
     return _document(_request(settings, "POST", path, body), settings)
 
 
-def of_collection(name: str | None, body: Mapping[str, object]) -> Mapping[str, object]:
+def body_of(request: BaseModel, collection: str | None) -> dict[str, object]:
     """The body of a request to a collection by its name; None: the server's own choice."""
-    return {**body, "collection": name} if name else body
+    body = request.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    return body | {"collection": collection} if collection else body
 
 
 def get_text(settings: Settings, path: str) -> str:
@@ -113,26 +108,6 @@ def _document(response: "Response", settings: Settings) -> Document:
 
 def _address(settings: Settings) -> str:
     return f"http://{settings.atlas_host}:{settings.atlas_port}"
-
-
-def filters_of(conditions: Iterable[str]) -> dict[str, object]:
-    """Filters from `FIELD=VALUE` and `FIELD=FROM..TO`; of values of one field any may match.
-
-    Raises RequestError.
-    """
-    filters: dict[str, object] = {}
-    for condition in conditions:
-        field, equals, value = condition.partition("=")
-        if not (field and equals and value):
-            raise RequestError(f"{condition!r} is neither FIELD=VALUE nor FIELD=FROM..TO.")
-        low, between, high = value.partition("..")
-        if between:
-            ends = {"from": low or None, "to": high or None}
-            filters[field] = {end: given for end, given in ends.items() if given}
-        else:
-            known = filters.get(field)
-            filters[field] = [*known, value] if isinstance(known, list) else [value]
-    return filters
 
 
 def print_answer(console: Console, answer: Document) -> None:
@@ -307,16 +282,9 @@ def _fields(of: Mapping[str, Any], *names: str) -> str:
     return "  ".join(of[name] for name in names if of[name])
 
 
-Question = Annotated[list[str], typer.Argument(help="In quotation marks, or word by word")]
-
-
-def ask_command(
-    question: Question,
-    corpus: CorpusChoice = None,
+def _ask(
+    request: AskRequest,
     collection: CollectionChoice = None,
-    target: TargetChoice = None,
-    require: Required = None,
-    exclude: Excluded = None,
     compare: Annotated[bool, typer.Option(help="Let every corpus answer for itself")] = False,
     as_json: AsJson = False,
     bundle: Annotated[
@@ -324,16 +292,9 @@ def ask_command(
     ] = None,
 ) -> None:
     """Ask the running server and print the answer with its sources."""
-    body = {
-        "question": " ".join(question),
-        "corpus_filter": corpus or "all",
-        "target": target,
-        "require": require or [],
-        "exclude": exclude or [],
-        "mode": "compare" if compare else "answer",
-    }
     settings = command_settings()
-    answer = post(settings, "/api/ask", of_collection(collection, body))
+    body = body_of(request, collection) | {"mode": "compare" if compare else "answer"}
+    answer = post(settings, "/api/ask", body)
     if bundle:
         path = f"/api/ask/{answer['qa_id']}/export?format=bundle"
         bundle.write_text(get_text(settings, path), encoding="utf-8")
@@ -343,37 +304,23 @@ def ask_command(
         print_answer(Console(highlight=False), answer)
 
 
-def search_command(
-    question: Question,
-    corpus: CorpusChoice = None,
+def _search(
+    request: SearchRequest,
     collection: CollectionChoice = None,
-    target: TargetChoice = None,
-    limit: Annotated[int | None, typer.Option("-k", help="Passages wanted")] = None,
-    where: WhereChoice = None,
-    require: Required = None,
-    exclude: Excluded = None,
-    max_per_document: Annotated[
-        int | None, typer.Option(help="Passages of one document; any number if absent")
-    ] = None,
     signals: Annotated[bool, typer.Option(help="Show every signal")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Search the running server and print the passages, what speaks to the question marked."""
-    body = {
-        "question": " ".join(question),
-        "corpus_filter": corpus or "all",
-        "target": target,
-        "k": limit,
-        "filters": filters_of(where or ()),
-        "require": require or [],
-        "exclude": exclude or [],
-        "max_per_document": max_per_document,
-    }
-    result = post(command_settings(), "/api/search", of_collection(collection, body))
+    result = post(command_settings(), "/api/search", body_of(request, collection))
     if as_json:
         print(printable_json(result))
     else:
         print_passages(Console(highlight=False), result, with_signals=signals)
+
+
+_OF_CONVERSATIONS = {"mode", "history", "read_follow_ups", "session_id", "qa_id"}
+ask_command = command_of(AskRequest, _ask, _OF_CONVERSATIONS)
+search_command = command_of(SearchRequest, _search, {"facets", "explain"})
 
 
 WIDEST = 1000  # characters of a line; a remark that is longer goes on in the next

@@ -43,6 +43,10 @@ HTTP statuses are assigned in one table, `atlas_search.server.problems`.
 """
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 
 class AtlasError(Exception):
@@ -216,6 +220,23 @@ class Cancelled(AtlasError):
 
 _MOST = 10
 _LONGEST = 80  # characters of each
+
+
+MOST_FAULTS = 20  # of a request that are told; each of a million values may have some
+LONGEST_NAME = 80  # characters of a field's
+
+
+def faults_of(error: "ValidationError") -> str:
+    """The faults of a request, the first of them one by one, each with its place."""
+    every_fault = error.errors(include_url=False, include_context=False, include_input=False)
+    faults = []
+    for fault in every_fault[:MOST_FAULTS]:
+        place = ".".join(str(part)[:LONGEST_NAME] for part in fault["loc"])
+        message = fault["msg"].removeprefix("Value error, ")
+        faults.append(f"{place}: {message}" if place else message)
+    if len(every_fault) > MOST_FAULTS:
+        faults.append(f"and {len(every_fault) - MOST_FAULTS:,} more faults")
+    return "; ".join(faults) + "."
 
 
 def shown(given: Sequence[object]) -> str:

@@ -1,17 +1,25 @@
 """The base of every document that the API sends and describes."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from atlas_search.core.addresses import is_link, linked_fields
 from atlas_search.core.domain import MetadataValue
 
+T = TypeVar("T")
+
 
 def _require_all(schema: dict[str, Any]) -> None:
     schema["required"] = list(schema["properties"])
     for field in schema["properties"].values():
         field.pop("default", None)
+
+
+def sent(kind: type[T]) -> type[T]:
+    """Have the description of the API say of a dataclass that every field is sent."""
+    kind.__pydantic_config__ = ConfigDict(json_schema_extra=_require_all)  # type: ignore[attr-defined]
+    return kind
 
 
 class Sent(BaseModel):

@@ -7,6 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 
+from atlas_search.answer.answer import Counted, Fallback
+from atlas_search.answer.quotes.scores import Confidence
 from atlas_search.core.errors import RequestError
 from atlas_search.core.locator import page_unit, place_in_words
 from atlas_search.core.sent import Facts, Link, Sent
@@ -75,13 +77,6 @@ class ValidationOut(Sent):
     struck: list[StruckOut] = []
 
 
-class AnswerConfidenceOut(Sent):
-    """The confidence of quotes: a word, and the likelihood it stands for."""
-
-    word: Literal["likely", "possible"]
-    likelihood: float = Field(ge=0, le=1)
-
-
 class ReasonOut(Sent):
     """The reason of a decision."""
 
@@ -105,15 +100,6 @@ class UsageOut(Sent):
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cost: float | None = Field(None, description="In the currency of the target's prices")
-
-
-class FallbackOut(Sent):
-    """The reason why sentences of the sources stand in for those of a model."""
-
-    code: Literal["model_refused", "model_blocked", "model_unavailable", "model_unusable"] = (
-        "model_unusable"
-    )
-    message: str
 
 
 class ContextOut(Sent):
@@ -182,20 +168,10 @@ class CorpusAnswerOut(Sent):
     sentences: list[SentenceOut]
     provider: str | None = Field(None, description="Who wrote it; null if nobody did")
     model: str | None = None
-    fallback: FallbackOut | None = None
-    confidence: AnswerConfidenceOut | None = Field(
+    fallback: Fallback | None = None
+    confidence: Confidence | None = Field(
         None, description="Of an answer in the sources' own sentences"
     )
-
-
-class CountedOut(Sent):
-    """The hits of `words` where it was asked, in how many documents; `query` lists them."""
-
-    words: str
-    query: str
-    hits: int
-    documents: int
-    of_documents: int
 
 
 class ComparisonOut(Sent):
@@ -247,7 +223,7 @@ class AnswerDocument(Sent):
     closest: list[CitationOut] = Field(
         default=[], description="Quotes that come closest where there is no answer; none is one"
     )
-    confidence: AnswerConfidenceOut | None = Field(
+    confidence: Confidence | None = Field(
         None, description="Of an answer in the sources' own sentences"
     )
     validation: ValidationOut = ValidationOut()
@@ -255,11 +231,11 @@ class AnswerDocument(Sent):
     choices: list[ChoiceOut] = Field(
         default_factory=list, description="How the sources read the question, if in several ways"
     )
-    counted: CountedOut | None = Field(
+    counted: Counted | None = Field(
         None, description="What a question for a count asks for, counted exactly"
     )
     comparison: ComparisonOut | None = Field(None, description="In the mode `compare` only")
-    fallback: FallbackOut | None = None
+    fallback: Fallback | None = None
     scope: ScopeOut | None = Field(
         None, description="What was searched; null only in answers of earlier versions"
     )

@@ -24,7 +24,7 @@ from atlas_search.core.targets import Target
 from atlas_search.documents.search import ScopeOut
 from atlas_search.search.flow import search
 from atlas_search.search.ranking import SCORERS
-from atlas_search.search.request import SearchRequest
+from atlas_search.search.request import SearchPlan
 from atlas_search.search.rerankers import known_rerankers
 from atlas_search.search.run import Searcher, SearchRun
 from atlas_search.stores.filters import DOCUMENT_ID, PASSAGE_FIELDS, Condition
@@ -42,7 +42,7 @@ class _Part(BaseModel):
 class QuestionUsed(_Part):
     """The question as it was searched for: with `standalone` in its place unless that is empty.
 
-    The other fields are those of `SearchRequest`; `as_of` is the day ages are counted from.
+    The other fields are those of `SearchPlan`; `as_of` is the day ages are counted from.
     Earlier bundles have no `max_per_document`: the cap was always the target's.
     """
 
@@ -376,9 +376,9 @@ def _target(bundle: RunBundle) -> tuple[Target, list[str]]:
     return target, notes
 
 
-def _request(searcher: Searcher, bundle: RunBundle, target: Target) -> SearchRequest:
+def _request(searcher: Searcher, bundle: RunBundle, target: Target) -> SearchPlan:
     question = bundle.asked
-    return SearchRequest(
+    return SearchPlan(
         question=question.standalone or question.question,
         corpora=tuple(corpus for corpus in question.corpora if corpus in _corpora(searcher.store)),
         every_corpus=question.every_corpus,

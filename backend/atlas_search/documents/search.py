@@ -1,10 +1,13 @@
 """The form of passages, documents and search results, as the API sends and describes them."""
 
-from typing import Literal
-
 from pydantic import BaseModel, Field
 
 from atlas_search.core.sent import Facts, Link, Sent
+from atlas_search.search.counts import CountedValue
+from atlas_search.search.evidence import Freshness, RetrievalConfidence
+from atlas_search.search.result import CorpusCounts, Explained, RequiredUnmet
+from atlas_search.search.scope import ShortLeg
+from atlas_search.search.unknown import UnknownWord
 
 
 class PassageOut(Sent):
@@ -44,54 +47,6 @@ class RankedPassageOut(PassageOut):
     )
 
 
-class CorpusCountsOut(BaseModel):
-    """Passages of one corpus at each stage."""
-
-    candidates: int
-    dense: int
-    lexical: int
-    sparse: int | None = Field(None, description="With a SPARSE_MODEL")
-    kept: int
-    cited: int
-
-
-class ConfidenceOut(Sent):
-    """Similarity of the kept passages, and how much of the question the collection speaks to."""
-
-    max: float = 0.0
-    mean: float = 0.0
-    gap: float | None = None
-    hit_count: int = 0
-    support: float = 0.0
-    low: bool = False
-
-
-class FreshnessOut(Sent):
-    """Dates of the kept passages."""
-
-    oldest: str | None = None
-    newest: str | None = None
-    freshness_days: int = 0
-    violations: int = 0
-    stale: bool = False
-
-
-class UnknownWordOut(Sent):
-    """A word of the question that no searched source holds."""
-
-    word: str
-    suggestions: list[str] = Field([], description="Words of the sources that are spelt nearly so")
-    searched_as: str | None = Field(None, description="The one that was searched for instead")
-
-
-class RequiredUnmetOut(Sent):
-    """Required phrases that too few passages hold."""
-
-    phrases: list[str]
-    passages: int = Field(description="How many passages hold them all")
-    kept: list[str] = Field(description="Ids of those given; all others were found without")
-
-
 class SearchedCorpusOut(BaseModel):
     """A corpus that was searched: how much of it could be found, of all that it holds."""
 
@@ -111,19 +66,6 @@ class DatesOut(BaseModel):
     or_earlier: bool = Field(description="Whether a document says only before when it was")
     or_later: bool = Field(description="Whether a document says only since when it was")
     undated: int = Field(description="Documents without a date that can be read")
-
-
-class ShortLegOut(BaseModel):
-    """A leg that gave fewer candidates of a corpus than it was asked for."""
-
-    corpus: str
-    leg: Literal["dense", "lexical", "sparse"]
-    found: int
-    asked: int
-    reason: Literal["corpus", "narrowed", "words", "index"] = Field(
-        description="The corpus holds no more; what was asked for leaves no more; no other passage "
-        "has a word of the question; the index found no more, though there are some"
-    )
 
 
 class ScopeOut(BaseModel):
@@ -149,7 +91,7 @@ class ScopeOut(BaseModel):
     unknown_words: list[str] = Field(
         description="Words of the question that no searched corpus holds"
     )
-    short_legs: list[ShortLegOut]
+    short_legs: list[ShortLeg]
 
 
 class RetrievalOut(Sent):
@@ -163,11 +105,11 @@ class RetrievalOut(Sent):
     sub_questions: list[str] = Field([], description="Parts of the question that were searched too")
     preferred: list[str] = Field([], description="Phrases in quotation marks: they rank higher")
     required: list[str] = Field([], description="Phrases that passages must hold")
-    required_unmet: RequiredUnmetOut | None = Field(
+    required_unmet: RequiredUnmet | None = Field(
         None, description="Where fewer passages hold what is required than were asked for"
     )
     excluded: list[str] = Field([], description="Phrases that no passage may hold")
-    unknown_words: list[UnknownWordOut] = Field(
+    unknown_words: list[UnknownWord] = Field(
         [], description="Words of the question that no searched source holds"
     )
     searched_as: str | None = Field(
@@ -176,36 +118,11 @@ class RetrievalOut(Sent):
     spellings: dict[str, list[str]] = Field(
         {}, description="Stems that counted as a word of the question though spelt otherwise"
     )
-    per_corpus: dict[str, CorpusCountsOut] = {}
-    confidence: ConfidenceOut = Field(default_factory=ConfidenceOut)
-    freshness: FreshnessOut = Field(default_factory=FreshnessOut)
+    per_corpus: dict[str, CorpusCounts] = {}
+    confidence: RetrievalConfidence = Field(default_factory=RetrievalConfidence)
+    freshness: Freshness = Field(default_factory=Freshness)
     notes: list[str] = Field([], description="The warnings that nothing else here says")
     warnings: list[str] = []
-
-
-class LegOut(BaseModel):
-    """The rank of a candidate in a leg, among those of its corpus, from 1, and the leg's score."""
-
-    rank: int
-    score: float
-
-
-class CandidateOut(BaseModel):
-    """A candidate, kept or not: who found it, and why it is where it is."""
-
-    passage_id: str
-    corpus: str
-    rank: int = Field(description="Place among all candidates, from 1")
-    score: float
-    legs: dict[str, LegOut]
-    signals: dict[str, float]
-
-
-class ValueOut(BaseModel):
-    """A value of a metadata field; a date within one year counts as that year."""
-
-    value: str
-    documents: int
 
 
 class SearchOut(BaseModel):
@@ -217,10 +134,10 @@ class SearchOut(BaseModel):
     passages: list[RankedPassageOut]
     scope: ScopeOut
     retrieval: RetrievalOut
-    facets: dict[str, list[ValueOut]] | None = Field(
+    facets: dict[str, list[CountedValue]] | None = Field(
         description="Values of the candidates' documents, most frequent first; with `facets` only"
     )
-    candidates: list[CandidateOut] | None = Field(
+    candidates: list[Explained] | None = Field(
         description="Every candidate, best first; with `explain` only"
     )
     timings_ms: dict[str, float]

@@ -8,13 +8,12 @@ from contextlib import AbstractContextManager, closing, contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.answer.cache import AnswerCache
-from atlas_search.asking import Where
 from atlas_search.atlas import Atlas
 from atlas_search.core.errors import AtlasError, EmbeddingUnavailable
 from atlas_search.core.telemetry.names import label_traces
@@ -79,14 +78,14 @@ class ProcessAsker:
         found = self.atlas.search(label.question, **self._where(label))
         return SearchOut.model_validate(found.to_dict())
 
-    def _where(self, label: Label) -> Where:
-        return Where(
-            target=self.target,
-            as_of=self.today,
-            corpora=label.corpus_filter or "all",
-            filters=label.filters,
-            k=self.k,
-        )
+    def _where(self, label: Label) -> dict[str, Any]:
+        return {
+            "target": self.target,
+            "as_of": self.today,
+            "corpora": label.corpus_filter or "all",
+            "filters": label.filters,
+            "k": self.k,
+        }
 
 
 def failure(raised: Exception, label: Label) -> str:

@@ -1,20 +1,30 @@
 """Exact counts of the documents in a scope, by year and by the values of their metadata."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import Field
 
 from atlas_search.core.stop import Stop
 from atlas_search.search.query import phrases
 from atlas_search.search.ranking import Ranking
+from atlas_search.search.request import ScopePlan
 from atlas_search.stores.arrays import IntArray, sorted_unique
-from atlas_search.stores.filters import DATE, Condition
-from atlas_search.stores.record_files import ValueCount
+from atlas_search.stores.filters import DATE
 from atlas_search.stores.store import Store
 
-Facets = dict[str, list[ValueCount]]
+
+@dataclass(frozen=True)
+class CountedValue:
+    """A value of a metadata field; a date within one year counts as that year."""
+
+    value: str
+    documents: int
+
+
+Facets = dict[str, list[CountedValue]]
 """For each field the values of its documents, the most frequent first."""
 
 MOST_VALUES = 50  # of one field; a list of all titles helps nobody
@@ -30,62 +40,41 @@ def facets(store: Store, ranking: Ranking, fields: Sequence[str]) -> Facets:
     counts: Facets = {field: [] for field in fields}
     for count in store.value_counts(documents, fields):
         if len(counts[count.field]) < MOST_VALUES:
-            counts[count.field].append(count)
+            counts[count.field].append(CountedValue(str(count.value), count.documents))
     return counts
-
-
-_ALSO_OF: Mapping[str, str] = {"speakers": "speaker"}
-"""The filter that chooses passages by what a field of documents lists."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Narrowing:
-    """The conditions of a scope. Phrases are required and excluded without exception."""
-
-    corpora: tuple[str, ...]
-    filters: Mapping[str, Condition] = field(default_factory=dict)
-    require: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-
-    def without(self, name: str) -> "Narrowing":
-        """Return a copy without the filters of one field."""
-        own = {name, _ALSO_OF.get(name, name)}
-        filters = {field: of for field, of in self.filters.items() if field not in own}
-        return Narrowing(
-            corpora=self.corpora, filters=filters, require=self.require, exclude=self.exclude
-        )
 
 
 @dataclass(frozen=True)
 class FieldCounts:
-    """The most frequent values of a field, and how many others there are."""
+    """The most frequent values of a field, under all filters but its own."""
 
-    values: tuple[ValueCount, ...]
-    left_out: int
+    values: tuple[CountedValue, ...]
+    left_out: Annotated[int, Field(description="Values that are not listed")]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        values = [{"value": str(v.value), "documents": v.documents} for v in self.values]
-        return {"values": values, "left_out": self.left_out}
+
+@dataclass(frozen=True)
+class Year:
+    """Documents dated within one year."""
+
+    year: int
+    documents: int
 
 
 @dataclass(frozen=True)
 class Years:
-    """Documents by the year of their date, in order, and those that no one year holds."""
+    """Documents by year, under all filters but that of `date`."""
 
-    years: Mapping[int, int]
-    several_years: int
+    years: Annotated[
+        tuple[Year, ...],
+        Field(description="In order; years without a document are left out"),
+    ]
+    several_years: Annotated[int, Field(description="Documents whose date is not within one year")]
     undated: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        years = [{"year": year, "documents": count} for year, count in self.years.items()]
-        return asdict(self) | {"years": years}
 
 
 @dataclass(frozen=True)
 class ScopeCounts:
-    """The size of a scope, its fields and its years.
+    """A scope in numbers, all of them exact.
 
     The values of a field are counted under all filters but its own, so that another can be chosen;
     likewise the years.
@@ -98,16 +87,11 @@ class ScopeCounts:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as POST /api/facets sends them."""
-        return {
-            "documents": self.documents,
-            "passages": self.passages,
-            "fields": {name: counts.to_dict() for name, counts in self.fields.items()},
-            "dates": self.dates.to_dict(),
-        }
+        return asdict(self)
 
 
 def scope_counts(
-    store: Store, narrowing: Narrowing, fields: Sequence[str], stop: Stop
+    store: Store, narrowing: ScopePlan, fields: Sequence[str], stop: Stop
 ) -> ScopeCounts:
     """Counts over the documents that a scope leaves. Raises Cancelled soon after the `stop`."""
     rows = _rows(store, narrowing)
@@ -128,7 +112,7 @@ def scope_counts(
     return ScopeCounts(len(documents), len(rows), in_order, _years(store, dated))
 
 
-def _rows(store: Store, narrowing: Narrowing) -> IntArray:
+def _rows(store: Store, narrowing: ScopePlan) -> IntArray:
     """The passages in the scope, ascending."""
     if not (narrowing.filters or narrowing.require or narrowing.exclude):
         return np.flatnonzero(
@@ -153,10 +137,10 @@ def _documents(store: Store, rows: IntArray) -> IntArray:
 
 
 def _count(store: Store, documents: IntArray, fields: Sequence[str]) -> dict[str, FieldCounts]:
-    counts: dict[str, list[ValueCount]] = {name: [] for name in fields}
+    counts: dict[str, list[CountedValue]] = {name: [] for name in fields}
     if fields:
         for count in store.value_counts(documents, fields):
-            counts[count.field].append(count)
+            counts[count.field].append(CountedValue(str(count.value), count.documents))
     return {
         name: FieldCounts(tuple(values[:MOST_VALUES]), max(len(values) - MOST_VALUES, 0))
         for name, values in counts.items()
@@ -171,7 +155,7 @@ def _years(store: Store, documents: IntArray) -> Years:
     )
     years, counts = np.unique(begun[begun == ended], return_counts=True)
     return Years(
-        dict(zip(years.tolist(), counts.tolist(), strict=True)),
+        tuple(map(Year, years.tolist(), counts.tolist())),
         several_years=int((begun != ended).sum()),
         undated=int((~dated).sum()),
     )

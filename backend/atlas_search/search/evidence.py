@@ -7,6 +7,7 @@ from math import fsum
 from typing import NamedTuple
 
 from atlas_search.core.domain import CheckedPassage, Highlight, Passage, RankedPassage
+from atlas_search.core.sent import sent
 from atlas_search.core.targets import Target
 from atlas_search.language.dates import OPEN_END, OPEN_START, bounds
 from atlas_search.language.text import TextSpan, places_of, sentences, starts_of
@@ -24,6 +25,7 @@ class Hit(NamedTuple):
     term: str
 
 
+@sent
 @dataclass(frozen=True)
 class RetrievalConfidence:
     """Similarity of the kept passages: largest, mean, first minus second, and how many.
@@ -33,14 +35,15 @@ class RetrievalConfidence:
     speaks to. `low` marks results none of which passed the evidence check.
     """
 
-    max: float
-    mean: float
-    gap: float | None
-    hit_count: int
-    support: float
-    low: bool
+    max: float = 0.0
+    mean: float = 0.0
+    gap: float | None = None
+    hit_count: int = 0
+    support: float = 0.0
+    low: bool = False
 
 
+@sent
 @dataclass(frozen=True)
 class Freshness:
     """Dates of the passages that passed the check.
@@ -48,11 +51,11 @@ class Freshness:
     `violations` counts those older than `freshness_days`, `stale` says whether all are.
     """
 
-    oldest: str | None
-    newest: str | None
-    freshness_days: int
-    violations: int
-    stale: bool
+    oldest: str | None = None
+    newest: str | None = None
+    freshness_days: int = 0
+    violations: int = 0
+    stale: bool = False
 
 
 def check(

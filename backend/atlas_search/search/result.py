@@ -1,14 +1,16 @@
 """The result of a search: its passages with their scores, and the figures beside them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, fields, replace
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from atlas_search.core.domain import CheckedPassage, Citation, Leg
 from atlas_search.core.notebook import footer_html, frame, passages_html
+from atlas_search.core.sent import sent
 from atlas_search.core.stop import Stop
 from atlas_search.core.targets import Target
 from atlas_search.search.candidates import Candidates
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LegPlace:
-    """A candidate's rank in a leg, from 1 within its corpus, and its score there."""
+    """The rank of a candidate in a leg, among those of its corpus, from 1, and the leg's score."""
 
     rank: int
     score: float
@@ -34,11 +36,11 @@ class LegPlace:
 
 @dataclass(frozen=True)
 class Explained:
-    """A candidate: who found it, its signals, and its place from 1 in the whole ranking."""
+    """A candidate, kept or not: who found it, and why it is where it is."""
 
     passage_id: str
     corpus: str
-    rank: int
+    rank: Annotated[int, Field(description="Place among all candidates, from 1")]
     score: float
     legs: Mapping[str, LegPlace]
     signals: Mapping[str, float]
@@ -70,32 +72,32 @@ def explain_all(
     ]
 
 
+@sent
 @dataclass(frozen=True)
 class CorpusCounts:
-    """Passages of one corpus: all candidates, those of each leg for the whole question, and kept.
+    """Passages of one corpus at each stage.
 
-    The parts of a question that asks for several things add candidates of their own.
+    Those of a leg are for the whole question; the parts of one that asks for several things add
+    candidates of their own.
     """
 
     candidates: int
     dense: int
     lexical: int
     kept: int
-    sparse: int | None = None
+    sparse: Annotated[int | None, Field(description="With a SPARSE_MODEL")] = None
+    cited: int = 0
 
 
 @dataclass(frozen=True)
 class RequiredUnmet:
-    """Required phrases that fewer passages hold together than were wanted: how many hold them, and
-    the ids of those that were kept. The other kept passages were found without."""
+    """Required phrases that too few passages hold."""
 
     phrases: tuple[str, ...]
-    passages: int
-    kept: tuple[str, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return {"phrases": [*self.phrases], "passages": self.passages, "kept": [*self.kept]}
+    passages: Annotated[int, Field(description="How many passages hold them all")]
+    kept: Annotated[
+        tuple[str, ...], Field(description="Ids of those given; all others were found without")
+    ]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -158,8 +160,7 @@ class SearchResult:
             "facets": None
             if self.facets is None
             else {
-                name: [{"value": v.value, "documents": v.documents} for v in values]
-                for name, values in self.facets.items()
+                name: [asdict(value) for value in values] for name, values in self.facets.items()
             },
             "candidates": None
             if self.explained is None
@@ -179,13 +180,13 @@ class SearchResult:
             "sub_questions": list(self.sub_questions),
             "preferred": [phrase.text for phrase in self.query.preferred],
             "required": [phrase.text for phrase in self.query.required],
-            "required_unmet": self.required_unmet.to_dict() if self.required_unmet else None,
+            "required_unmet": asdict(self.required_unmet) if self.required_unmet else None,
             "excluded": [phrase.text for phrase in self.query.excluded],
-            "unknown_words": [_unknown(each) for each in self.unknown_words],
+            "unknown_words": [asdict(each) for each in self.unknown_words],
             "searched_as": self.searched_as or None,
             "spellings": {term: list(others) for term, others in self.query.spellings.items()},
             "per_corpus": {
-                corpus: asdict(counts) | {"cited": list(cited.values()).count(corpus)}
+                corpus: asdict(replace(counts, cited=list(cited.values()).count(corpus)))
                 for corpus, counts in self.per_corpus.items()
             },
             "confidence": asdict(self.confidence),
@@ -206,14 +207,6 @@ class SearchResult:
         )
         table = passages_html([item.to_dict() for item in self.passages])
         return table + footer_html([self.scope.sentence]) + footer_html(counts)
-
-
-def _unknown(each: UnknownWord) -> dict[str, Any]:
-    return {
-        "word": each.word,
-        "suggestions": list(each.suggestions),
-        "searched_as": each.searched_as or None,
-    }
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -17,7 +17,7 @@ from atlas_search.core.telemetry.tracer import Stage, Tracer
 from atlas_search.providers.embedding import Embedder
 from atlas_search.providers.sparse import TermModel
 from atlas_search.search.query import Phrase, Query, parse_query
-from atlas_search.search.request import SearchRequest
+from atlas_search.search.request import SearchPlan
 from atlas_search.search.rerankers import SecondStage, Stages
 from atlas_search.search.scope import CorpusExtent, corpus_extents
 from atlas_search.search.signals import weigh
@@ -111,7 +111,7 @@ class SearchRun:
     """
 
     searcher: Searcher
-    request: SearchRequest
+    request: SearchPlan
     target: Target
     target_name: str = ""
     clock: Clock = field(default_factory=Clock)

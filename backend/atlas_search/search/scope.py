@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from pydantic import Field
 
 from atlas_search.core.domain import Leg
 from atlas_search.language.dates import OPEN_END, OPEN_START
@@ -217,8 +218,6 @@ def _some(names: Sequence[str], between: str, last: str) -> str:
 
 
 Reason = Literal["corpus", "narrowed", "words", "index"]
-"""Why a leg gave no more: the corpus has no more passages, or what was asked for leaves no more; no
-other passage has a word of the question; or the index found no more, though there are some."""
 
 
 @dataclass(frozen=True)
@@ -229,7 +228,13 @@ class ShortLeg:
     leg: Leg
     found: int
     asked: int
-    reason: Reason
+    reason: Annotated[
+        Reason,
+        Field(
+            description="The corpus holds no more; what was asked for leaves no more; no other "
+            "passage has a word of the question; the index found no more, though there are some"
+        ),
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)

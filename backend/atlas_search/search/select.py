@@ -14,7 +14,7 @@ from atlas_search.language.text import content_terms
 from atlas_search.search.candidates import Candidates
 from atlas_search.search.query import Query
 from atlas_search.search.ranking import Ranking
-from atlas_search.search.request import SearchRequest
+from atlas_search.search.request import SearchPlan
 from atlas_search.search.run import SearchRun
 from atlas_search.stores.arrays import IntArray
 from atlas_search.stores.store import Store
@@ -286,7 +286,7 @@ def _pool(run: SearchRun, candidates: Candidates, ranking: Ranking, heads: Seque
     )
 
 
-def _candidates_to_compare(request: SearchRequest) -> int:
+def _candidates_to_compare(request: SearchPlan) -> int:
     """Return the number of best candidates that are compared with each other."""
     return max(50, 5 * request.limit)
 

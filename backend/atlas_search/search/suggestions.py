@@ -7,8 +7,8 @@ does not say in the same words is not asked.
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from atlas_search.core.domain import Corpus, Passage
 from atlas_search.language.text import content_words, words
@@ -55,16 +55,12 @@ _LAW = re.compile(r"[A-Z].*\b(Act|Bill|Code|Regulations|Rules|Order)( \d{4})?")
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A question, and the document it was made from."""
+    """A question, and the document it was made from; `language` is that of the corpus."""
 
     question: str
     corpus: str
     document_id: str
     language: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return asdict(self)
 
 
 def suggestions(store: Store, corpora: Sequence[str], limit: int) -> list[Suggestion]:

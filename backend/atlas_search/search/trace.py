@@ -22,7 +22,7 @@ from atlas_search.core.telemetry.tracer import Listener
 from atlas_search.search.candidates import Candidates, CorpusHits
 from atlas_search.search.query import Query
 from atlas_search.search.ranking import SCORERS, Ranking
-from atlas_search.search.request import SearchRequest
+from atlas_search.search.request import SearchPlan
 from atlas_search.search.result import SearchResult, WholeResult
 from atlas_search.stores.arrays import IntArray
 from atlas_search.stores.manifest import Manifest
@@ -332,7 +332,7 @@ def describe_collection(span: Span, manifest: Manifest) -> None:
     )
 
 
-def describe_index(span: Span, store: Store, request: SearchRequest, result: SearchResult) -> None:
+def describe_index(span: Span, store: Store, request: SearchPlan, result: SearchResult) -> None:
     """Set how the nearest passages were found: by the index, with its numbers, or without it."""
     scope, manifest = result.scope, store.manifest
     narrowed = bool(scope.filters or scope.required or scope.excluded or request.exact)

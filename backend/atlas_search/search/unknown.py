@@ -5,11 +5,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Annotated
 
 import numpy as np
+from pydantic import Field
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
+from atlas_search.core.sent import sent
 from atlas_search.core.stop import Stop
 from atlas_search.language.numerals import numerals
 from atlas_search.language.text import Word, content_words, words
@@ -111,6 +114,7 @@ _HOW = re.compile(r"\bhow\s+\Z", re.IGNORECASE)
 """Before a word that says which kind of answer is wanted: `how many`."""
 
 
+@sent
 @dataclass(frozen=True)
 class UnknownWord:
     """A word of the question that no searched source holds.
@@ -118,12 +122,16 @@ class UnknownWord:
     `suggestions` are words of the sources that are spelt nearly so, the likeliest first; a common
     English word has none, for it is no error: of the 184 bundled questions 14 would be searched as
     `politician` for `political` or the like without this rule, and one is with it.
-    `searched_as` is the one that was looked for in its place; empty if the word itself was.
+    `searched_as` is the one that was looked for in its place; None if the word itself was.
     """
 
     word: str
-    suggestions: tuple[str, ...] = ()
-    searched_as: str = ""
+    suggestions: Annotated[
+        tuple[str, ...], Field(description="Words of the sources that are spelt nearly so")
+    ] = ()
+    searched_as: Annotated[
+        str | None, Field(description="The one that was searched for instead")
+    ] = None
 
 
 def unknown_words(
@@ -170,7 +178,7 @@ def unknown_words(
         likely = _suggestions(word, corpora, store, spellings) if compared else ()
         instead = replace and _is_misspelt(surface, word, readings, query, store.tokens)
         alike = [other for other in likely if other[0].lower() == word.folded[0]]
-        unknown[surface] = UnknownWord(surface, likely, alike[0] if instead and alike else "")
+        unknown[surface] = UnknownWord(surface, likely, alike[0] if instead and alike else None)
     return tuple(unknown.values())
 
 

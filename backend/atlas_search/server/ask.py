@@ -14,7 +14,8 @@ from markdown_it import MarkdownIt
 from pydantic import BaseModel, Field
 
 from atlas_search.answer.answer import Answer
-from atlas_search.answer.request import AskRequest
+from atlas_search.answer.request import AnswerPlan, Identifier
+from atlas_search.asking import plan_answer
 from atlas_search.atlas import Atlas
 from atlas_search.core.errors import Cancelled, NotFound
 from atlas_search.core.settings import Settings
@@ -28,7 +29,7 @@ from atlas_search.server.api import OptionalBody
 from atlas_search.server.events import POLL_SECONDS, frames, write_event
 from atlas_search.server.limits import Gone, gone
 from atlas_search.server.problems import Problem, problem_of
-from atlas_search.server.requests import AskBody, Identifier, read_question
+from atlas_search.server.requests import AskBody
 from atlas_search.server.runs import Run, Runs
 from atlas_search.server.serving import Guard, Serve
 
@@ -157,8 +158,7 @@ def _start(
 ) -> Run:
     """Check the request and begin its answer."""
     caller = present_caller()
-    question = read_question(body, atlas.services)
-    question = replace(question, streamed=streamed, user_id=caller.name)
+    question = plan_answer(atlas.services, body, streamed=streamed, user_id=caller.name)
     work = partial(
         _work,
         atlas=atlas,
@@ -178,7 +178,7 @@ def _work(
     run: Run,
     *,
     atlas: Atlas,
-    question: AskRequest,
+    question: AnswerPlan,
     include_context: bool,
     path: str,
     guard: Guard,
@@ -202,7 +202,7 @@ def _work(
 
 
 def _answer(
-    run: Run, atlas: Atlas, question: AskRequest, pay: Callable[[date, float], None]
+    run: Run, atlas: Atlas, question: AnswerPlan, pay: Callable[[date, float], None]
 ) -> Answer:
     """The answer; what it cost is paid whatever becomes of it."""
     spent: list[Usage] = []

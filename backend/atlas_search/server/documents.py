@@ -12,11 +12,10 @@ from atlas_search.core.domain import LEGS, MetadataValue
 from atlas_search.core.ids import __version__, moment
 from atlas_search.documents.search import DatesOut, DocumentOut, PassageOut
 from atlas_search.search.ranking import FUSED_WEIGHTS
-from atlas_search.search.request import conditions
+from atlas_search.search.request import Filters, conditions
 from atlas_search.search.scope import CorpusExtent, joint_dates
 from atlas_search.server.access.caller import present_caller
 from atlas_search.server.limits import waiting
-from atlas_search.server.requests import Filters, plain_filters
 from atlas_search.server.runs import Runs
 from atlas_search.server.serving import Serve
 from atlas_search.services import Services, known_corpora
@@ -284,7 +283,7 @@ def listing_blueprint(serve: Serve) -> APIBlueprint:
 
 def _matching(store: Store, query: ListingQuery) -> IntArray:
     """Find the indices of the documents that a query asks for. Raises RequestError."""
-    filters = conditions(plain_filters(query.filters), store.manifest.fields)
+    filters = conditions(query.filters, store.manifest.fields)
     corpora = known_corpora(store, query.corpus) if query.corpus else store.corpora
     documents = store.documents_of([corpus.id for corpus in corpora])
     if filters:

@@ -11,6 +11,7 @@ from flask_openapi3.models.tag import Tag
 from flask_openapi3.types import ResponseDict
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
+from atlas_search.answer.request import Identifier
 from atlas_search.core.errors import NotAllowed, NotFound, RequestError
 from atlas_search.core.sent import Facts
 from atlas_search.core.settings import Settings
@@ -33,7 +34,7 @@ from atlas_search.server.ask import ByAnswer, finished_run, own_run
 from atlas_search.server.collections import Collections, chosen_collection
 from atlas_search.server.limits import waiting
 from atlas_search.server.problems import Problem
-from atlas_search.server.requests import Identifier, StrictBody
+from atlas_search.server.requests import StrictBody
 from atlas_search.server.runs import Runs
 
 MAX_CITATIONS = 1000

@@ -15,7 +15,6 @@ from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.openapi import OpenAPI
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
-from atlas_search.asking import MAX_QUESTION
 from atlas_search.atlas import Atlas
 from atlas_search.core.domain import Passage
 from atlas_search.core.errors import NotAllowed, NotFound, RequestError, UnknownCaller
@@ -34,6 +33,7 @@ from atlas_search.evaluation.people import (
     own_order,
     rater_name,
 )
+from atlas_search.search.request import MAX_QUESTION
 from atlas_search.server.access.caller import Access, rule_key
 from atlas_search.server.access.origin import origin_gate, origins
 from atlas_search.server.api import StrictJSON, read_body

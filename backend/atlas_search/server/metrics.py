@@ -16,7 +16,6 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Request
 
 from atlas_search.answer.cache import AnswerCache
-from atlas_search.asking import MAX_QUESTION
 from atlas_search.core.errors import AtlasError, NotAllowed
 from atlas_search.core.stop import Turns
 from atlas_search.core.telemetry.metrics import (
@@ -31,6 +30,7 @@ from atlas_search.core.telemetry.metrics import (
 from atlas_search.core.telemetry.names import set_silent, silent
 from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.providers.chat import ModelCalls
+from atlas_search.search.request import MAX_QUESTION
 from atlas_search.server.access.caller import (
     FREE,
     NOBODY,

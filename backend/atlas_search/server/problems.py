@@ -1,7 +1,6 @@
 """Errors as RFC 9457 problem documents: one table of statuses, one shape."""
 
 import logging
-from collections.abc import Sequence
 from http import HTTPStatus
 from math import ceil
 
@@ -11,8 +10,6 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 
 from atlas_search.core import errors
 
-MOST_FAULTS = 20  # of a request that are told; each of a million values may have some
-LONGEST_NAME = 80  # characters of a field's
 PROBLEM_TYPE = "application/problem+json"
 
 log = logging.getLogger(__name__)
@@ -96,15 +93,8 @@ def problem_response(error: Exception) -> Response:
 
 def validation_response(error: ValidationError) -> Response:
     """A response for a request whose fields have the wrong shape: the first of them at once."""
-    every_fault = error.errors(include_url=False, include_context=False, include_input=False)
-    faults = [f"{_place(fault['loc'])}: {fault['msg']}" for fault in every_fault[:MOST_FAULTS]]
-    if len(every_fault) > MOST_FAULTS:
-        faults.append(f"and {len(every_fault) - MOST_FAULTS:,} more faults")
-    return response_of(problem_for("Invalid Request", 400, "; ".join(faults) + ".", request.path))
-
-
-def _place(parts: Sequence[object]) -> str:
-    return ".".join(str(part)[:LONGEST_NAME] for part in parts) or "body"
+    detail = errors.faults_of(error)
+    return response_of(problem_for("Invalid Request", 400, detail, request.path))
 
 
 def problem_for(title: str, status: int, detail: str, instance: str) -> Problem:

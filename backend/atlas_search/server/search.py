@@ -1,28 +1,27 @@
 """`POST /api/search`: ranked passages with all their signals."""
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import asdict, replace
 
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, RootModel
 
 from atlas_search.atlas import MOST_SUGGESTIONS
 from atlas_search.core.telemetry.names import Ids, identify
-from atlas_search.documents.search import SearchOut, ValueOut
-from atlas_search.server.access.caller import Caller, present_caller
+from atlas_search.documents.search import SearchOut
+from atlas_search.search.counts import ScopeCounts
+from atlas_search.search.suggestions import Suggestion
+from atlas_search.server.access.caller import present_caller
 from atlas_search.server.limits import waiting
 from atlas_search.server.requests import (
     CollocatesBody,
     ConcordanceBody,
     CountsBody,
     FacetsBody,
-    FindBody,
     KeywordsBody,
+    SearchBody,
     TrendsBody,
-    plain_filters,
-    point_of,
-    where,
-    words_where,
 )
 from atlas_search.server.serving import Serve
 from atlas_search.words.results import (
@@ -34,35 +33,8 @@ from atlas_search.words.results import (
 )
 
 
-class FieldCountsOut(BaseModel):
-    """The most frequent values of a field, under all filters but its own."""
-
-    values: list[ValueOut]
-    left_out: int = Field(description="Values that are not listed")
-
-
-class FacetYearOut(BaseModel):
-    """Documents dated within one year."""
-
-    year: int
-    documents: int
-
-
-class FacetDatesOut(BaseModel):
-    """Documents by year, under all filters but that of `date`."""
-
-    years: list[FacetYearOut] = Field(description="In order; years without a document are left out")
-    several_years: int = Field(description="Documents whose date is not within one year")
-    undated: int
-
-
-class FacetsOut(BaseModel):
+class FacetsOut(RootModel[ScopeCounts]):
     """A scope in numbers, all of them exact."""
-
-    documents: int
-    passages: int
-    fields: dict[str, FieldCountsOut]
-    dates: FacetDatesOut
 
 
 def facets_blueprint(serve: Serve) -> APIBlueprint:
@@ -71,14 +43,7 @@ def facets_blueprint(serve: Serve) -> APIBlueprint:
 
     @blueprint.post("/facets", summary="Count what a scope holds", responses={200: FacetsOut})
     def post_facets(body: FacetsBody) -> dict[str, object]:
-        result = serve().facets(
-            body.fields,
-            corpora=body.corpus_filter,
-            filters=plain_filters(body.filters),
-            require=body.require,
-            exclude=body.exclude,
-            stop=waiting(),
-        )
+        result = serve().facets(body, stop=waiting())
         return result.to_dict()
 
     return blueprint
@@ -89,17 +54,10 @@ def search_blueprint(serve: Serve) -> APIBlueprint:
     blueprint = APIBlueprint("search", __name__, url_prefix="/api", abp_tags=[Tag(name="search")])
 
     @blueprint.post("/search", summary="Find passages", responses={200: SearchOut})
-    def post_search(body: FindBody) -> dict[str, object]:
+    def post_search(body: SearchBody) -> dict[str, object]:
         caller = present_caller()
         with identify(Ids(user_id=caller.name)):
-            result = serve().search(
-                body.question,
-                exact=body.exact,
-                facets=body.facets,
-                explain=body.explain,
-                stop=waiting(),
-                **where(body),
-            )
+            result = serve().search(body, stop=waiting())
         return (result if caller.sees_traces else replace(result, trace_id="")).to_dict()
 
     return blueprint
@@ -115,19 +73,10 @@ class SuggestionsQuery(BaseModel):
     limit: int = Field(4, ge=1, le=MOST_SUGGESTIONS)
 
 
-class SuggestionOut(BaseModel):
-    """A question, and the document it was made from; `language` is that of the corpus."""
-
-    question: str
-    corpus: str
-    document_id: str
-    language: str
-
-
 class SuggestionsOut(BaseModel):
     """Questions that the sources answer: from every corpus in turn, the same for a version."""
 
-    suggestions: list[SuggestionOut]
+    suggestions: list[Suggestion]
 
 
 def suggestions_blueprint(serve: Serve) -> APIBlueprint:
@@ -139,7 +88,7 @@ def suggestions_blueprint(serve: Serve) -> APIBlueprint:
     @blueprint.get("/suggestions", summary="Questions to ask", responses={200: SuggestionsOut})
     def get_suggestions(query: SuggestionsQuery) -> dict[str, object]:
         suggestions = serve().suggestions(query.corpus or "all", limit=query.limit)
-        return {"suggestions": [suggestion.to_dict() for suggestion in suggestions]}
+        return {"suggestions": [asdict(suggestion) for suggestion in suggestions]}
 
     return blueprint
 
@@ -155,33 +104,19 @@ def words_blueprint(serve: Serve) -> APIBlueprint:
         "/concordance", summary="Show words in their context", responses={200: Concordance}
     )
     def post_concordance(body: ConcordanceBody) -> Document:
-        caller = present_caller()
-        with identify(Ids(user_id=caller.name)):
-            result = serve().concordance(
-                body.query,
-                limit=body.limit,
-                offset=body.offset,
-                context=body.context,
-                sort=body.sort,
-                sample=body.sample,
-                seed=body.seed,
-                point=point_of(body),
-                stop=waiting(),
-                **words_where(body),
-            )
-        return _sent(result, caller)
+        return _sent(lambda: serve().concordance(body, stop=waiting()))
 
     @blueprint.post(
         "/trends", summary="Count words over time or by a field", responses={200: WordCounts}
     )
     def post_trends(body: TrendsBody) -> Document:
-        return _sent(_count(body), present_caller())
+        return _sent(lambda: serve().trends(body, stop=waiting()))
 
     @blueprint.post(
         "/counts", summary="Count the documents that say something", responses={200: WordCounts}
     )
     def post_counts(body: CountsBody) -> Document:
-        return _sent(_count(body), present_caller())
+        return _sent(lambda: serve().counts(body, stop=waiting()))
 
     @blueprint.post(
         "/collocates",
@@ -189,20 +124,7 @@ def words_blueprint(serve: Serve) -> APIBlueprint:
         responses={200: Collocates},
     )
     def post_collocates(body: CollocatesBody) -> Document:
-        caller = present_caller()
-        with identify(Ids(user_id=caller.name)):
-            result = serve().collocates(
-                body.query,
-                left=body.left,
-                right=body.right,
-                sort=body.sort,
-                min_count=body.min_count,
-                limit=body.limit,
-                function_words=body.function_words,
-                stop=waiting(),
-                **words_where(body),
-            )
-        return _sent(result, caller)
+        return _sent(lambda: serve().collocates(body, stop=waiting()))
 
     @blueprint.post(
         "/keywords",
@@ -210,35 +132,15 @@ def words_blueprint(serve: Serve) -> APIBlueprint:
         responses={200: Keywords},
     )
     def post_keywords(body: KeywordsBody) -> Document:
-        caller = present_caller()
-        with identify(Ids(user_id=caller.name)):
-            result = serve().keywords(
-                against=body.against,
-                direction=body.direction,
-                sort=body.sort,
-                min_count=body.min_count,
-                min_documents=body.min_documents,
-                limit=body.limit,
-                function_words=body.function_words,
-                stop=waiting(),
-                **words_where(body),
-            )
-        return _sent(result, caller)
-
-    def _count(body: TrendsBody) -> WordCounts:
-        with identify(Ids(user_id=present_caller().name)):
-            return serve().trends(
-                body.query,
-                by=body.by,
-                by_corpus=body.by_corpus,
-                stop=waiting(),
-                **words_where(body),
-            )
+        return _sent(lambda: serve().keywords(body, stop=waiting()))
 
     return blueprint
 
 
-def _sent(result: WordsResult, caller: Caller) -> Document:
+def _sent(ask: Callable[[], WordsResult]) -> Document:
+    caller = present_caller()
+    with identify(Ids(user_id=caller.name)):
+        result = ask()
     if not caller.sees_traces:
         result = result.model_copy(update={"trace_id": ""})
     return result.to_dict()

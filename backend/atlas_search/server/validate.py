@@ -18,7 +18,7 @@ from atlas_search.core.stop import Stop
 from atlas_search.core.telemetry.span import Span
 from atlas_search.server.limits import waiting
 from atlas_search.server.problems import Problem
-from atlas_search.server.requests import Telemetry
+from atlas_search.server.requests import CollectionBody
 from atlas_search.server.serving import Serve
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.store import Store
@@ -61,20 +61,16 @@ class GivenPassage(BaseModel):
 PassageId = Annotated[str, Field(max_length=MAX_NAME)]
 
 
-class ValidateBody(BaseModel):
+class ValidateBody(CollectionBody):
     """An answer, and the passages it may cite."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
     answer: str = Field(max_length=MAX_ANSWER)
-    collection: str | None = Field(None, description="Name of a collection that is served")
     passages: list[PassageId | GivenPassage] | None = Field(
         None,
         max_length=MAX_PASSAGES,
         description="Ids of passages of the collection, or passages; if absent, the places that "
         "the answer's tokens name are looked up in the collection",
     )
-    telemetry: bool = Telemetry
     citation_limit: int | None = Field(
         None, ge=1, le=100, description="Places that may be cited; the target's CITATION_LIMIT"
     )

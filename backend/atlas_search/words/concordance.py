@@ -10,7 +10,7 @@ from atlas_search.stores.arrays import IntArray
 from atlas_search.stores.words import WordTable
 from atlas_search.words.counts import of_point
 from atlas_search.words.hits import Hits, Key, lots, page
-from atlas_search.words.request import LinesRequest, Sort
+from atlas_search.words.request import ConcordanceRequest, Sort
 from atlas_search.words.results import Concordance, Line
 from atlas_search.words.run import Reach, WordsRun
 
@@ -20,7 +20,7 @@ LONGEST = 1000
 """Characters of a hit, and of either side, that are shown: some texts have no blanks."""
 
 
-def concordance(run: WordsRun, asked: LinesRequest) -> Concordance:
+def concordance(run: WordsRun, asked: ConcordanceRequest) -> Concordance:
     """Count all hits, and show a page of them."""
     reach, hits = run.reach, run.hits
     if asked.point:
@@ -57,7 +57,7 @@ def _per_corpus(run: WordsRun, hits_of: IntArray) -> dict[str, int]:
     return {id_: counts[id_] for id_ in run.request.corpora}
 
 
-def _sample(run: WordsRun, hits: Hits, asked: LinesRequest) -> Hits:
+def _sample(run: WordsRun, hits: Hits, asked: ConcordanceRequest) -> Hits:
     """As many as are wanted, drawn by lot; a smaller sample is part of a larger one."""
     if asked.sample is None or asked.sample >= len(hits.starts):
         return hits

@@ -8,7 +8,7 @@ import numpy as np
 from atlas_search.stores.arrays import IntArray, sorted_unique
 from atlas_search.stores.filters import DATE, DocumentDays
 from atlas_search.stores.store import Store
-from atlas_search.words.request import ALL, CORPUS, DECADE, YEAR, CountsRequest, Point
+from atlas_search.words.request import ALL, CORPUS, DECADE, YEAR, Point, TrendsRequest
 from atlas_search.words.results import Cell, WordCounts
 from atlas_search.words.run import WordsRun
 
@@ -96,7 +96,7 @@ MOST_CELLS = 10_000
 years and corpora the last ones."""
 
 
-def tabulate(run: WordsRun, asked: CountsRequest) -> WordCounts:
+def tabulate(run: WordsRun, asked: TrendsRequest) -> WordCounts:
     """Count hits, documents and passages by what is asked."""
     run.stop.check()
     grouped = groups(run.store, asked.by)
@@ -151,7 +151,7 @@ class _PerDocument:
 
 
 def _cells(
-    run: WordsRun, asked: CountsRequest, grouped: Groups, table: _PerDocument, *, split: bool
+    run: WordsRun, asked: TrendsRequest, grouped: Groups, table: _PerDocument, *, split: bool
 ) -> Iterator[Cell]:
     is_counted = table.counted[grouped.documents]
     documents, numbers = grouped.documents[is_counted], grouped.numbers[is_counted]

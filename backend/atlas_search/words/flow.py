@@ -11,15 +11,15 @@ from atlas_search.words.hits import Hits
 from atlas_search.words.lists import collocates, keywords
 from atlas_search.words.request import (
     CollocatesRequest,
-    CountsRequest,
+    ConcordanceRequest,
     KeywordsRequest,
-    LinesRequest,
+    TrendsRequest,
 )
 from atlas_search.words.results import Collocates, Concordance, Keywords, WordCounts
 from atlas_search.words.run import ReachRun, WordsRun
 
 
-def list_lines(run: WordsRun, request: LinesRequest) -> Concordance:
+def list_lines(run: WordsRun, request: ConcordanceRequest) -> Concordance:
     """Count the hits of a query, with a page of their lines. Raises Cancelled if stopped."""
     with _stage(run, "concordance", run.request.text) as stage:
         _find(run)
@@ -27,7 +27,7 @@ def list_lines(run: WordsRun, request: LinesRequest) -> Concordance:
         return lines.model_copy(update={"trace_id": stage.trace_id})
 
 
-def count_hits(run: WordsRun, request: CountsRequest) -> WordCounts:
+def count_hits(run: WordsRun, request: TrendsRequest) -> WordCounts:
     """Count the hits of a query by time, corpus or field. Raises Cancelled if stopped."""
     with _stage(run, "count words", run.request.text) as stage:
         _find(run)
@@ -65,14 +65,16 @@ def _describe_hits(run: WordsRun, span: Span, hits: Hits) -> None:
     span.set(hits=len(hits.starts), words_searched=int(run.reach.words_of.sum()))
 
 
-def _describe_lines(run: WordsRun, span: Span, lines: Concordance, request: LinesRequest) -> None:
+def _describe_lines(
+    run: WordsRun, span: Span, lines: Concordance, request: ConcordanceRequest
+) -> None:
     _describe_reach(span, run)
     span.set(hits=lines.hits, documents=lines.documents)
     span.set(sort=request.sort, lines=len(lines.lines))
     span.output([{"id": line.passage_id, "start": line.start} for line in lines.lines])
 
 
-def _describe_counts(run: WordsRun, span: Span, counts: WordCounts, request: CountsRequest) -> None:
+def _describe_counts(run: WordsRun, span: Span, counts: WordCounts, request: TrendsRequest) -> None:
     _describe_reach(span, run)
     span.set(hits=counts.total.hits or 0, documents=counts.total.documents)
     span.set(by=request.by, cells=len(counts.cells))

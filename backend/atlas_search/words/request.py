@@ -1,123 +1,177 @@
-"""Requests about the words of a collection, after the edge has checked them."""
+"""What can be asked about the words of a collection, and what is checked of it."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
-from atlas_search.stores.filters import Condition
-from atlas_search.words.query import Form, Node
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from atlas_search.search.request import Names, Phrases, ScopePlan, ScopeRequest
+from atlas_search.words.query import MAX_QUERY, Form, Node
 
 Sort = Literal["document", "left", "right", "hit", "date", "-date", "corpus"]
-"""Order of lines. `left` and `right` go by the words beside the hit, the nearest first; `document`
-is the order of the collection, which settles all ties."""
+Strength = Literal["log_likelihood", "log_dice"]
+Direction = Literal["more", "less", "both"]
+Keyness = Literal["log_likelihood", "log_ratio"]
 
 YEAR, DECADE, CORPUS, ALL = "year", "decade", "corpus", "all"
 """What hits can be counted by, besides metadata fields; `all` is one count of everything."""
 
+MAX_NAME = 1000  # characters of a field, or of its value
+MOST_LINES = 1000
+MOST_CONTEXT = 50
+MOST_OFFSET = 100_000_000
+MOST_WINDOW = 10
+KEYWORDS_FROM = 5
+COLLOCATES_FROM = 2
+"""How often a word must stand there to be listed, unless told otherwise. Near a rare word only the
+commonest stand more often."""
 
-@dataclass(frozen=True)
-class Point:
-    """One point of a trend: the value that `by` has in its documents, None for those without.
 
-    A corpus of None is every one.
-    """
+class WordsScopeRequest(ScopeRequest):
+    """The texts whose words are counted, and how words are compared."""
 
-    by: str
-    value: str | None
-    corpus: str | None = None
+    require: Phrases = Field(
+        default_factory=list,
+        description="Phrases a passage must hold, all of them, for its words to count",
+    )
+    exclude: Phrases = Field(default_factory=list, description="Phrases it may not hold")
+    form: Form = Field(
+        "surface",
+        description="Words as they are written, or `stem`: words without a wildcard count in all "
+        "forms of their stem",
+    )
+    case_sensitive: bool = Field(
+        False, description="Whether capitals and accents count; only with `surface`"
+    )
+
+    @model_validator(mode="after")
+    def _comparable(self) -> "WordsScopeRequest":
+        if self.case_sensitive and self.form == "stem":
+            raise ValueError(
+                "case_sensitive compares words as they are written, which form=stem does not. "
+                "Leave one of them out"
+            )
+        return self
+
+
+class WordsRequest(WordsScopeRequest):
+    """Words to look for, and where."""
+
+    query: str = Field(
+        max_length=MAX_QUERY,
+        description='Words, "a phrase", strike*, wom?n, strike* NEAR/5 wage*, a OR b, brackets',
+    )
+
+
+class Point(BaseModel):
+    """One point of a trend."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, from_attributes=True)
+
+    by: str = Field(max_length=MAX_NAME, description="What the trend was counted by")
+    value: str | None = Field(
+        max_length=MAX_NAME, description="The `value` of the cell; null: documents without one"
+    )
+    corpus: str | None = Field(
+        None, max_length=MAX_NAME, description="The `corpus` of the cell, if it has one"
+    )
+
+
+class ConcordanceRequest(WordsRequest):
+    """Words to be shown in their context."""
+
+    limit: int = Field(50, ge=0, le=MOST_LINES, description="Lines wanted")
+    offset: int = Field(0, ge=0, le=MOST_OFFSET, description="Lines before them")
+    context: int = Field(10, ge=0, le=MOST_CONTEXT, description="Words on either side")
+    sort: Sort = Field(
+        "document",
+        description="By the words beside the hit, the nearest first (`left`, `right`), by the hit, "
+        "by date or by corpus and date; ties, as `document`, in the order of the collection",
+    )
+    sample: int | None = Field(
+        None, ge=1, le=MOST_OFFSET, description="List so many hits alone, drawn by lot"
+    )
+    seed: int = Field(0, ge=0, lt=2**32, description="The same draws the same hits")
+    point: Point | None = Field(None, description="The hits of one point of a trend alone")
+
+
+_BY = "`year`, `decade`, `corpus`, `all`, or a metadata field"
+
+
+class TrendsRequest(WordsRequest):
+    """Words to be counted over time, or by a field."""
+
+    by: str = Field(YEAR, max_length=MAX_NAME, description=_BY)
+    by_corpus: bool = Field(False, description="Count every corpus for itself, too")
+
+
+class CountsRequest(TrendsRequest):
+    """Words to be counted at once, or by a field."""
+
+    by: str = Field(ALL, max_length=MAX_NAME, description=_BY)
+
+
+_FUNCTION_WORDS = Field(
+    True, description="False leaves out `the`, `of` and the like, as the languages list them"
+)
+
+
+class CollocatesRequest(WordsRequest):
+    """Words whose neighbours are wanted."""
+
+    left: int = Field(5, ge=0, le=MOST_WINDOW, description="Words before a hit that are near")
+    right: int = Field(
+        5, ge=0, le=MOST_WINDOW, description="Words after a hit; not 0 where `left` is 0"
+    )
+    sort: Strength = Field("log_likelihood", description="The strongest first")
+    min_count: int = Field(COLLOCATES_FROM, ge=1, le=MOST_OFFSET, description="Places near a hit")
+    limit: int = Field(50, ge=0, le=MOST_LINES, description="Collocates wanted")
+    function_words: bool = _FUNCTION_WORDS
+
+    @model_validator(mode="after")
+    def _some_side(self) -> "CollocatesRequest":
+        if not self.left and not self.right:
+            raise ValueError("left and right are both 0, where no word stands. Give one of them")
+        return self
+
+
+class KeywordsRequest(WordsScopeRequest):
+    """Texts whose words are compared with those of other texts."""
+
+    against: str | Names = Field(
+        "all",
+        description='"all", the id of a corpus, or a list of ids: compared with all of their text '
+        "that is not looked through",
+    )
+    direction: Direction = Field(
+        "more", description="Words that are more frequent than there, less, or both"
+    )
+    sort: Keyness = Field("log_likelihood", description="Those that differ most first")
+    min_count: int = Field(
+        KEYWORDS_FROM, ge=1, le=MOST_OFFSET, description="Places, where it is more frequent"
+    )
+    min_documents: int = Field(
+        1, ge=1, le=MOST_OFFSET, description="Documents, where it is more frequent"
+    )
+    limit: int = Field(50, ge=0, le=MOST_LINES, description="Keywords wanted")
+    function_words: bool = _FUNCTION_WORDS
 
 
 @dataclass(frozen=True, kw_only=True)
-class WordsScope:
-    """The scope of a request, and the comparison of its words.
+class WordsScope(ScopePlan):
+    """A checked scope, and the comparison of its words.
 
     `filters`, `require` and `exclude` leave the passages that a search would find, without
     exception. With `exactly`, capitals and accents count.
     """
 
-    corpora: tuple[str, ...]
-    every_corpus: bool
     form: Form = "surface"
     exactly: bool = False
-    filters: Mapping[str, Condition] = field(default_factory=dict)
-    require: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-
-    @property
-    def corpus_filter(self) -> str:
-        """The corpora as traces name them."""
-        return "all" if self.every_corpus else ",".join(self.corpora)
 
 
 @dataclass(frozen=True, kw_only=True)
-class WordsRequest(WordsScope):
+class WordsPlan(WordsScope):
     """A query and its scope. Where passages are chosen, a hit must lie within one of them."""
 
     text: str
     query: Node
-
-
-@dataclass(frozen=True)
-class LinesRequest:
-    """A page of a concordance: `limit` lines after `offset`, with `context` words a side.
-
-    `sample` is the number of hits drawn by lot, None for all; the same `seed` draws the same.
-    """
-
-    limit: int
-    offset: int
-    context: int
-    sort: Sort
-    sample: int | None = None
-    seed: int = 0
-    point: Point | None = None
-
-
-@dataclass(frozen=True)
-class CountsRequest:
-    """Counts `by` a year, decade, corpus, metadata field or `all`; also `by_corpus` if wanted."""
-
-    by: str
-    by_corpus: bool
-
-
-Strength = Literal["log_likelihood", "log_dice"]
-"""Order of collocates, the strongest first."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class CollocatesRequest:
-    """A request for collocates: words at most `left` before a hit or `right` after it.
-
-    They stand near hits at least `min_count` times; without `function_words` those that the
-    languages of the corpora list are left out.
-    """
-
-    left: int
-    right: int
-    sort: Strength
-    min_count: int
-    limit: int
-    function_words: bool
-
-
-Direction = Literal["more", "less", "both"]
-"""Words that are more frequent than in the reference, less frequent, or either."""
-Keyness = Literal["log_likelihood", "log_ratio"]
-"""Order of keywords, those that differ most first."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class KeywordsRequest:
-    """A request for keywords, against the rest of the corpora `against` outside the scope.
-
-    Where a word is more frequent it stands at least `min_count` times, in `min_documents`.
-    """
-
-    against: tuple[str, ...]
-    direction: Direction
-    sort: Keyness
-    min_count: int
-    min_documents: int
-    limit: int
-    function_words: bool

@@ -15,7 +15,7 @@ from atlas_search.stores.store import Store
 from atlas_search.stores.words import WordTable
 from atlas_search.words.hits import BoolArray, Hits, find_hits, merge
 from atlas_search.words.query import WordMatching
-from atlas_search.words.request import WordsRequest, WordsScope
+from atlas_search.words.request import WordsPlan, WordsScope
 
 
 @dataclass(frozen=True)
@@ -218,7 +218,7 @@ class ReachRun:
 class WordsRun(ReachRun):
     """A query of words on its way, with its hits."""
 
-    request: WordsRequest
+    request: WordsPlan
 
     @cached_property
     def hits(self) -> Hits:

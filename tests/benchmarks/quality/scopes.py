@@ -7,11 +7,11 @@ from typing import Literal
 
 import numpy as np
 
-from atlas_search.asking import search_request
+from atlas_search.asking import plan_search
 from atlas_search.atlas import Atlas
 from atlas_search.evaluation.label_files import BenchmarkQuery
 from atlas_search.search.candidates import Candidates
-from atlas_search.search.request import Filter, SearchRequest
+from atlas_search.search.request import Filter, SearchPlan, SearchPlan
 from atlas_search.stores.arrays import IntArray
 from tests.benchmarks.quality.collection import Collection
 from tests.benchmarks.quality.sets import TestSet
@@ -38,15 +38,15 @@ class Scope:
     every_corpus: bool = False
     filters: Mapping[str, Filter] = field(default_factory=dict)
 
-    def request(self, atlas: Atlas, query: BenchmarkQuery) -> SearchRequest:
+    def request(self, atlas: Atlas, query: BenchmarkQuery) -> SearchPlan:
         """The question, as it is put to this scope."""
-        return search_request(
-            atlas.services,
-            query.text,
-            corpora="all" if self.every_corpus else self.corpora,
-            filters=self.filters,
+        request = SearchPlan(
+            question=query.text,
+            corpora="all" if self.every_corpus else list(self.corpora),
+            filters=dict(self.filters),
             as_of=_TODAY,
         )
+        return plan_search(atlas.services, request)
 
 
 def scopes(collection: Collection, test_set: TestSet, query: BenchmarkQuery) -> Iterator[Scope]:

@@ -12,11 +12,12 @@ from dataclasses import asdict, astuple, dataclass, replace
 from functools import cached_property
 from math import exp
 from threading import Lock
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from cachetools import LRUCache
 from numpy.typing import NDArray
+from pydantic import Field
 
 from atlas_search.answer.quotes.kinds import ANYTHING, asked_for
 from atlas_search.answer.quotes.quotable import Quote
@@ -96,10 +97,10 @@ others, on the bundled development labels and on questions that no source answer
 
 @dataclass(frozen=True)
 class Confidence:
-    """The confidence in an answer in the sources' own words: a word and a likelihood in [0, 1]."""
+    """The confidence in an answer in the sources' own words: a word, and what it stands for."""
 
     word: Literal["likely", "possible"]
-    likelihood: float
+    likelihood: Annotated[float, Field(ge=0, le=1)]
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,14 @@ from flask_openapi3.models.tag import Tag as ApiTag
 from flask_openapi3.types import ResponseDict
 from pydantic import BaseModel, ConfigDict, Field
 
+from atlas_search.answer.request import Identifier
 from atlas_search.core.errors import RequestError, shown
 from atlas_search.core.telemetry.metrics import Metrics
 from atlas_search.documents.export import csv_text
 from atlas_search.evaluation.label_files import ALWAYS, label_fields, labels_text
 from atlas_search.evaluation.labels import Label, Split
 from atlas_search.evaluation.metrics import without_markers
+from atlas_search.search.request import Day
 from atlas_search.server.access.caller import Caller, present_caller
 from atlas_search.server.ask import ByAnswer
 from atlas_search.server.feedback.delivery import Feedback
@@ -40,7 +42,6 @@ from atlas_search.server.feedback.store import (
 )
 from atlas_search.server.metrics import count_feedback
 from atlas_search.server.problems import Problem
-from atlas_search.server.requests import Day, Identifier
 
 Reason = Literal["no_text", "follow_up", "contradictory", "inconclusive"]
 """The reason why a rated question is no label.

@@ -16,9 +16,9 @@ from typing import Annotated, Literal, NamedTuple, TypeVar, get_args
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from atlas_search.answer.answer import Answer
+from atlas_search.answer.request import Identifier
 from atlas_search.core.errors import ConfigurationError, Conflict, NotFound
 from atlas_search.server.access.quotas import open_private
-from atlas_search.server.requests import Identifier
 
 _TABLES = """
 PRAGMA journal_mode = WAL;
