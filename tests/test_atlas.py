@@ -39,11 +39,12 @@ def atlas(services: Services) -> Atlas:
 def test_the_public_names_are_these() -> None:
     assert atlas_search.__all__ == [
         "Answer",
+        "AskRequest",
         "Atlas",
         "BuildReport",
+        "SearchRequest",
         "SearchResult",
         "Stop",
-        "Where",
         "errors",
     ]
     for name in atlas_search.__all__:
@@ -53,6 +54,7 @@ def test_the_public_names_are_these() -> None:
     assert public == {
         *("open", "build", "corpora", "search", "ask", "compare", "stream", "document"),
         *("facets", "suggestions", "passages", "passage", "permitted", "find", "answer", "close"),
+        *("concordance", "trends", "counts", "collocates", "keywords"),
     }
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
         atlas_search.Nothing  # noqa: B018

@@ -128,7 +128,7 @@ def test_a_notebook_shows_closest_quotes_the_word_and_what_was_searched(coast: A
 
 def test_the_page_and_the_description_of_the_api_use_the_same_words(client: FlaskClient) -> None:
     schemas = client.get("/api/openapi.json").get_json()["components"]["schemas"]
-    words = schemas["AnswerConfidenceOut"]["properties"]["word"]["enum"]
+    words = schemas["Confidence"]["properties"]["word"]["enum"]
     assert words == list(CONFIDENCE)
     assert [name for name in schemas if name.startswith("atlas_search")] == []
     page = (ROOT / "frontend" / "strings" / "en.js").read_text(encoding="utf-8")
