@@ -223,10 +223,16 @@ class Atlas:
         return self._stream_from_thread(plan_answer(self.services, request, streamed=True))
 
     def facets(
-        self, scope: FacetsRequest | None = None, *, stop: Stop | None = None, **options: Any
+        self,
+        fields: bool | Sequence[str] | FacetsRequest = True,
+        *,
+        stop: Stop | None = None,
+        **options: Any,
     ) -> ScopeCounts:
-        """Count the documents of a scope, by year and by the values of fields."""
-        request = request_of(FacetsRequest, scope, options)
+        """Count the documents of a scope, by year and by the values of some fields, or of all."""
+        ready = fields if isinstance(fields, FacetsRequest) else None
+        options = options if ready else {"fields": fields, **options}
+        request = request_of(FacetsRequest, ready, options)
         names = facet_fields(self.services, request.fields)
         plan = plan_scope(self.services, request)
         return scope_counts(self.services.store, plan, names, stop or Stop())
