@@ -14,7 +14,7 @@ from atlas_search.answer.cache import AnswerCache
 from atlas_search.answer.request import AskRequest, Turn
 from atlas_search.asking import plan_answer
 from atlas_search.atlas import Atlas
-from atlas_search.core.domain import LEGS, ChatTurn
+from atlas_search.core.domain import LEGS
 from atlas_search.core.errors import (
     AtlasError,
     Cancelled,

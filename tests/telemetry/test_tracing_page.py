@@ -44,7 +44,9 @@ def carried(services: Services, tmp_path_factory: pytest.TempPathFactory) -> Car
     with recording() as (tracer, recorded):
         traced = traced_by(services, tracer)
         quoting = Atlas(traced)
-        quoting.answer(replace(plan_answer(traced, AnswerPlan(question=QUESTION)), user_id="reading room"))
+        quoting.answer(
+            replace(plan_answer(traced, AnswerPlan(question=QUESTION)), user_id="reading room")
+        )
         quoting.search(TWO_PARTS)
         Atlas(with_stage(traced, Backwards())).search(QUESTION)
         with by_index(traced) as indexed:

@@ -11,7 +11,7 @@ from atlas_search.asking import plan_search
 from atlas_search.atlas import Atlas
 from atlas_search.evaluation.label_files import BenchmarkQuery
 from atlas_search.search.candidates import Candidates
-from atlas_search.search.request import Filter, SearchPlan, SearchPlan
+from atlas_search.search.request import Filter, SearchPlan
 from atlas_search.stores.arrays import IntArray
 from tests.benchmarks.quality.collection import Collection
 from tests.benchmarks.quality.sets import TestSet
