@@ -26,7 +26,7 @@ from atlas_search.search.candidates import Candidates
 from atlas_search.search.find import retrieve
 from atlas_search.search.query import parse_query
 from atlas_search.search.ranking import rerank
-from atlas_search.search.request import SearchPlan
+from atlas_search.search.request import SearchRequest
 from atlas_search.search.run import Searcher, SearchRun
 from atlas_search.search.signals import measure
 from atlas_search.stores.vectors import Cosines
@@ -83,7 +83,7 @@ def print_whole(atlas: Atlas, questions: list[str]) -> None:
     whole, legs = [], []
     quiet = replace(searcher, tracer=silent)
     for question in questions:
-        request = plan_search(atlas.services, SearchPlan(question=question))
+        request = plan_search(atlas.services, SearchRequest(question=question))
 
         def bare(request=request) -> None:
             run = SearchRun(quiet, request, target)

@@ -334,7 +334,7 @@ def test_a_shutdown_meanwhile(services: Services) -> None:
                 tracer.close()
 
         traced = traced_by(services, tracer)
-        answer = Atlas(traced).answer(plan_answer(traced, AnswerPlan(question=QUESTION)), emit)
+        answer = Atlas(traced).answer(plan_answer(traced, AskRequest(question=QUESTION)), emit)
         assert answer.outcome.decision == "ANSWER"
         assert tracer.open_spans == 0
         assert len(collector.spans) == tracer.exported == sum((FOUND - Counter(["ask"])).values())
@@ -381,7 +381,7 @@ def test_ids_end_with_their_block_and_nobody_is_not_named(traced: Traced) -> Non
 def test_ids_that_are_for_the_trace_alone_do_not_decide_an_answer(written: Written) -> None:
     services, server, _ = written
     server.says(cited)
-    first = plan_answer(services, AnswerPlan(question=QUESTION))
+    first = plan_answer(services, AskRequest(question=QUESTION))
     again = replace(first, streamed=True, user_id="reading room", qa_id="another")
     atlas = Atlas(services)
     atlas.answer(first)

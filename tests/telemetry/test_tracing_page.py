@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from atlas_search.answer.request import AnswerPlan
+from atlas_search.answer.request import AskRequest
 from atlas_search.asking import plan_answer
 from atlas_search.atlas import Atlas
 from atlas_search.core.domain import ChatTurn
@@ -45,7 +45,7 @@ def carried(services: Services, tmp_path_factory: pytest.TempPathFactory) -> Car
         traced = traced_by(services, tracer)
         quoting = Atlas(traced)
         quoting.answer(
-            replace(plan_answer(traced, AnswerPlan(question=QUESTION)), user_id="reading room")
+            replace(plan_answer(traced, AskRequest(question=QUESTION)), user_id="reading room")
         )
         quoting.search(TWO_PARTS)
         Atlas(with_stage(traced, Backwards())).search(QUESTION)

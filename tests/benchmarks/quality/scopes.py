@@ -11,7 +11,7 @@ from atlas_search.asking import plan_search
 from atlas_search.atlas import Atlas
 from atlas_search.evaluation.label_files import BenchmarkQuery
 from atlas_search.search.candidates import Candidates
-from atlas_search.search.request import Filter, SearchPlan
+from atlas_search.search.request import Filter, SearchPlan, SearchRequest
 from atlas_search.stores.arrays import IntArray
 from tests.benchmarks.quality.collection import Collection
 from tests.benchmarks.quality.sets import TestSet
@@ -40,7 +40,7 @@ class Scope:
 
     def request(self, atlas: Atlas, query: BenchmarkQuery) -> SearchPlan:
         """The question, as it is put to this scope."""
-        request = SearchPlan(
+        request = SearchRequest(
             question=query.text,
             corpora="all" if self.every_corpus else list(self.corpora),
             filters=dict(self.filters),
