@@ -143,6 +143,13 @@ def test_a_thousand_records_keep_their_order(reads: Reads) -> None:
         assert texts(result)[999].startswith("Text 999.")
 
 
+def test_the_headings_of_a_record_are_cut(reads: Reads) -> None:
+    record = {"text": "a", "section": "ab " * 5_000, "speaker": "c" * 9_000}
+    (draft,) = reads(lines(record), "a.jsonl")
+    assert isinstance(draft, Draft)
+    assert [(len(each.section), len(each.speaker)) for each in draft.segments] == [(1_000, 1_000)]
+
+
 @pytest.mark.thorough
 def test_a_value_of_twenty_megabytes_is_read(reads: Reads) -> None:
     long = "x " * 10_000_000
