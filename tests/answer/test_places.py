@@ -88,6 +88,8 @@ def test_a_quote_is_cited_by_the_place_its_source_names(
 
 TREATY = """# Treaty on collective passports
 
+Preamble.
+
 ## Article 3
 
 Young persons shall be eligible for a collective passport.
@@ -105,8 +107,8 @@ The number of persons on a collective passport shall be not less than five.
 @pytest.mark.parametrize(
     ("question", "line", "article"),
     [
-        ("How old must the leader of the party be?", 9, "Article 4"),
-        ("How many persons shall a collective passport have?", 13, "Article 5"),
+        ("How old must the leader of the party be?", 11, "Article 4"),
+        ("How many persons shall a collective passport have?", 15, "Article 5"),
     ],
 )
 def test_of_a_passage_of_several_articles_a_quote_is_cited_by_its_own(

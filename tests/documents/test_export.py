@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import assume, example, given, settings
 from markdown_it import MarkdownIt
 
 from atlas_search.core.addresses import is_link
@@ -170,6 +170,7 @@ def test_no_text_becomes_markup_in_markdown(content: str) -> None:
     assert "".join(child.content for child in children) == one_line(content)
 
 
+@settings(max_examples=30)
 @given(TEXTS)
 @example("&GT;")
 @example("&amp;")

@@ -2,7 +2,7 @@
 
 import bibtexparser
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from atlas_search.documents.answer import CitationOut
@@ -40,6 +40,7 @@ def test_bibtex_has_one_entry_for_each_document() -> None:
     )
 
 
+@settings(max_examples=30)
 @given(TEXTS, TEXTS)
 @example(NASTY, NASTY)
 @example("a{", "}b\\")
@@ -59,6 +60,7 @@ def same(read: str, original: str) -> bool:
     return read.replace("ˆ", "^") == one_line(original).replace("ˆ", "^")
 
 
+@settings(max_examples=30)
 @given(TEXTS, TEXTS)
 @example(NASTY, NASTY)
 @example("a\nER  - \nTY  - BOOK", "x\r\nTI  - y")
@@ -69,6 +71,7 @@ def test_every_text_survives_in_ris(title: str, quote: str) -> None:
     assert entry["notes"] == [one_line(f"p. 1: “{quote}” {LINK}")]
 
 
+@settings(max_examples=30)
 @given(TEXTS, TEXTS)
 def test_every_text_survives_in_csl_json(title: str, quote: str) -> None:
     cited = citation(title=title, quote=quote, section=None, metadata={})
