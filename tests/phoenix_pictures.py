@@ -23,9 +23,9 @@ from tests.answering import answered_by, asked
 from tests.browser import chromium
 from tests.conftest import build_demo, free_port
 from tests.places import ROOT
+from tests.recorded_spans import traced_by
 from tests.servers import ATLAS, PHOENIX, START_SECONDS, answers, running, wait_for
-from tests.spans.recorded import trace_with
-from tests.test_generate import cited
+from tests.telemetry.conftest import cited
 from tests.traces.made import shallow
 
 PICTURES = ROOT / "docs" / "images"
@@ -65,7 +65,7 @@ def ask_demo(phoenix: str, folder: Path) -> None:
     settings = Settings(chroma_persist_directory=folder, query_cache_enabled=False)
     services = open_services(settings, embedder)
     tracer = Tracer(phoenix, PROJECT, content=True, delay=0.2)
-    own = trace_with(services, tracer)
+    own = traced_by(services, tracer)
     ids = ask_all(own)
     wait_for(lambda: tracer.waiting == 0 or None, 60, "the end of sending")
     tracer.close()

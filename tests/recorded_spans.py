@@ -1,6 +1,7 @@
-"""Spans as they end, kept in memory, and what they say."""
+"""Spans as they end, kept in memory, and a reading of them."""
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -35,6 +36,11 @@ class Recorded:
         """Those of this name."""
         return [span for span in self.spans if span.name == name]
 
+    def last(self, name: str) -> dict[str, Any]:
+        """The attributes of the last span of this name."""
+        assert self.named(name), sorted(span.name for span in self.spans)
+        return said(self.named(name)[-1])
+
     def root(self, name: str) -> ReadableSpan:
         """The only root there is, waited for, which has this name."""
         found = wait_for(lambda: self.roots or None, 60, f"the root {name}")
@@ -53,6 +59,23 @@ class Recorded:
     def clear(self) -> None:
         """Forget them."""
         self._exporter.clear()
+
+
+def documents(
+    attributes: Mapping[str, Any], prefix: str = "retrieval.documents"
+) -> list[dict[str, Any]]:
+    """A list of documents in a span's attributes, their metadata read."""
+    listed: list[dict[str, Any]] = []
+    while f"{prefix}.{len(listed)}.document.id" in attributes:
+        start = f"{prefix}.{len(listed)}.document."
+        document = {
+            name.removeprefix(start): value
+            for name, value in attributes.items()
+            if name.startswith(start)
+        }
+        document["metadata"] = json.loads(document.get("metadata", "{}"))
+        listed.append(document)
+    return listed
 
 
 def said(span: ReadableSpan) -> dict[str, Any]:

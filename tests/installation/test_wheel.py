@@ -1,4 +1,4 @@
-"""The wheel: what it installs, and that the demo runs from it and writes nothing into it."""
+"""The wheel: its files, and a demo that runs from it and writes nothing into it."""
 
 import hashlib
 import os
@@ -10,7 +10,7 @@ import pytest
 
 from tests.places import ROOT
 
-pytestmark = [pytest.mark.clone, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.clone, pytest.mark.thorough, pytest.mark.timeout(900)]
 
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import pytest
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from atlas_search.asking import ask_request
 from atlas_search.atlas import Atlas
@@ -20,11 +19,11 @@ from atlas_search.services import Services
 from tests.answering import answered_by, asked
 from tests.evaluation.judging import ANSWERED, GOOD, LABEL, TOOLS, Script, judge_of
 from tests.openai_server import openai_server
+from tests.recorded_spans import recording, said, traced_by
 from tests.spans.by_index import by_index
-from tests.spans.recorded import recording, trace_with
-from tests.spans.test_lists import TWO_PARTS, with_stage
+from tests.telemetry.conftest import cited
+from tests.telemetry.test_searches import TWO_PARTS, Backwards, with_stage
 from tests.test_docs import SPAN, table, text_of
-from tests.test_generate import cited
 
 PAGE = "docs/tracing.md"
 QUESTION = "How do Britain and New Zealand treat libel of a local authority?"
@@ -41,13 +40,12 @@ class Carried(NamedTuple):
 @pytest.fixture(scope="module")
 def carried(services: Services, tmp_path_factory: pytest.TempPathFactory) -> Carried:
     folder = tmp_path_factory.mktemp("judge")
-    exported = InMemorySpanExporter()
-    with recording(exported) as tracer:
-        traced = trace_with(services, tracer)
+    with recording() as (tracer, recorded):
+        traced = traced_by(services, tracer)
         quoting = Atlas(traced)
         quoting.answer(replace(ask_request(traced, QUESTION), user_id="reading room"))
         quoting.search(TWO_PARTS)
-        Atlas(with_stage(traced)).search(QUESTION)
+        Atlas(with_stage(traced, Backwards())).search(QUESTION)
         with by_index(traced) as indexed:
             Atlas(indexed).search(QUESTION)
         with answered_by("openai", traced) as (modelled, server):
@@ -64,11 +62,10 @@ def carried(services: Services, tmp_path_factory: pytest.TempPathFactory) -> Car
     corpora = "|".join(corpus.id for corpus in services.store.corpora)
     kinds: dict[str, str] = {}
     attributes: dict[str, set[str]] = defaultdict(set)
-    for span in exported.get_finished_spans():
-        said = span.attributes or {}
+    for span in recorded.spans:
         name = re.sub(corpora, "<corpus>", span.name)
-        kinds[name] = str(said["openinference.span.kind"])
-        attributes[name] |= {_listed_as(each, corpora) for each in said}
+        kinds[name] = said(span)["openinference.span.kind"]
+        attributes[name] |= {_listed_as(each, corpora) for each in said(span)}
     return Carried(kinds, attributes)
 
 

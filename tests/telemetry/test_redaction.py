@@ -1,8 +1,7 @@
-"""Redactions: what `contacts` masks, and what a redaction of another package may do wrong."""
+"""Redactions of spans: `contacts`, and those of other packages, which may fail."""
 
 import json
 import logging
-import random
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -69,20 +68,13 @@ class TestContacts(RedactionContract):
 
 
 @pytest.mark.parametrize("text", KEPT)
-def test_what_only_looks_like_it_stays(text: str) -> None:
+def test_a_text_that_only_looks_private_stays(text: str) -> None:
     assert mask_contacts(text) == text
 
 
 def test_each_kind_is_named() -> None:
     text = f"mary@example.org, +64 21 555 0142 and {KEY}"
     assert mask_contacts(text) == "[email], [phone] and [key]"
-
-
-def test_random_texts_of_the_signs_that_matter_do_no_harm() -> None:
-    chance = random.Random(7)
-    for _ in range(300):
-        text = "".join(chance.choices("aA0159@.+-_ /()[]:=\"'eyJsk\n", k=chance.randrange(400)))
-        assert isinstance(mask_contacts(text), str)
 
 
 def arrived(*redactions: Redaction) -> Arrived:
@@ -97,7 +89,7 @@ def arrived(*redactions: Redaction) -> Arrived:
             messages = [{"role": "user", "content": "lamp?"}]
             describe_call(span, "openai", "gpt", messages, temperature=0.0, max_tokens=9)
             span.warn("no lamp")
-            span._span.set_attribute("words", ["lamp", "oil"])
+            span.set(words=["lamp", "oil"])
             raise ValueError("the lamp broke")
         (found,) = collector.wait(1)
         tracer.close()
@@ -123,7 +115,7 @@ def test_every_text_is_redacted_and_what_a_span_is_stays() -> None:
 
 
 def test_json_is_read_before_it_is_redacted() -> None:
-    span = arrived(lambda text: text.replace("lämp", "[x]"))
+    span = arrived(lambda text: text.replace("lämp", "[x]"))  # JSON escapes it
     assert json.loads(span.attributes["output.value"])["lamp"][1] == {"deep": "[x] lamp"}
 
 

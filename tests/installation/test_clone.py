@@ -14,11 +14,11 @@ from tests.places import ROOT
 from tests.servers import JUDGES_PYTHON, JUDGES_VENV, PHOENIX, running, wait_for
 
 INSTALL_SECONDS = 1200
-QUICK = ("tests/test_text.py", "tests/updates/test_origins.py")
+QUICK = ("tests/telemetry/test_logs.py", "tests/telemetry/test_builds.py")
 """Tests without a model, but with real stores: `make run` has used the model already."""
 CONSTRAINTS = "constraints-phoenix.txt"
 
-pytestmark = [pytest.mark.clone, pytest.mark.timeout(2 * INSTALL_SECONDS)]
+pytestmark = [pytest.mark.clone, pytest.mark.thorough, pytest.mark.timeout(2 * INSTALL_SECONDS)]
 
 
 @pytest.fixture(scope="module")

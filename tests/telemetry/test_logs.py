@@ -1,4 +1,4 @@
-"""The log: lines of JSON with the ids of their question, no secret, and nothing quoted unasked."""
+"""The log: lines of JSON with the ids of their question, without secrets or quotations."""
 
 import io
 import json
@@ -8,19 +8,17 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from atlas_search import Atlas
 from atlas_search.core.logs import HIDDEN, LONGEST, JsonLines, TextLines, log_context, note_in_log
 from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.server.app import create_app
 from tests.hash_embedder import HashEmbedder
+from tests.recorded_spans import Recorded
 from tests.tiny import FARM, build_tiny, write_sources
 
 KEY = "zebra-key-of-a-provider"
@@ -35,19 +33,15 @@ class Broken(HashEmbedder):
 
 
 @pytest.fixture
-def log() -> Iterator[tuple[logging.Logger, io.StringIO]]:
-    """The root of all logs, and what is written of it as JSON."""
+def log() -> Iterator[io.StringIO]:
+    """All that is logged, as JSON."""
     written = io.StringIO()
     handler = logging.StreamHandler(written)
     handler.setFormatter(JsonLines([KEY]))
     root = logging.getLogger()
     root.addHandler(handler)
-    yield root, written
+    yield written
     root.removeHandler(handler)
-
-
-def lines(written: io.StringIO) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in written.getvalue().splitlines()]
 
 
 def record(message: str, *args: object) -> logging.LogRecord:
@@ -133,24 +127,20 @@ def test_long_messages_and_exceptions_are_cut() -> None:
 
 
 def test_a_fault_in_an_answer_is_logged_with_the_ids_of_its_trace(
-    tmp_path: Path, log: tuple[logging.Logger, io.StringIO]
+    tmp_path: Path, log: io.StringIO
 ) -> None:
-    spans = InMemorySpanExporter()
     build_tiny(write_sources(tmp_path / "source", FARM), tmp_path / "farm", HashEmbedder())
     with Atlas.open(tmp_path / "farm", embedder=Broken()) as atlas:
-        services = atlas.services
-        services.tracer.add(SimpleSpanProcessor(spans))
+        recorded = Recorded(atlas.services.tracer)
         client = create_app(lambda: atlas).test_client()
         body = {"question": QUESTION, "qa_id": "q1", "session_id": "s1"}
         assert client.post("/api/ask", json=body).status_code == 500
-    found = [line for line in lines(log[1]) if line["message"] == "Unexpected error at /api/ask"]
-    (root,) = [span for span in spans.get_finished_spans() if span.parent is None]
-    assert found
-    for line in found[:1]:
-        assert (line["qa_id"], line["session_id"]) == ("q1", "s1")
-        assert line["trace_id"] == f"{root.context.trace_id:032x}"
-        assert QUESTION in line["exception"]
-        assert KEY not in line["exception"]
+    written = [json.loads(line) for line in log.getvalue().splitlines()]
+    line, *_ = [each for each in written if each["message"] == "Unexpected error at /api/ask"]
+    assert (line["qa_id"], line["session_id"]) == ("q1", "s1")
+    assert line["trace_id"] == f"{recorded.root('ask').context.trace_id:032x}"
+    assert QUESTION in line["exception"]
+    assert KEY not in line["exception"]
 
 
 EVERYTHING = """
@@ -171,7 +161,7 @@ raise RuntimeError("in the main thread")
 
 
 def run(tmp_path: Path, **environment: str) -> list[str]:
-    """What a process that logs, warns and fails writes to stderr."""
+    """Lines that a process which logs, warns and fails writes to stderr."""
     done = subprocess.run(
         [sys.executable, "-c", EVERYTHING],
         env={**os.environ, "MISTRAL_API_KEY": KEY, **environment},
@@ -185,20 +175,26 @@ def run(tmp_path: Path, **environment: str) -> list[str]:
     return done.stderr.splitlines()
 
 
-def test_every_line_of_a_process_is_json_where_that_is_wanted(tmp_path: Path) -> None:
-    said = [json.loads(line) for line in run(tmp_path, ATLAS_LOG_FORMAT="json")]
-    assert [line["level"] for line in said] == ["INFO", "WARNING", "CRITICAL", "CRITICAL"]
-    assert said[0]["message"] == f"Begun with {HIDDEN}"
-    assert "An old call" in said[1]["message"]
-    assert "in a thread" in said[2]["exception"]
-    assert "in the main thread" in said[3]["exception"]
+@pytest.mark.parametrize(
+    ("level", "levels"),
+    [
+        ("INFO", ["INFO", "WARNING", "CRITICAL", "CRITICAL"]),
+        pytest.param("ERROR", ["CRITICAL", "CRITICAL"], marks=pytest.mark.thorough),
+    ],
+)
+def test_every_line_of_a_process_is_json_where_that_is_wanted(
+    tmp_path: Path, level: str, levels: list[str]
+) -> None:
+    output = run(tmp_path, ATLAS_LOG_FORMAT="json", ATLAS_LOG_LEVEL=level)
+    lines = [json.loads(line) for line in output]
+    assert [line["level"] for line in lines] == levels
+    *others, in_thread, in_main = lines
+    assert "in a thread" in in_thread["exception"]
+    assert "in the main thread" in in_main["exception"]
+    if others:
+        assert others[0]["message"] == f"Begun with {HIDDEN}"
+        assert "An old call" in others[1]["message"]
 
 
-def test_the_text_stays_as_it_was(tmp_path: Path) -> None:
-    first = run(tmp_path)[0]
-    assert first.endswith(f" INFO atlas_search.x: Begun with {HIDDEN}")
-
-
-def test_a_level_above_keeps_lines_back(tmp_path: Path) -> None:
-    said = run(tmp_path, ATLAS_LOG_FORMAT="json", ATLAS_LOG_LEVEL="ERROR")
-    assert [json.loads(line)["level"] for line in said] == ["CRITICAL", "CRITICAL"]
+def test_lines_of_text_are_for_people(tmp_path: Path) -> None:
+    assert run(tmp_path)[0].endswith(f" INFO atlas_search.x: Begun with {HIDDEN}")

@@ -1,11 +1,12 @@
-"""Filters as they are typed, and passages as they are printed."""
+"""Filters as they are typed; passages and tables as they are printed."""
 
 from io import StringIO
 
 import pytest
 from rich.console import Console
+from rich.table import Table
 
-from atlas_search.cli.ask import filters_of, print_closest, print_passages
+from atlas_search.cli.ask import filters_of, print_closest, print_passages, print_whole
 from atlas_search.core.errors import RequestError
 
 WORDING = {
@@ -87,7 +88,7 @@ def test_highlights_are_bold_and_what_looks_like_markup_is_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("section", "told"),
+    ("section", "line"),
     [
         ("Harbour Act > Part 1", "  Harbour Act  Part 1"),
         ("Harbour Act", "  Harbour Act"),
@@ -95,9 +96,34 @@ def test_highlights_are_bold_and_what_looks_like_markup_is_text() -> None:
         (None, "  Harbour Act"),
     ],
 )
-def test_a_title_is_told_once(section: str | None, told: str) -> None:
+def test_a_title_is_printed_once(section: str | None, line: str) -> None:
     cited = {"marker": "[a.b p1]", "title": "Harbour Act", "section": section}
     cited |= {"speaker": None, "date": None, "url": None, "quote": "It is so."}
     console = Console(file=StringIO(), record=True, width=80)
     print_closest(console, [cited])
-    assert console.export_text().splitlines()[1] == f"  [a.b p1]{told}"
+    assert console.export_text().splitlines()[1] == f"  [a.b p1]{line}"
+
+
+ID = "a_collection_" + "with_a_name_that_is_far_longer_than_most_" * 3 + "end"
+
+
+def printed(console: Console) -> list[str]:
+    """The lines of a table, printed whole."""
+    table = Table("Collection", "Version")
+    table.add_row(ID, "20260501-120000")
+    print_whole(console, table)
+    assert isinstance(console.file, StringIO)
+    return console.file.getvalue().splitlines()
+
+
+def test_in_a_pipe_no_cell_is_cut_or_folded() -> None:
+    console = Console(file=StringIO(), width=60)
+    assert any(f"│ {ID} │ 20260501-120000 │" in line for line in printed(console))
+    assert console.width == 60
+
+
+def test_in_a_terminal_a_table_is_folded_to_its_width() -> None:
+    lines = printed(Console(file=StringIO(), width=60, force_terminal=True, color_system=None))
+    assert max(map(len, lines)) <= 60
+    cells = [line.split("│")[1].strip() for line in lines if line.startswith("│")]
+    assert "".join(cells) == ID

@@ -1,4 +1,4 @@
-"""What may be traced: TRACE_CONTENT, `telemetry`, Global Privacy Control and sampling."""
+"""Privacy of traces: TRACE_CONTENT, `telemetry`, Global Privacy Control and sampling."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ import pytest
 from atlas_search.core.telemetry.names import silence, silent
 from tests.chat_server import Reply
 from tests.openai_server import refusal
-from tests.orchard import ASKED, HISTORY, MARK, QUESTION, Orchard, build_orchard, orchard
+from tests.orchard import ASKED, HISTORY, MARK, QUESTION, Orchard, orchard
 
 REQUESTS: dict[str, tuple[str, dict[str, Any]]] = {
     "ask": ("/api/ask", ASKED),
@@ -36,43 +36,47 @@ REFUSED: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("orchard")
-    build_orchard(folder)
-    return folder
-
-
-def ask_all(found: Orchard) -> None:
+def ask_all(own: Orchard) -> None:
     """Ask in every way, also so that it fails."""
     for path, body in REQUESTS.values():
-        assert found.post(path, body).status_code == 200, body
+        assert own.post(path, body).status_code == 200, body
     for path, body in REFUSED.values():
-        assert found.post(path, body).status_code in (400, 404, 422), body
+        assert own.post(path, body).status_code in (400, 404, 422), body
     for fault in (
         refusal(400, f"Your prompt is bad: {QUESTION}"),
         refusal(401, f"Wrong key for {QUESTION}"),
         Reply(500, {"error": {"message": QUESTION}}),
     ):
-        found.model.then(*[fault] * 9)
-        assert found.post("/api/ask", ASKED | {"target": "model"}).status_code >= 400
-        found.model.told.clear()
+        own.model.then(*[fault] * 9)
+        assert own.post("/api/ask", ASKED | {"target": "model"}).status_code >= 400
+        own.model.told.clear()
 
 
-def test_without_content_no_span_holds_a_word_of_anyone(built: Path) -> None:
-    with orchard(built, trace_content=False) as found:
-        ask_all(found)
-        said = found.said()
-    assert "decision" in said
-    assert MARK not in said
-
-
-def test_with_content_the_words_are_there_and_ids_are_those_of_the_passages(built: Path) -> None:
-    with orchard(built) as found:
-        ask_all(found)
-        said = found.said()
-    for word in ("question", "passage", "title", "answer", "history", "file"):
-        assert f"{MARK}{word}" in said
+@pytest.mark.parametrize("content", [True, False])
+def test_spans_hold_words_of_people_and_sources_only_with_content(
+    built: Path, *, content: bool
+) -> None:
+    with orchard(built, trace_content=content) as own:
+        ask_all(own)
+        text, spans = own.said(), own.spans()
+    assert "traceback" not in text
+    assert (MARK in text) is content
+    if content:
+        for word in ("question", "passage", "title", "answer", "history", "file"):
+            assert f"{MARK}{word}" in text
+    names = {name for span in spans for name in span.attributes}
+    for name in ("llm.prompt_template.template", "llm.output_messages.0.message.content"):
+        assert (name in names) is content
+    # ids, scores and versions say nothing of a question
+    assert {
+        "decision",
+        "kept.hill",
+        "gen_ai.prompt.name",
+        "llm.prompt_template.version",
+        "retrieval.documents.0.document.id",
+        "retrieval.documents.0.document.metadata",
+        "reranker.output_documents.0.document.score",
+    } <= names
 
 
 @pytest.mark.parametrize("wish", ["telemetry", "Sec-GPC"])
@@ -82,67 +86,67 @@ def test_a_request_that_wants_no_telemetry_leaves_no_trace(
     log = tmp_path / "audit.jsonl"
     body = {"telemetry": False} if wish == "telemetry" else {}
     headers = {"Sec-GPC": "1"} if wish == "Sec-GPC" else {}
-    with orchard(built, audit_log=log) as found:
+    with orchard(built, audit_log=log) as own:
         for path, asked in (*REQUESTS.values(), *REFUSED.values()):
-            answer = found.post(path, asked | body, headers=headers)
+            answer = own.post(path, asked | body, headers=headers)
             if path == "/api/ask" and answer.status_code == 200:
                 assert answer.json["trace_id"] == ""
             if path == "/api/ask/stream":
                 assert '"trace_id": ""' in answer.text
-        assert found.spans() == []
+        assert own.spans() == []
         assert not silent()
         assert MARK not in log.read_text().replace("qzjcorpus", "")
-        assert found.post("/api/ask", ASKED).json["trace_id"]
-        assert found.spans()
+        assert own.post("/api/ask", ASKED).json["trace_id"]
+        assert own.spans()
     last = json.loads(log.read_text().splitlines()[-1])
     assert last["question"] == QUESTION
 
 
 @pytest.mark.parametrize("value", [None, 0, "no"])
 def test_a_wish_that_is_malformed_is_refused_and_heeded(built: Path, value: object) -> None:
-    with orchard(built) as found:
-        assert found.post("/api/ask", ASKED | {"telemetry": value}).status_code == 400
-        assert found.spans() == []
+    with orchard(built) as own:
+        assert own.post("/api/ask", ASKED | {"telemetry": value}).status_code == 400
+        assert own.spans() == []
 
 
 def test_a_body_that_cannot_be_read_is_refused_as_ever(built: Path) -> None:
-    with orchard(built) as found:
+    with orchard(built) as own:
         for data in (b'{"telemetry": ', b'{"telemetry":' + b"[" * 100_000, b"\xff telemetry"):
-            sent = found.client.post("/api/ask", data=data, content_type="application/json")
+            sent = own.client.post("/api/ask", data=data, content_type="application/json")
             assert sent.status_code == 400
         long = b'{"telemetry": false, "question": "' + b"x" * 3_000_000
-        sent = found.client.post("/api/ask", data=long, content_type="application/json")
+        sent = own.client.post("/api/ask", data=long, content_type="application/json")
         assert sent.status_code == 413
 
 
 def test_a_wish_in_other_letters_is_the_same_wish(built: Path) -> None:
     spelt = json.dumps(ASKED)[:-1] + ', "\\u0074elemetry": false}'
-    with orchard(built) as found:
-        sent = found.client.post("/api/ask", data=spelt, content_type="application/json")
+    with orchard(built) as own:
+        sent = own.client.post("/api/ask", data=spelt, content_type="application/json")
         assert sent.status_code == 200
-        assert found.spans() == []
+        assert own.spans() == []
 
 
 def test_a_kept_answer_has_the_trace_of_whoever_gets_it(built: Path) -> None:
     plain, quiet = ASKED, ASKED | {"telemetry": False}
-    with orchard(built, query_cache_enabled=True) as found:
-        first, second = found.post("/api/ask", plain).json, found.post("/api/ask", quiet).json
-        third = found.post("/api/ask", plain).json
+    with orchard(built, query_cache_enabled=True) as own:
+        first, second = own.post("/api/ask", plain).json, own.post("/api/ask", quiet).json
+        third = own.post("/api/ask", plain).json
     assert second["cache_hit"] is third["cache_hit"] is True
     assert second["trace_id"] == ""
     assert third["trace_id"] not in ("", first["trace_id"])
 
 
 def test_of_a_sample_of_none_nothing_is_sent_and_no_answer_leads_to_it(built: Path) -> None:
-    with orchard(built, trace_sampling=0) as found:
-        assert found.post("/api/ask", ASKED).json["trace_id"] == ""
-        assert found.spans() == []
+    with orchard(built, trace_sampling=0) as own:
+        assert own.post("/api/ask", ASKED).json["trace_id"] == ""
+        assert own.spans() == []
 
 
 def test_of_a_sample_each_trace_is_whole_or_not_there(built: Path) -> None:
-    with orchard(built, trace_sampling=0.5) as found:
-        answers = [found.post("/api/ask", ASKED).json for _ in range(24)]
-        spans = found.spans()
+    with orchard(built, trace_sampling=0.5) as own:
+        answers = [own.post("/api/ask", ASKED).json for _ in range(24)]
+        spans = own.spans()
     traced = {answer["trace_id"] for answer in answers} - {""}
     assert 0 < len(traced) < 24
     sizes = {id_: sum(span.trace_id == id_ for span in spans) for id_ in traced}
@@ -151,11 +155,11 @@ def test_of_a_sample_each_trace_is_whole_or_not_there(built: Path) -> None:
 
 
 def test_a_program_can_ask_in_silence(built: Path) -> None:
-    with orchard(built) as found:
+    with orchard(built) as own:
         with silence():
-            assert found.atlas.ask(QUESTION).trace_id == ""
-            *_, answer = found.atlas.stream(QUESTION)
+            assert own.atlas.ask(QUESTION).trace_id == ""
+            *_, answer = own.atlas.stream(QUESTION)
             assert answer.trace_id == ""
-            found.atlas.search(QUESTION)
-        assert found.spans() == []
-        assert found.atlas.ask(QUESTION).trace_id
+            own.atlas.search(QUESTION)
+        assert own.spans() == []
+        assert own.atlas.ask(QUESTION).trace_id

@@ -14,6 +14,8 @@ from tests.conftest import free_port, require
 from tests.servers import ATLAS, PHOENIX, Server, answers, running, wait_for
 from tests.without_model import settings_without_model
 
+pytestmark = pytest.mark.thorough
+
 QUESTION = "Who gives wool?"
 INSTALL = """#!/bin/sh
 echo "installing, in process $$"
