@@ -1,9 +1,7 @@
 """The trace of an answer is whole, however that ends: its spans, their status, and what it took."""
 
-import socket
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import replace
 
 import httpx2
@@ -278,15 +276,19 @@ def test_the_root_of_a_streamed_answer_says_who_ended_it(
     with recording() as (tracer, recorded):
         own = with_model(traced_by(services, tracer), model)
         app = create_app(lambda: Atlas(own))
-        with served(app, channel_request_lookahead=1) as address, streaming(address) as connection:
-            model.go.release()
-            wait_for(lambda: model.written or None, 60, "the first sentence")
-            if end == "stop":
-                httpx2.delete(f"{address}/api/ask/stopped-1")
-            elif end == "close":
-                app.extensions["runs"].close()
-            else:
-                connection.shutdown(socket.SHUT_RDWR)
+        with (
+            served(app, channel_request_lookahead=1) as address,
+            httpx2.Client(base_url=address, timeout=60) as client,
+        ):
+            body = {"question": QUESTION, "qa_id": "stopped-1"}
+            with client.stream("POST", "/api/ask/stream", json=body) as response:
+                assert "event: references" in response.iter_lines()
+                model.go.release()
+                wait_for(lambda: model.written or None, 60, "the first sentence")
+                if end == "stop":
+                    client.delete("/api/ask/stopped-1")
+                elif end == "close":
+                    app.extensions["runs"].close()
             assert model.ended.wait(20)
             root = said(recorded.root("ask"))
     assert (root["cancelled"], root["cancelled_because"]) == (True, why)
@@ -306,22 +308,6 @@ def with_model(services: Services, model: SlowModel) -> Services:
         answerer=replace(services.answerer, models={"openai": model}, cache=cache),
         targets={**services.targets, "k10_extractive": target},
     )
-
-
-@contextmanager
-def streaming(address: str) -> Iterator[socket.socket]:
-    """A connection on which an answer has begun."""
-    host, port = address.removeprefix("http://").split(":")
-    body = f'{{"question": "{QUESTION}", "qa_id": "stopped-1"}}'.encode()
-    with socket.create_connection((host, int(port)), timeout=20) as connection:
-        connection.sendall(
-            b"POST /api/ask/stream HTTP/1.1\r\nHost: localhost\r\n"
-            b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
-        )
-        received = b""
-        while b"event: references" not in received:
-            received += connection.recv(65536)
-        yield connection
 
 
 def test_a_shutdown_meanwhile(services: Services) -> None:
