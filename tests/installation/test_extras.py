@@ -16,6 +16,7 @@ import pytest
 
 from atlas_search.core.registry import DISTRIBUTION, LIBRARIES
 from tests.places import ROOT
+from tests.replies import reply
 from tests.source_files import good_files, write_files
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -156,15 +157,16 @@ list(model.stream([], None, Stop()))
     [
         ("mistral", OPEN_EMBEDDER, ()),
         ("openai", CALL_MODEL, ()),
-        ("export", ATLAS, ("export", "answers.json", "--format", "bibtex")),
-        ("export", ATLAS, ("export", "answers.json", "--format", "ris")),
+        ("export", ATLAS, ("export", "answer.json", "--format", "bibtex")),
+        ("export", ATLAS, ("export", "answer.json", "--format", "ris")),
         ("eval", ATLAS, ("eval",)),
     ],
 )
 def test_other_parts_name_the_command_too(
     extra: str, code: str, typed: tuple[str, ...], tmp_path: Path
 ) -> None:
-    (tmp_path / "answers.json").write_text("[]")
+    answer = reply("ANSWER", "Sheep give wool.", cited=["farm.sheep"]).answer
+    (tmp_path / "answer.json").write_text(answer.model_dump_json())
     status, output = run(LIBRARIES[extra], code, *typed, folder=tmp_path)
     assert status == 1
     assert hint(extra) in output

@@ -1,15 +1,13 @@
 """Phoenix is installed and started beside the server, and traces wait for it."""
 
-import logging
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
 
-from atlas_search.core.telemetry import export
-from atlas_search.core.telemetry.tracer import Tracer
 from tests.conftest import free_port, require
 from tests.servers import ATLAS, PHOENIX, Server, answers, running, wait_for
 from tests.without_model import settings_without_model
@@ -48,17 +46,17 @@ def command(tmp_path: Path) -> tuple[str, ...]:
 def installer(server: Server) -> int:
     """The process of the installation, once it runs."""
 
-    def told() -> int | None:
+    def process() -> int | None:
         lines = [line for line in server.lines if line.startswith("installing, in process ")]
         return int(lines[0].rpartition(" ")[2]) if lines else None
 
-    return wait_for(told, 30, "the installation")
+    return wait_for(process, 30, "the installation")
 
 
-def traces(phoenix: str, project: str) -> list[dict]:
-    """The spans of a project; none before its first arrives."""
-    found = httpx2.get(f"{phoenix}/v1/projects/{project}/spans", params={"limit": 100})
-    return found.json()["data"] if found.is_success else []
+def traces(phoenix: str) -> list[dict[str, Any]]:
+    """The spans of the project; none before its first arrives."""
+    response = httpx2.get(f"{phoenix}/v1/projects/beside/spans", params={"limit": 100})
+    return response.json()["data"] if response.is_success else []
 
 
 @pytest.mark.phoenix
@@ -72,40 +70,14 @@ def test_the_page_is_up_before_phoenix_and_what_was_asked_meanwhile_is_traced(
         assert any(line.startswith("Phoenix is being installed") for line in server.lines)
         assert httpx2.get(f"{address}/api/config").json()["tracing"] is True
         body = {"question": QUESTION}
-        asked = httpx2.post(f"{address}/api/ask", json=body, timeout=60).json()
+        answer = httpx2.post(f"{address}/api/ask", json=body, timeout=60).json()
         assert not any("Phoenix is at" in line for line in server.lines)
         (tmp_path / "go").touch()
         phoenix = server.address("Phoenix")
-        spans = wait_for(lambda: traces(phoenix, "beside") or None, 60, "the trace")
-        assert {span["context"]["trace_id"] for span in spans} == {asked["trace_id"]}
+        spans = wait_for(lambda: traces(phoenix) or None, 60, "the trace")
+        assert {span["context"]["trace_id"] for span in spans} == {answer["trace_id"]}
         assert server.stop() == 0
     assert answers(f"{phoenix}/healthz") is None
-
-
-@pytest.mark.phoenix
-def test_spans_wait_longer_for_phoenix_than_a_batch_is_sent_again(
-    environment: dict[str, str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    require("phoenix", present=PHOENIX.exists(), remedy="`make phoenix-venv` has not run")
-    monkeypatch.setattr(export, "EXPORT_SECONDS", 0.5)
-    caplog.set_level(logging.INFO, "atlas_search")
-    phoenix = f"http://127.0.0.1:{environment['PHOENIX_PORT']}"
-    tracer = Tracer(phoenix, "late", content=True)
-    with tracer.root("early", "CHAIN"):
-        pass
-    wait_for(lambda: caplog.messages or None, 30, "a first try to send it")
-    (told,) = caplog.messages
-    assert told.startswith(f"Phoenix at {phoenix} gets no spans yet: it does not answer (")
-    assert told.endswith("Waiting: 1, dropped: 0.")
-    start = (*ATLAS, "phoenix", "--phoenix-executable", str(PHOENIX))
-    with running(*start, environment=environment, folder=tmp_path):
-        wait_for(lambda: answers(f"{phoenix}/healthz"), 120, "Phoenix")
-        spans = wait_for(lambda: traces(phoenix, "late") or None, 60, "the span")
-        assert [span["name"] for span in spans] == ["early"]
-        tracer.close()
 
 
 def test_a_signal_ends_an_installation_too(
@@ -126,13 +98,13 @@ def test_an_installation_that_fails_is_said_and_the_server_goes_on(
     command = (*ATLAS, "run", "--phoenix-executable", "phoenix", "--phoenix-install", "false")
     with running(*command, environment=environment, folder=tmp_path) as server:
         address = server.address("Atlas")
-        said = "Phoenix is not installed: `false` ended with 1. No traces."
-        wait_for(lambda: said in server.lines or None, 30, "the message")
+        line = "Phoenix is not installed: `false` ended with 1. No traces."
+        wait_for(lambda: line in server.lines or None, 30, "the message")
         assert httpx2.get(f"{address}/api/health").is_success
         assert server.stop() == 0
 
 
-def test_whose_traces_go_elsewhere_is_told_that_no_phoenix_starts_here(
+def test_a_server_whose_traces_go_elsewhere_says_that_no_phoenix_starts_here(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
     elsewhere = environment | {"PHOENIX_COLLECTOR_ENDPOINT": f"http://127.0.0.1:{free_port()}"}

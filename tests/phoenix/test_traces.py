@@ -40,8 +40,8 @@ def spans_of(phoenix: str, trace_id: str, root: str) -> list[dict[str, Any]]:
     """The spans of a trace, once its root, which ends last, has arrived."""
 
     def arrived() -> list[dict[str, Any]] | None:
-        query = {"trace_id": trace_id, "limit": 100}
-        response = httpx2.get(f"{phoenix}/v1/projects/{PROJECT}/spans", params=query)
+        address = f"{phoenix}/v1/projects/{PROJECT}/spans"
+        response = httpx2.get(address, params={"trace_id": trace_id, "limit": 100})
         # 404 until the project's first span arrives
         spans = response.json()["data"] if response.is_success else []
         return spans if root in {span["context"]["span_id"] for span in spans} else None

@@ -1,9 +1,7 @@
 """The trace of an answer is whole, however that ends: its spans, their status, and what it took."""
 
-import socket
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import replace
 
 import httpx2
@@ -11,10 +9,9 @@ import pytest
 
 from atlas_search.answer.answer import Event, References, Token
 from atlas_search.answer.cache import AnswerCache
-from atlas_search.answer.request import AskRequest, Turn
-from atlas_search.asking import plan_answer
+from atlas_search.asking import ask_request
 from atlas_search.atlas import Atlas
-from atlas_search.core.domain import LEGS
+from atlas_search.core.domain import LEGS, ChatTurn
 from atlas_search.core.errors import (
     AtlasError,
     Cancelled,
@@ -279,15 +276,19 @@ def test_the_root_of_a_streamed_answer_says_who_ended_it(
     with recording() as (tracer, recorded):
         own = with_model(traced_by(services, tracer), model)
         app = create_app(lambda: Atlas(own))
-        with served(app, channel_request_lookahead=1) as address, streaming(address) as connection:
-            model.go.release()
-            wait_for(lambda: model.written or None, 60, "the first sentence")
-            if end == "stop":
-                httpx2.delete(f"{address}/api/ask/stopped-1")
-            elif end == "close":
-                app.extensions["runs"].close()
-            else:
-                connection.shutdown(socket.SHUT_RDWR)
+        with (
+            served(app, channel_request_lookahead=1) as address,
+            httpx2.Client(base_url=address, timeout=60) as client,
+        ):
+            body = {"question": QUESTION, "qa_id": "stopped-1"}
+            with client.stream("POST", "/api/ask/stream", json=body) as response:
+                assert "event: references" in response.iter_lines()
+                model.go.release()
+                wait_for(lambda: model.written or None, 60, "the first sentence")
+                if end == "stop":
+                    client.delete("/api/ask/stopped-1")
+                elif end == "close":
+                    app.extensions["runs"].close()
             assert model.ended.wait(20)
             root = said(recorded.root("ask"))
     assert (root["cancelled"], root["cancelled_because"]) == (True, why)
@@ -309,22 +310,6 @@ def with_model(services: Services, model: SlowModel) -> Services:
     )
 
 
-@contextmanager
-def streaming(address: str) -> Iterator[socket.socket]:
-    """A connection on which an answer has begun."""
-    host, port = address.removeprefix("http://").split(":")
-    body = f'{{"question": "{QUESTION}", "qa_id": "stopped-1"}}'.encode()
-    with socket.create_connection((host, int(port)), timeout=20) as connection:
-        connection.sendall(
-            b"POST /api/ask/stream HTTP/1.1\r\nHost: localhost\r\n"
-            b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
-        )
-        received = b""
-        while b"event: references" not in received:
-            received += connection.recv(65536)
-        yield connection
-
-
 def test_a_shutdown_meanwhile(services: Services) -> None:
     with collecting() as collector:
         tracer = Tracer(collector.address, "ends", content=True, delay=0.05)
@@ -334,7 +319,7 @@ def test_a_shutdown_meanwhile(services: Services) -> None:
                 tracer.close()
 
         traced = traced_by(services, tracer)
-        answer = Atlas(traced).answer(plan_answer(traced, AskRequest(question=QUESTION)), emit)
+        answer = Atlas(traced).answer(ask_request(traced, QUESTION), emit)
         assert answer.outcome.decision == "ANSWER"
         assert tracer.open_spans == 0
         assert len(collector.spans) == tracer.exported == sum((FOUND - Counter(["ask"])).values())
@@ -353,13 +338,11 @@ def test_of_long_texts_and_many_passages_nothing_is_cut(written: Written) -> Non
 def test_every_span_says_whose_it_is(written: Written) -> None:
     services, server, recorded = written
     server.says(cited)
-    request = AskRequest(
-        question="And in Britain?",
-        history=[Turn(role="user", content=QUESTION), Turn(role="assistant", content="No.")],
-        session_id="s-7",
-        qa_id="q-7",
+    history = [ChatTurn("user", QUESTION), ChatTurn("assistant", "It cannot sue.")]
+    request = ask_request(
+        services, "And in Britain?", history=history, session_id="s-7", qa_id="q-7"
     )
-    Atlas(services).answer(plan_answer(services, request, user_id="reading room"))
+    Atlas(services).answer(replace(request, user_id="reading room"))
     # spans of legs open in threads of a pool
     assert {"dense legal_uk", "lexical legal_us", "generate"} <= {s.name for s in recorded.spans}
     ids = {"session.id": "s-7", "qa_id": "q-7", "user.id": "reading room"}
@@ -381,7 +364,7 @@ def test_ids_end_with_their_block_and_nobody_is_not_named(traced: Traced) -> Non
 def test_ids_that_are_for_the_trace_alone_do_not_decide_an_answer(written: Written) -> None:
     services, server, _ = written
     server.says(cited)
-    first = plan_answer(services, AskRequest(question=QUESTION))
+    first = ask_request(services, QUESTION)
     again = replace(first, streamed=True, user_id="reading room", qa_id="another")
     atlas = Atlas(services)
     atlas.answer(first)

@@ -174,6 +174,7 @@ def wait_for_job(client: FlaskClient, job: str, stage: str = "") -> None:
     wait_for(began, PATIENCE, stage or "the job")
 
 
+@pytest.mark.thorough
 def test_a_job_that_is_cancelled_says_so_although_its_process_is_killed(
     settings: Settings,
 ) -> None:
