@@ -1,4 +1,4 @@
-"""What can be asked of a search, as one model for HTTP, Python and commands; and what is checked.
+"""The request of a search, one model for HTTP, Python and commands, and its plan once checked.
 
 A request says what somebody wants; a plan is a request that was checked against a collection
 (`asking.py`), which no stage checks again.
