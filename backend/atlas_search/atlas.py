@@ -7,7 +7,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from threading import Lock, Thread
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from atlas_search.answer.answer import Answer, Emit, Event
 from atlas_search.answer.flow import answer_question
@@ -24,12 +24,6 @@ from atlas_search.asking import (
     plan_words,
     plan_words_scope,
 )
-from atlas_search.building.chunking import Chunking
-from atlas_search.building.chunking import chunking as default_chunking
-from atlas_search.building.flow import BuildOptions, BuildReport, build, trace_build
-from atlas_search.building.go_live import Progress
-from atlas_search.building.sources import Sources, find_sources
-from atlas_search.building.workers import limits_from
 from atlas_search.core.domain import Corpus, Document, Passage
 from atlas_search.core.errors import RequestError
 from atlas_search.core.settings import Settings, load_settings
@@ -38,9 +32,6 @@ from atlas_search.core.telemetry.names import keep_silence
 from atlas_search.providers.chat import Usage
 from atlas_search.providers.embedding import Embedder
 from atlas_search.providers.open import open_embedder
-from atlas_search.readers import Reader
-from atlas_search.readers.files import files_reader
-from atlas_search.readers.metadata import name_of
 from atlas_search.search.counts import ScopeCounts, scope_counts
 from atlas_search.search.counts import facets as count_facets
 from atlas_search.search.flow import search
@@ -62,6 +53,13 @@ from atlas_search.words.request import (
 )
 from atlas_search.words.results import Collocates, Concordance, Keywords, WordCounts
 from atlas_search.words.run import ReachRun, WordsRun
+
+if TYPE_CHECKING:
+    from atlas_search.building.chunking import Chunking
+    from atlas_search.building.flow import BuildReport
+    from atlas_search.building.go_live import Progress
+    from atlas_search.building.sources import Sources
+    from atlas_search.readers import Reader
 
 MOST_SUGGESTIONS = 20
 
@@ -102,19 +100,19 @@ class Atlas:
         collection: str | Path,
         *,
         kind: str = "files",
-        reader: Reader | None = None,
-        locate: Callable[[Sequence[Path], Reader, Path], Sources] | None = None,
+        reader: "Reader | None" = None,
+        locate: "Callable[[Sequence[Path], Reader, Path], Sources] | None" = None,
         corpora: Path | None = None,
         corpus: str = "",
-        chunking: Chunking | None = None,
+        chunking: "Chunking | None" = None,
         force: bool = False,
         rename: Mapping[str, str] | None = None,
         share_vectors: bool = True,
         arguments: Mapping[str, Any] | None = None,
-        progress: Progress = lambda *_: None,
+        progress: "Progress" = lambda *_: None,
         embedder: Embedder | None = None,
         **settings: Any,
-    ) -> BuildReport:
+    ) -> "BuildReport":
         """Build a collection from files or folders of sources, or bring it up to date.
 
         Each sub-folder is a corpus, unless there is a `corpora.toml` (or `corpora` names such a
@@ -126,6 +124,14 @@ class Atlas:
         if `share_vectors`. Raises SourceError if
         nothing can be built; files that cannot be read are remarks in the report.
         """
+        # a sixth of the time of importing Atlas, which who only asks can do without
+        from atlas_search.building.chunking import chunking as default_chunking
+        from atlas_search.building.flow import BuildOptions, build, trace_build
+        from atlas_search.building.sources import find_sources
+        from atlas_search.building.workers import limits_from
+        from atlas_search.readers.files import files_reader
+        from atlas_search.readers.metadata import name_of
+
         own_settings = settings_for(collection, **settings)
         folder = own_settings.collection_folder
         paths = [Path(path) for path in ([source] if isinstance(source, str | Path) else source)]
@@ -140,7 +146,7 @@ class Atlas:
             collections_beside(folder) if share_vectors else (),
         )
 
-        def work(tell: Progress) -> BuildReport:
+        def work(tell: "Progress") -> "BuildReport":
             reads = reader or files_reader()
             if locate:
                 sources = locate(paths, reads, folder)

@@ -13,7 +13,6 @@ from atlas_search.answer.cache import AnswerCache
 from atlas_search.answer.prompts import rules, version_of
 from atlas_search.answer.quotes.choose import QuoteChooser
 from atlas_search.answer.run import Answerer
-from atlas_search.building.write import field_statistics
 from atlas_search.core.domain import Corpus
 from atlas_search.core.errors import (
     ConfigurationError,
@@ -222,6 +221,8 @@ def narrow_services(services: Services, corpora: Collection[str]) -> Services:
 
     "all" means the ones of `corpora` that it meant before, or every one if there is none.
     """
+    from atlas_search.building.write import field_statistics  # who has no keys needs no building
+
     whole = services.store
     fields = field_statistics(whole.metadata(corpora))
     store = PermittedStore(whole, corpora, fields)

@@ -1,4 +1,4 @@
-"""What can be asked of an answer, and what is checked of it."""
+"""The request of an answer, and its plan once it was checked."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal

@@ -154,18 +154,9 @@ def build(
             opened.enter_context(live.reporting_damage())
         staging = Staging(folder / STAGING)
         opened.callback(staging.close)
-        preparation = Preparation(
-            options.origin,
-            reader,
-            options.chunking,
-            embedder.token_spans,
-            embedder.fingerprint,
-            {corpus.id: corpus.language for corpus in _corpora_of_others(live, options)},
-            options.rename,
-        )
         plan = read_sources(
             sources,
-            preparation,
+            _preparation(reader, embedder, live, options),
             options.limits,
             live,
             staging,
@@ -174,12 +165,8 @@ def build(
             lambda done, total: progress("Reading files", done, total),
             every=options.force,
         )
-        contents = Contents(
-            options.collection,
-            plan,
-            _labels(sources, live, options),
-            _origins(live, options),
-        )
+        labels, origins = _labels(sources, live, options), _origins(live, options)
+        contents = Contents(options.collection, plan, labels, origins)
         given = list(_documents(plan, live, staging, options.origin))
         remarks = _remarks(plan, options.origin)
         did = changes(live.columns if live else None, plan.documents)
@@ -188,15 +175,8 @@ def build(
             weigh_terms(folder, manifest, embedder, progress)
             remove_old(folder, {manifest.version, *_to_go_back_to(folder, manifest.version)})
         else:
-            site = Site(
-                folder,
-                live,
-                staging,
-                embedder,
-                progress,
-                fresh=options.force,
-                beside=options.beside,
-            )
+            fresh, beside = options.force, options.beside
+            site = Site(folder, live, staging, embedder, progress, fresh=fresh, beside=beside)
             manifest, embedded = write_live(site, contents)
             unchanged = False
         with suppress(OSError, sqlite3.DatabaseError):  # it is live; the next build forgets this
@@ -215,6 +195,20 @@ def build(
         embedded,
         unchanged,
         seconds,
+    )
+
+
+def _preparation(
+    reader: Reader, embedder: Embedder, live: Live | None, options: BuildOptions
+) -> Preparation:
+    return Preparation(
+        options.origin,
+        reader,
+        options.chunking,
+        embedder.token_spans,
+        embedder.fingerprint,
+        {corpus.id: corpus.language for corpus in _corpora_of_others(live, options)},
+        options.rename,
     )
 
 

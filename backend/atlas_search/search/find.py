@@ -30,7 +30,6 @@ def retrieve(
     passage, there is a sparse leg.
     """
     store, vector = run.store, cosines.vector
-    numbers = {corpus.id: number for number, corpus in enumerate(store.corpora)}
     language = {corpus.id: corpus.language for corpus in store.corpora}
     scope, preferred = run.scope, run.preferred if query.preferred else None
     required = run.scope_of(run.required) if run.too_few else None
@@ -67,11 +66,7 @@ def retrieve(
 
     def sparse(corpus: str) -> LegHits:
         assert term_scores is not None
-        own = np.flatnonzero(term_scores) if scope is None else scope.rows
-        own = own[store.corpus_of(own) == numbers[corpus]]
-        own = own[term_scores[own] > 0]
-        order = np.lexsort((own, -term_scores[own]))[: run.depth]
-        return LegHits(own[order], term_scores[own[order]])
+        return _with_most_weight(run, corpus, term_scores)
 
     find: Mapping[Leg, Callable[[str], LegHits]] = {
         "dense": dense,
@@ -84,6 +79,17 @@ def retrieve(
         for corpus in run.request.corpora
     ]
     return [task.result() for task in tasks]
+
+
+def _with_most_weight(run: SearchRun, corpus: str, term_scores: FloatArray) -> LegHits:
+    """The passages of a corpus whose scores are largest, under the scope; ties by row."""
+    store = run.store
+    own = np.flatnonzero(term_scores) if run.scope is None else run.scope.rows
+    number = [corpus.id for corpus in store.corpora].index(corpus)
+    own = own[store.corpus_of(own) == number]
+    own = own[term_scores[own] > 0]
+    order = np.lexsort((own, -term_scores[own]))[: run.depth]
+    return LegHits(own[order], term_scores[own[order]])
 
 
 def pool(hits: Sequence[CorpusHits]) -> IntArray:

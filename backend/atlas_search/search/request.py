@@ -1,4 +1,4 @@
-"""What can be asked of a search, as one model for HTTP, Python and commands; and what is checked.
+"""The request of a search, one model for HTTP, Python and commands, and its plan once checked.
 
 A request says what somebody wants; a plan is a request that was checked against a collection
 (`asking.py`), which no stage checks again.
@@ -72,7 +72,8 @@ Phrases = Annotated[list[str], Field(max_length=MOST_PHRASES)]
 class ScopeRequest(BaseModel):
     """The passages that are looked through."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, validate_by_name=True)
+    # made when first asked: seven of them take 40 ms, which nobody pays who only builds
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_by_name=True, defer_build=True)
 
     corpora: str | Names = Field(
         "all",

@@ -66,6 +66,7 @@ from atlas_search.server.search import (
 )
 from atlas_search.server.serving import UNGUARDED, Guard, Serve
 from atlas_search.server.validate import validate_blueprint
+from atlas_search.services import Services
 
 BROWSABLE = """<!doctype html>
 <html lang="en">
@@ -170,56 +171,20 @@ def create_app(
         serve if isinstance(serve, ServedCollections) else OneCollection(serve, problem, guard)
     )
     present = PresentGuard(collections)
-    app = DescribedAPI(
-        "atlas",
-        info=Info(title="Atlas", version=__version__, description=_DESCRIPTION),
-        validation_error_status=400,
-        validation_error_model=Problem,
-        validation_error_callback=validation_response,
-        doc_prefix="/api",
-        doc_url="/openapi.json",
-        static_folder=None,
-    )
-    app.json = StrictJSON(app)
-    app.config["MAX_CONTENT_LENGTH"] = MAX_BODY
-    app.config["SWAGGER_HTML_STRING"] = BROWSABLE
-    app.url_map.converters |= {"any_id": _AnyId, "rated_id": _RatedId, "default": _Id}
-    app.url_map.merge_slashes = False
-    app.register_error_handler(Exception, lambda error: _answer_error(present, error))
+    app = _empty_app(present)
     services = collections().services
     settings = services.settings
-    access, known = Access(settings), origins(settings)
-    app.extensions["access"] = access
+    access = app.extensions["access"] = Access(settings)
     own = serve_caller(collections)
     spending = Spending(settings.atlas_state_directory / "spending.sqlite")
     metrics = services.searcher.metrics
-    app.before_request(begin_request)
-    app.before_request(heed_privacy)
-    app.teardown_request(speak_again)
-    app.before_request(origin_gate(known))
-    app.before_request(gate(access, Limiter(settings, spending)))
-    app.before_request(read_body)
-    app.before_request(lambda: require_whole(present))
-    app.extensions["refusals"] = refusals = Refusals(services.tracer)
-    app.after_request(compress_document)  # the first named is called last
-    app.after_request(refusals.tell)
-    app.after_request(time_request(metrics))
-    app.after_request(lambda response: forbid(response, request.path))
-    app.after_request(audit(settings))
-    app.after_request(release)
-    app.after_request(lambda response: withhold(present, response))
-    app.after_request(lambda response: allow_reading(known, response))
-    jobs = Jobs(
-        settings.ingest_root,
-        collections.refresh,
-        partial(count_job, metrics),
-        tracer=services.tracer,
+    _add_gates(app, services, access, present, spending)
+    count = partial(count_job, metrics)
+    jobs = app.extensions["jobs"] = Jobs(
+        settings.ingest_root, collections.refresh, count, tracer=services.tracer
     )
-    app.extensions["jobs"] = jobs
-    runs = Runs(_places(settings), settings.resume_seconds)
-    app.extensions["runs"] = runs
-    feedback = Feedback(settings)
-    app.extensions["feedback"] = feedback
+    runs = app.extensions["runs"] = Runs(_places(settings), settings.resume_seconds)
+    feedback = app.extensions["feedback"] = Feedback(settings)
     app.register_api(ask_blueprint(own, runs, present.now, spending, feedback.note))
     app.register_api(feedback_blueprint(feedback, metrics))
     app.register_api(export_blueprint(collections, runs))
@@ -245,14 +210,63 @@ def create_app(
     app.register_api(statistics_blueprint(own, runs))
     app.register_api(read_sources_blueprint(own))
 
-    # not by the decorators of flask-openapi3, which pass no plain path arguments
-    files = PageFiles(frontend)
+    _add_page(app, PageFiles(frontend))
+    # mypy has it that a method cannot be replaced; Flask says to do it so
+    app.wsgi_app = ForwardedFor(  # type: ignore[method-assign]
+        app.wsgi_app, networks(settings.trusted_proxies)
+    )
+    return app
+
+
+def _add_page(app: OpenAPI, files: PageFiles) -> None:
+    """Serve the page; not by decorators of flask-openapi3, which pass no plain path arguments."""
     app.add_url_rule("/", view_func=lambda: files.page("index.html"))
     app.add_url_rule("/static/<path:name>", "page", files.send)
-    trusted = networks(settings.trusted_proxies)
-    # mypy has it that a method cannot be replaced; Flask says to do it so
-    app.wsgi_app = ForwardedFor(app.wsgi_app, trusted)  # type: ignore[method-assign]
+
+
+def _empty_app(present: PresentGuard) -> DescribedAPI:
+    """An application that has no route yet: how it reads requests, and says what is wrong."""
+    app = DescribedAPI(
+        "atlas",
+        info=Info(title="Atlas", version=__version__, description=_DESCRIPTION),
+        validation_error_status=400,
+        validation_error_model=Problem,
+        validation_error_callback=validation_response,
+        doc_prefix="/api",
+        doc_url="/openapi.json",
+        static_folder=None,
+    )
+    app.json = StrictJSON(app)
+    app.config["MAX_CONTENT_LENGTH"] = MAX_BODY
+    app.config["SWAGGER_HTML_STRING"] = BROWSABLE
+    app.url_map.converters |= {"any_id": _AnyId, "rated_id": _RatedId, "default": _Id}
+    app.url_map.merge_slashes = False
+    app.register_error_handler(Exception, lambda error: _answer_error(present, error))
     return app
+
+
+def _add_gates(
+    app: OpenAPI, services: Services, access: Access, present: PresentGuard, spending: Spending
+) -> None:
+    """Put before and after every route what is the same for all of them, in this order."""
+    settings, metrics = services.settings, services.searcher.metrics
+    known = origins(settings)
+    app.before_request(begin_request)
+    app.before_request(heed_privacy)
+    app.teardown_request(speak_again)
+    app.before_request(origin_gate(known))
+    app.before_request(gate(access, Limiter(settings, spending)))
+    app.before_request(read_body)
+    app.before_request(lambda: require_whole(present))
+    app.extensions["refusals"] = refusals = Refusals(services.tracer)
+    app.after_request(compress_document)  # the first named is called last
+    app.after_request(refusals.tell)
+    app.after_request(time_request(metrics))
+    app.after_request(lambda response: forbid(response, request.path))
+    app.after_request(audit(settings))
+    app.after_request(release)
+    app.after_request(lambda response: withhold(present, response))
+    app.after_request(lambda response: allow_reading(known, response))
 
 
 def _answer_error(guard: Guard, error: Exception) -> Response:

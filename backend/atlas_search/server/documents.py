@@ -113,67 +113,15 @@ def catalogue_blueprint(serve: Serve) -> APIBlueprint:
 
     @blueprint.get("/corpora", summary="Corpora to choose from", responses={200: CorporaOut})
     def get_corpora() -> dict[str, object]:
-        services = serve().services
-        manifest = services.store.manifest
-        return CorporaOut(
-            collection=manifest.collection,
-            corpora=[
-                CorpusOut(
-                    id=corpus.id,
-                    label=corpus.label,
-                    documents=corpus.documents,
-                    passages=corpus.passages,
-                    language=corpus.language,
-                )
-                for corpus in services.store.corpora
-            ],
-            all=list(services.default_corpora),
-            filter_fields=dict(manifest.fields),
-        ).model_dump(mode="json")
+        return _corpora(serve().services).model_dump(mode="json")
 
     @blueprint.get("/targets", summary="Targets to choose from", responses={200: TargetsOut})
     def get_targets() -> dict[str, object]:
-        services = serve().services
-        return TargetsOut(
-            default=services.settings.test_target,
-            targets=[
-                TargetOut(
-                    name=name,
-                    composite_target=services.composite_target(name),
-                    settings={k.upper(): v for k, v in target.model_dump().items()},
-                    in_force=services.in_force(name),
-                )
-                for name, target in services.targets.items()
-            ],
-        ).model_dump(mode="json")
+        return _targets(serve().services).model_dump(mode="json")
 
     @blueprint.get("/config", summary="What runs", responses={200: ConfigOut})
     def get_config() -> dict[str, object]:
-        services = serve().services
-        manifest, settings = services.store.manifest, services.settings
-        _, target = services.target(None)
-        return ConfigOut(
-            version=__version__,
-            collection=manifest.collection,
-            collection_version=manifest.version,
-            embedding_provider=manifest.embedding.provider,
-            embedding_model=manifest.embedding.name,
-            embedding_digest=manifest.embedding.digest,
-            sparse_model=settings.sparse_model,
-            pooling=manifest.embedding.pooling,
-            sources={kind: _source(origin) for kind, origin in manifest.origins.items()},
-            default_target=settings.test_target,
-            legs=[*LEGS, *(["sparse"] if services.searcher.terms else [])],
-            fused_weights={
-                name: getattr(target, f"weight_{name}")
-                for name in (*FUSED_WEIGHTS, *(["sparse"] if services.searcher.terms else []))
-            },
-            providers=["extractive", *services.answerer.models],
-            tracing=services.tracer.enabled,
-            phoenix_url=(present_caller().sees_traces and settings.phoenix_url) or None,
-            phoenix_project=settings.phoenix_project_name,
-            caller=present_caller().name,
-        ).model_dump(mode="json")
+        return _config(serve().services).model_dump(mode="json")
 
     @blueprint.get("/passages/<any_id:id>", summary="One passage", responses={200: PassageOut})
     def get_passage(path: ById) -> dict[str, object]:
@@ -189,6 +137,67 @@ def catalogue_blueprint(serve: Serve) -> APIBlueprint:
         return document.to_dict(passages)
 
     return blueprint
+
+
+def _corpora(services: Services) -> CorporaOut:
+    manifest = services.store.manifest
+    return CorporaOut(
+        collection=manifest.collection,
+        corpora=[
+            CorpusOut(
+                id=corpus.id,
+                label=corpus.label,
+                documents=corpus.documents,
+                passages=corpus.passages,
+                language=corpus.language,
+            )
+            for corpus in services.store.corpora
+        ],
+        all=list(services.default_corpora),
+        filter_fields=dict(manifest.fields),
+    )
+
+
+def _targets(services: Services) -> TargetsOut:
+    return TargetsOut(
+        default=services.settings.test_target,
+        targets=[
+            TargetOut(
+                name=name,
+                composite_target=services.composite_target(name),
+                settings={k.upper(): v for k, v in target.model_dump().items()},
+                in_force=services.in_force(name),
+            )
+            for name, target in services.targets.items()
+        ],
+    )
+
+
+def _config(services: Services) -> ConfigOut:
+    manifest, settings = services.store.manifest, services.settings
+    _, target = services.target(None)
+    return ConfigOut(
+        version=__version__,
+        collection=manifest.collection,
+        collection_version=manifest.version,
+        embedding_provider=manifest.embedding.provider,
+        embedding_model=manifest.embedding.name,
+        embedding_digest=manifest.embedding.digest,
+        sparse_model=settings.sparse_model,
+        pooling=manifest.embedding.pooling,
+        sources={kind: _source(origin) for kind, origin in manifest.origins.items()},
+        default_target=settings.test_target,
+        legs=[*LEGS, *(["sparse"] if services.searcher.terms else [])],
+        fused_weights={
+            name: getattr(target, f"weight_{name}")
+            for name in (*FUSED_WEIGHTS, *(["sparse"] if services.searcher.terms else []))
+        },
+        providers=["extractive", *services.answerer.models],
+        tracing=services.tracer.enabled,
+        phoenix_url=(present_caller().sees_traces and settings.phoenix_url) or None,
+        phoenix_project=settings.phoenix_project_name,
+        caller=present_caller().name,
+    )
 
 
 def _source(origin: Origin) -> SourceOut:

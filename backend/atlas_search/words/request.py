@@ -1,4 +1,4 @@
-"""What can be asked about the words of a collection, and what is checked of it."""
+"""Requests about the words of a collection, and their plans once they were checked."""
 
 from dataclasses import dataclass
 from typing import Literal

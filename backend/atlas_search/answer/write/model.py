@@ -21,7 +21,7 @@ from atlas_search.core.domain import Passage
 from atlas_search.core.errors import ModelRefused, ModelUnavailable
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.language.text import all_terms, content_terms
-from atlas_search.providers.chat import ChatModel, Message
+from atlas_search.providers.chat import ChatModel, Ended, Message
 
 
 def strike_doubtful(run: AnswerRun, evidence: Evidence, written: Written) -> Written:
@@ -125,28 +125,13 @@ def generate(run: AnswerRun, evidence: Evidence, model: ChatModel) -> Written:
         messages = (*ask_messages, Message("assistant", "yes"), Message("user", form.strip()))
     context = replace(context, messages=messages)
     for attempt in range(1, ATTEMPTS + 1):
-        relay = Relay(run.tell, passages, run.target.citation_limit)
-        reply = StreamedReply(passages)
-
-        def pass_on(piece: str, reply: StreamedReply = reply, relay: Relay = relay) -> None:
-            relay.add(reply.add(piece))
-
-        done = call_model(
-            run,
-            model,
-            messages,
-            filled=filled,
-            attempt=attempt,
-            schema=schema_of(len(passages)),
-            pass_on=pass_on,
-        )
-        relay.add(reply.finish())
-        writer = run.writer(model.name, done.ended.model, attempt)
+        relay, reply, ended = _attempt(run, model, messages, passages, filled, attempt)
+        writer = run.writer(model.name, ended.model, attempt)
         if relay.is_refusal:
             return replace(_quote_or_refuse(run, evidence, writer, needed), context=context)
         relay.finish()
         fault = (
-            _FAULTS.get(done.ended.reason)
+            _FAULTS.get(ended.reason)
             or asserts_of_absent(absent, relay.verification)
             or _only_repeats(run.question, relay)
         )
@@ -167,6 +152,30 @@ def generate(run: AnswerRun, evidence: Evidence, model: ChatModel) -> Written:
     if written.support.verified_by == "citations" and written.text:
         notes.append(CITATIONS_ONLY)
     return replace(strike_doubtful(run, evidence, written), context=context, notes=tuple(notes))
+
+
+def _attempt(
+    run: AnswerRun,
+    model: ChatModel,
+    messages: Sequence[Message],
+    passages: Sequence[Passage],
+    filled: Filled,
+    attempt: int,
+) -> tuple[Relay, StreamedReply, Ended]:
+    """Let the model write once; its sentences are verified and passed on as they come."""
+    relay = Relay(run.tell, passages, run.target.citation_limit)
+    reply = StreamedReply(passages)
+    done = call_model(
+        run,
+        model,
+        messages,
+        filled=filled,
+        attempt=attempt,
+        schema=schema_of(len(passages)),
+        pass_on=lambda piece: relay.add(reply.add(piece)),
+    )
+    relay.add(reply.finish())
+    return relay, reply, done.ended
 
 
 def _only_repeats(question: str, relay: Relay) -> TextFault | None:

@@ -404,19 +404,22 @@ def feedback_blueprint(feedback: Feedback, metrics: Metrics) -> APIBlueprint:
     @blueprint.get("/feedback/export", summary="Labels, and all ratings", responses=_FILE)
     def get_export(query: FeedbackExportQuery) -> Response:
         selection = RatingFilter(collection=query.collection or feedback.collection)
-        exported = export_feedback(feedback.every(selection), query.format)
-        left_out = (f"{reason}={n}" for reason, n in sorted(exported.labels.left_out.items()))
-        return Response(
-            exported.text,
-            content_type=exported.media_type,
-            headers={
-                "Content-Disposition": f'attachment; filename="{exported.name}"',
-                "X-Labels": str(len(exported.labels.labels)),
-                "X-Left-Out": ", ".join(left_out),
-            },
-        )
+        return _file(export_feedback(feedback.every(selection), query.format))
 
     return blueprint
+
+
+def _file(exported: FeedbackExport) -> Response:
+    left_out = (f"{reason}={n}" for reason, n in sorted(exported.labels.left_out.items()))
+    return Response(
+        exported.text,
+        content_type=exported.media_type,
+        headers={
+            "Content-Disposition": f'attachment; filename="{exported.name}"',
+            "X-Labels": str(len(exported.labels.labels)),
+            "X-Left-Out": ", ".join(left_out),
+        },
+    )
 
 
 def _voter(caller: Caller, user_id: str | None) -> str:

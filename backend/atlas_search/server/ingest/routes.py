@@ -270,6 +270,13 @@ def ingest_blueprint(
         job, task = order_files(collections, jobs, open_embedder, body, handed)
         return _accepted(jobs.submit(job, task))
 
+    _add_jobs(blueprint, jobs)
+    return blueprint
+
+
+def _add_jobs(blueprint: APIBlueprint, jobs: Jobs) -> None:
+    """Add the routes of jobs: to list, follow and cancel them."""
+
     @blueprint.get(
         "/jobs", summary="The jobs, newest first", responses={200: JobsOut, 409: Problem}
     )
@@ -307,8 +314,6 @@ def ingest_blueprint(
     def delete_job(path: JobPath) -> dict[str, object]:
         cancelled, job = jobs.cancel(path.job_id)
         return CancelledOut(cancelled=cancelled, job=job).model_dump(mode="json")
-
-    return blueprint
 
 
 def add_removal(
