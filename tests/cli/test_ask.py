@@ -6,7 +6,8 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
-from atlas_search.cli.ask import filters_of, print_closest, print_passages, print_whole
+from atlas_search.cli.ask import print_closest, print_passages, print_whole
+from atlas_search.cli.options import filters_of
 from atlas_search.core.errors import RequestError
 
 WORDING = {

@@ -9,9 +9,10 @@ import pytest
 
 from atlas_search.answer.answer import Event, References, Token
 from atlas_search.answer.cache import AnswerCache
-from atlas_search.asking import ask_request
+from atlas_search.answer.request import AskRequest, Turn
+from atlas_search.asking import plan_answer
 from atlas_search.atlas import Atlas
-from atlas_search.core.domain import LEGS, ChatTurn
+from atlas_search.core.domain import LEGS
 from atlas_search.core.errors import (
     AtlasError,
     Cancelled,
@@ -319,7 +320,7 @@ def test_a_shutdown_meanwhile(services: Services) -> None:
                 tracer.close()
 
         traced = traced_by(services, tracer)
-        answer = Atlas(traced).answer(ask_request(traced, QUESTION), emit)
+        answer = Atlas(traced).answer(plan_answer(traced, AskRequest(question=QUESTION)), emit)
         assert answer.outcome.decision == "ANSWER"
         assert tracer.open_spans == 0
         assert len(collector.spans) == tracer.exported == sum((FOUND - Counter(["ask"])).values())
@@ -338,11 +339,13 @@ def test_of_long_texts_and_many_passages_nothing_is_cut(written: Written) -> Non
 def test_every_span_says_whose_it_is(written: Written) -> None:
     services, server, recorded = written
     server.says(cited)
-    history = [ChatTurn("user", QUESTION), ChatTurn("assistant", "It cannot sue.")]
-    request = ask_request(
-        services, "And in Britain?", history=history, session_id="s-7", qa_id="q-7"
+    request = AskRequest(
+        question="And in Britain?",
+        history=[Turn(role="user", content=QUESTION), Turn(role="assistant", content="No.")],
+        session_id="s-7",
+        qa_id="q-7",
     )
-    Atlas(services).answer(replace(request, user_id="reading room"))
+    Atlas(services).answer(plan_answer(services, request, user_id="reading room"))
     # spans of legs open in threads of a pool
     assert {"dense legal_uk", "lexical legal_us", "generate"} <= {s.name for s in recorded.spans}
     ids = {"session.id": "s-7", "qa_id": "q-7", "user.id": "reading room"}
@@ -364,7 +367,7 @@ def test_ids_end_with_their_block_and_nobody_is_not_named(traced: Traced) -> Non
 def test_ids_that_are_for_the_trace_alone_do_not_decide_an_answer(written: Written) -> None:
     services, server, _ = written
     server.says(cited)
-    first = ask_request(services, QUESTION)
+    first = plan_answer(services, AskRequest(question=QUESTION))
     again = replace(first, streamed=True, user_id="reading room", qa_id="another")
     atlas = Atlas(services)
     atlas.answer(first)
