@@ -56,7 +56,7 @@ check: install-test ## Lint, format, types, import directions, the size of each 
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m tests.benchmarks.house --check
+	$(BIN)/python -m benchmarks.house --check
 
 install: $(VENV)/.installed ## Create the virtual environment with pinned dependencies
 
@@ -117,7 +117,7 @@ demo-pdf: install-test ## Write two small PDFs and build them: a tour of the pip
 	@echo "Serve it: CHROMA_COLLECTION_NAME=pdf_demo make serve"
 
 bench: install-test peers-venv ## Measure everything, other libraries too, and write docs/performance.md
-	$(BIN)/python -m tests.benchmarks.performance --peers \
+	$(BIN)/python -m benchmarks.performance --peers \
 	    $(if $(SIZES),--sizes $(SIZES)) $(if $(PEER_SIZES),--peer-sizes $(PEER_SIZES))
 
 peers-venv: $(PEERS_VENV)/.installed ## Install the libraries that are measured beside Atlas
@@ -133,31 +133,31 @@ $(PEERS_VENV)/.installed: constraints-peers.txt
 	@echo "The other libraries are installed."
 
 bench-house: install-test store ## Measure rooms, and the files that a question enters
-	$(BIN)/python -m tests.benchmarks.house
+	$(BIN)/python -m benchmarks.house
 
 bench-build: install-test ## Measure what building a store costs; DATA=folder of JSONL for the rate
-	$(BIN)/python -m tests.benchmarks.build_store $(if $(DATA),--source $(DATA))
+	$(BIN)/python -m benchmarks.build_store $(if $(DATA),--source $(DATA))
 
 bench-quality: install-test ## Measure how well search ranks; DATA=folder of public test sets
-	$(BIN)/python -m tests.benchmarks.quality --data $(DATA)
+	$(BIN)/python -m benchmarks.quality --data $(DATA)
 
 bench-search: install-test ## Measure what a search costs; STORE=folder of a built collection
-	$(BIN)/python -m tests.benchmarks.search_speed $(STORE)
+	$(BIN)/python -m benchmarks.search_speed $(STORE)
 
 bench-load: install-test store ## Measure what streams cost those who search beside them
-	$(BIN)/python -m tests.benchmarks.load
+	$(BIN)/python -m benchmarks.load
 
 bench-answers: install-test store ## Measure what answers cost beside the model, and put them under load
-	$(BIN)/python -m tests.benchmarks.answer_load
+	$(BIN)/python -m benchmarks.answer_load
 
 bench-truth: install-test ## Measure whether answers are right; DATA=folder of public test sets
-	$(BIN)/python -m tests.benchmarks.truth --data $(DATA)
+	$(BIN)/python -m benchmarks.truth --data $(DATA)
 
 bench-model: install-test store ## Measure how well a model answers; MODEL_URL=its server, up to /v1
-	$(BIN)/python -m tests.benchmarks.model --url $(MODEL_URL) $(if $(MODEL),--model $(MODEL))
+	$(BIN)/python -m benchmarks.model --url $(MODEL_URL) $(if $(MODEL),--model $(MODEL))
 
 bench-calibration: install-test ## Measure when to abstain; DATA=folder of public test sets
-	$(BIN)/python -m tests.benchmarks.calibration --data $(DATA)
+	$(BIN)/python -m benchmarks.calibration --data $(DATA)
 
 browser: install-test ## Find or install a Chromium for the browser tests
 	@$(BIN)/python -m tests.browser || $(BIN)/python -m playwright install chromium \

@@ -22,11 +22,11 @@ from atlas_search.services import Services, open_services
 from tests.answering import answered_by, asked
 from tests.browser import chromium
 from tests.conftest import build_demo, free_port
+from tests.evaluation.made_traces import shallow
 from tests.places import ROOT
 from tests.recorded_spans import traced_by
 from tests.servers import ATLAS, PHOENIX, START_SECONDS, answers, running, wait_for
 from tests.telemetry.conftest import cited
-from tests.traces.made import shallow
 
 PICTURES = ROOT / "docs" / "images"
 PROJECT = "atlas"

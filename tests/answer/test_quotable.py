@@ -13,8 +13,8 @@ from atlas_search.answer.quotes.quotable import Quote, quotes_of
 from atlas_search.core.domain import CheckedPassage, Passage, RankedPassage
 from atlas_search.language.lines import unwrap
 from atlas_search.language.text import all_terms
+from tests.answer.passages import passage
 from tests.hash_embedder import HashEmbedder
-from tests.truth.passages import passage
 
 HATS = "The tariff protects nobody but the makers of hats."
 

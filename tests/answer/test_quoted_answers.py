@@ -13,11 +13,11 @@ from atlas_search.answer.answer import Answer
 from atlas_search.answer.quotes.scores import LIKELY, POSSIBLE, Signs, likelihood, missing_words
 from atlas_search.providers.embedding import Embedder
 from atlas_search.services import Services
+from tests.answer.collection import closest, collection, is_verbatim, warnings
+from tests.answer.collection import said as sentences
+from tests.answer.passages import passage
 from tests.answering import answered_by, asked
 from tests.chat_server import ChatServer, Says
-from tests.truth.collection import closest, collection, is_verbatim, warnings
-from tests.truth.collection import said as sentences
-from tests.truth.passages import passage
 
 HEAD = "---\ntitle: The pier of Norport\n---\n"
 MATCH = (

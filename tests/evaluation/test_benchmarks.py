@@ -22,31 +22,31 @@ from atlas_search.providers.embedding_local import LocalEmbedder
 from atlas_search.search.find import find_candidates
 from atlas_search.search.flow import search
 from atlas_search.search.run import SearchRun
-from tests.benchmarks.performance.growth import growth
-from tests.benchmarks.performance.page import KEPT as FIGURES
-from tests.benchmarks.performance.page import PAGE, page
-from tests.benchmarks.performance.records import Beside, Record, Results, records_of
-from tests.benchmarks.performance.site import Site
-from tests.benchmarks.performance.small import KEPT, RATIOS, SIZE, WORSE, prepare
-from tests.benchmarks.performance.versus import Failed, worker
-from tests.benchmarks.quality.asking import SHOWN, Rankings, ask
-from tests.benchmarks.quality.collection import Collection, build_collection, open_collection
-from tests.benchmarks.quality.figures import MEAN, figures
-from tests.benchmarks.quality.measures import measured
-from tests.benchmarks.quality.records import GroupReader
-from tests.benchmarks.quality.runs import RUNS
-from tests.benchmarks.quality.scopes import Leak, check_inside, found, scopes
-from tests.benchmarks.quality.sets import TestSet, read_sets, sampled, split_of
-from tests.benchmarks.quality.statistics import p_value
-from tests.benchmarks.quality.tables import as_json, tables
-from tests.benchmarks.truth import __main__ as truth
-from tests.benchmarks.truth import fit
-from tests.benchmarks.truth.asking import TODAY, Reply
-from tests.benchmarks.truth.asking import ask as ask_for_truth
-from tests.benchmarks.truth.draws import area, curve, draw, share, threshold
-from tests.benchmarks.truth.figures import Judged
-from tests.benchmarks.truth.judging import is_right
-from tests.benchmarks.truth.questions import Question, questions
+from benchmarks.performance.growth import growth
+from benchmarks.performance.page import KEPT as FIGURES
+from benchmarks.performance.page import PAGE, page
+from benchmarks.performance.records import Beside, Record, Results, records_of
+from benchmarks.performance.site import Site
+from benchmarks.performance.small import KEPT, RATIOS, SIZE, WORSE, prepare
+from benchmarks.performance.versus import Failed, worker
+from benchmarks.quality.asking import SHOWN, Rankings, ask
+from benchmarks.quality.collection import Collection, build_collection, open_collection
+from benchmarks.quality.figures import MEAN, figures
+from benchmarks.quality.measures import measured
+from benchmarks.quality.records import GroupReader
+from benchmarks.quality.runs import RUNS
+from benchmarks.quality.scopes import Leak, check_inside, found, scopes
+from benchmarks.quality.sets import TestSet, read_sets, sampled, split_of
+from benchmarks.quality.statistics import p_value
+from benchmarks.quality.tables import as_json, tables
+from benchmarks.truth import __main__ as truth
+from benchmarks.truth import fit
+from benchmarks.truth.asking import TODAY, Reply
+from benchmarks.truth.asking import ask as ask_for_truth
+from benchmarks.truth.draws import area, curve, draw, share, threshold
+from benchmarks.truth.figures import Judged
+from benchmarks.truth.judging import is_right
+from benchmarks.truth.questions import Question, questions
 from tests.hash_embedder import HashEmbedder
 from tests.places import ROOT
 from tests.tiny import silent

@@ -17,10 +17,10 @@ from atlas_search.evaluation.labels import Decision, GoldSpan, Label
 from atlas_search.evaluation.people import LabelFile
 from atlas_search.server.access.caller import RULES
 from atlas_search.server.labelling import LABEL_ROUTES, RATING_ROUTES
-from tests.access.two_corpora import QUESTION, two_corpora
 from tests.hash_embedder import HashEmbedder
 from tests.page.labelling import KEY, label_server
 from tests.recorded_spans import recording, traced_by
+from tests.server.two_corpora import QUESTION, two_corpora
 
 ASKED = {"id": "l1", "question": QUESTION}
 

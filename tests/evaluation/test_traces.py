@@ -34,9 +34,9 @@ from atlas_search.evaluation.traces import (
 from atlas_search.search.trace import depth_imbalance
 from atlas_search.services import Services
 from tests.conftest import free_port
+from tests.evaluation.made_traces import START, as_phoenix, phoenix_span, shallow, trace_of
 from tests.recorded_spans import Recorded, recording, said, traced_by
 from tests.servers import served
-from tests.traces.made import START, as_phoenix, phoenix_span, shallow, trace_of
 
 COMMANDS = [["traces"], ["traces", "check"], ["traces", "compare", "a", "b"]]
 QUESTION = "Can a local authority sue a newspaper for libel?"

@@ -19,10 +19,10 @@ from tests.faces.plain import VOLATILE, cut_all
 from tests.faces.routes import MARKER
 from tests.faces.world import Face, World
 from tests.hash_embedder import HashEmbedder
-from tests.ingest.embedders import hashing
-from tests.ingest.handing import ADMINISTRATOR, BEES, done, send, settings_for
 from tests.recorded_spans import Recorded, recording, said, traced_by
-from tests.test_trace_builds import BROKEN, built
+from tests.server.ingest.embedders import hashing
+from tests.server.ingest.handing import ADMINISTRATOR, BEES, done, send, settings_for
+from tests.telemetry.test_builds import BROKEN, built
 from tests.tiny import FARM, build_tiny, write_sources
 
 LONGEST = 400  # characters of an attribute that is kept whole

@@ -15,7 +15,6 @@ from atlas_search.atlas import Atlas
 from atlas_search.building.flow import BuildReport
 from atlas_search.providers.embedding_local import LocalEmbedder
 from atlas_search.server.app import create_app
-from tests.access.two_corpora import two_corpora
 from tests.browser import chromium
 from tests.chat_server import KEY
 from tests.cohere_server import cohere_server
@@ -26,6 +25,7 @@ from tests.openai_server import OpenAIServer, openai_server
 from tests.page.documents import library
 from tests.page.watching import EXPECT_MILLISECONDS, watched
 from tests.places import ROOT
+from tests.server.two_corpora import two_corpora
 from tests.servers import served
 from tests.zotero_server import ZoteroServer, zotero_server
 

@@ -10,7 +10,6 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from atlas_search.atlas import Atlas
 from atlas_search.evaluation.people import Scale
-from tests.access.two_corpora import QUESTION as BRIDGE
 from tests.page.asking import (
     COMPARED,
     FOLLOW_UP,
@@ -33,6 +32,7 @@ from tests.page.labelling import search as search_labels
 from tests.page.rating import expect_saved, rating
 from tests.page.watching import expect_faults, watched
 from tests.page.words import TABS, count, search, show_tab
+from tests.server.two_corpora import QUESTION as BRIDGE
 
 pytestmark = [pytest.mark.browser, pytest.mark.thorough]
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]

@@ -11,11 +11,11 @@ from playwright.sync_api import Browser, Page, Request, expect
 from atlas_search.atlas import Atlas
 from atlas_search.server.access.keys import add_key, revoke_key
 from atlas_search.server.app import create_app
-from tests.access.two_corpora import OPEN, PLANTED, QUESTION
 from tests.page.asking import ask, begin, latest, request_body
 from tests.page.conftest import open_page
 from tests.page.rating import VOTER, ask_for_id, expect_saved, rating
 from tests.page.watching import expect_faults, watched
+from tests.server.two_corpora import OPEN, PLANTED, QUESTION
 from tests.servers import served
 
 pytestmark = pytest.mark.browser

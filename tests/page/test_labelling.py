@@ -11,9 +11,9 @@ from atlas_search.atlas import Atlas
 from atlas_search.cli.evaluate_judge import redirection
 from atlas_search.evaluation.label_files import load_labels
 from atlas_search.evaluation.people import LabelFile
-from tests.access.two_corpora import QUESTION
 from tests.page.labelling import KEY, label_server, load_labels_page, open_labels, search
 from tests.page.watching import expect_faults
+from tests.server.two_corpora import QUESTION
 
 pytestmark = [pytest.mark.browser, pytest.mark.thorough]
 ANSWERS = "3 answers"

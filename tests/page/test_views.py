@@ -11,7 +11,6 @@ from playwright.sync_api import BrowserContext, Page, Route, expect
 from atlas_search.atlas import Atlas
 from atlas_search.evaluation.label_files import load_labels
 from atlas_search.evaluation.people import Ratings, Scale
-from tests.access.two_corpora import QUESTION as BRIDGE
 from tests.chat_server import Gate, Says, sentence
 from tests.openai_server import OpenAIServer
 from tests.page.asking import (
@@ -42,6 +41,7 @@ from tests.page.labelling import label_server, open_labels, rated, rating_server
 from tests.page.labelling import select_words as select_in_passage
 from tests.page.rating import ask_for_id, expect_saved, saved_rating
 from tests.page.words import count, counted, lines, open_words, plain_scan
+from tests.server.two_corpora import QUESTION as BRIDGE
 
 pytestmark = pytest.mark.browser
 WORDS = "The parish keeps the granite bridge"

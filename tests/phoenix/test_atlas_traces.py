@@ -27,11 +27,11 @@ from atlas_search.stores import embedded
 from atlas_search.stores.embedded import EmbeddedStore
 from tests.answering import answered_by, asked
 from tests.chat_server import Reply, Says
+from tests.evaluation.made_traces import shallow
 from tests.judging import truth as cited
 from tests.recorded_spans import traced_by
 from tests.servers import wait_for
 from tests.test_docs import SPAN, table
-from tests.traces.made import shallow
 
 pytestmark = [pytest.mark.phoenix, pytest.mark.thorough]
 PROJECT = "reading room"

@@ -23,8 +23,9 @@ from atlas_search.server.collections import ServedCollections
 from atlas_search.server.ingest.documents import ResultOut
 from atlas_search.server.ingest.jobs import JobTrace
 from tests.hash_embedder import HashEmbedder
-from tests.ingest.embedders import hashing, slowly_hashing, waiting
-from tests.ingest.handing import (
+from tests.recorded_spans import Recorded, recording, said
+from tests.server.ingest.embedders import hashing, slowly_hashing, waiting
+from tests.server.ingest.handing import (
     ADMINISTRATOR,
     COLLECTION,
     PATIENCE,
@@ -34,7 +35,6 @@ from tests.ingest.handing import (
     send,
     settings_for,
 )
-from tests.recorded_spans import Recorded, recording, said
 from tests.servers import wait_for
 from tests.tiny import FARM, build_tiny, write_sources
 

@@ -25,8 +25,8 @@ from atlas_search.server.metrics import MOST, SECONDS, Refusals
 from atlas_search.server.problems import problem_of
 from tests.conftest import TODAY
 from tests.hash_embedder import HashEmbedder
-from tests.ingest.handing import ADMINISTRATOR, COLLECTION, settings_for
 from tests.recorded_spans import Recorded, recording, said
+from tests.server.ingest.handing import ADMINISTRATOR, COLLECTION, settings_for
 from tests.tiny import FARM, build_tiny, write_sources
 
 WOOL = {"question": "Do sheep give wool?"}

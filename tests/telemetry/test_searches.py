@@ -14,7 +14,7 @@ from atlas_search.search.trace import imbalance
 from atlas_search.services import Services
 from tests.answering import answered_by, asked
 from tests.recorded_spans import Recorded, documents, said
-from tests.spans.by_index import by_index
+from tests.telemetry.by_index import by_index
 from tests.telemetry.conftest import Traced, cited
 
 QUESTION = "Can a local authority sue a newspaper for libel?"

@@ -21,7 +21,7 @@ from tests.answering import answered_by, asked
 from tests.evaluation.judging import ANSWERED, GOOD, LABEL, TOOLS, Script, judge_of
 from tests.openai_server import openai_server
 from tests.recorded_spans import recording, said, traced_by
-from tests.spans.by_index import by_index
+from tests.telemetry.by_index import by_index
 from tests.telemetry.conftest import cited
 from tests.telemetry.test_searches import TWO_PARTS, Backwards, with_stage
 from tests.test_docs import SPAN, table, text_of

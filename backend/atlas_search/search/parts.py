@@ -1,7 +1,7 @@
 """Questions that ask for two or more things, taken apart so that each can be searched alone.
 
 A few rules on English words. A question left whole by mistake is still searched whole, so whatever
-is in doubt stays whole. `tests.benchmarks.rules` finds no set on which 525 lines of such rules
+is in doubt stays whole. `benchmarks.rules` finds no set on which 525 lines of such rules
 changed an answer; these are for comparisons and for several questions in one.
 """
 

@@ -31,11 +31,11 @@ from atlas_search.providers.reading import (
 )
 from atlas_search.services import open_services
 from atlas_search.testing import ReaderModelContract
+from tests.answer.collection import closest, collection, is_verbatim, said, warnings
 from tests.contradictions import passage
 from tests.hash_embedder import HashEmbedder
 from tests.providers.reading.test_reading import ticks
 from tests.tiny import FARM, build_tiny, write_sources
-from tests.truth.collection import closest, collection, is_verbatim, said, warnings
 
 QUESTION = "What did wool cost?"
 HELD = "The court held that wool cost twelve pence."

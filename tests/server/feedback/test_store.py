@@ -23,7 +23,7 @@ from atlas_search.server.feedback.store import (
 )
 from tests.server.feedback.conftest import ASKED, server_of
 from tests.server.two_corpora import QUESTION
-from tests.test_full_disk import small_disk
+from tests.stores.disks import small_disk
 
 UP = Vote(thumb="up")
 

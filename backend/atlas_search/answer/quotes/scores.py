@@ -92,7 +92,7 @@ WEIGHTS = Signs(score=4.2, similarity=1.5, terms=2.4, lacks=-1.0, turned=-3.3)
 INTERCEPT = -6.5
 """Rounded from a logistic regression on the development halves of four public sets, alone and among
 others, on the bundled development labels and on questions that no source answers.
-`tests.benchmarks.truth.fit` prints what it would give today."""
+`benchmarks.truth.fit` prints what it would give today."""
 
 
 @dataclass(frozen=True)
@@ -329,7 +329,7 @@ class SentenceVectors:
 
 EMBEDDED = 3
 """Quotes of a question that are embedded in any case; with all eight no mean of the sets of
-`tests.benchmarks.truth` was better by more than 0.01."""
+`benchmarks.truth` was better by more than 0.01."""
 
 PASSAGE = 0.5  # weight of what is known of the passage
 KIND = 0.1  # weight of a quote's holding what kind of thing is asked for
@@ -407,7 +407,7 @@ def score_quotes(asked: Sequence[QuotedQuestion], vectors: SentenceVectors) -> l
     """Return the quotes for each question with their worth.
 
     It is the mean of similarity and coverage, with what speaks for the passage and for the kind.
-    Chosen on the development halves of two public sets (`tests.benchmarks.truth`): the best quote
+    Chosen on the development halves of two public sets (`benchmarks.truth`): the best quote
     holds the answer in 0.81 and 0.46, one of three in 0.92 and 0.64. What is worth most for a
     question has a vector. At most two calls of the embedder, whose errors are raised.
     """

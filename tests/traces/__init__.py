@@ -1,1 +1,0 @@
-"""`atlas traces`: reading, checking and comparing what Phoenix holds."""

@@ -1,5 +1,0 @@
-"""Damage of `tests.building.damage`, by its earlier address."""
-
-from tests.building.damage import flip, lose
-
-__all__ = ["flip", "lose"]
