@@ -37,6 +37,8 @@ from tests.hash_embedder import HashEmbedder
 from tests.providers.reading.test_reading import ticks
 from tests.tiny import FARM, build_tiny, write_sources
 
+pytestmark = pytest.mark.thorough
+
 QUESTION = "What did wool cost?"
 HELD = "The court held that wool cost twelve pence."
 FILES = {
@@ -149,10 +151,7 @@ def test_where_the_model_finds_no_words_the_closest_are_shown(atlas: Atlas) -> N
     assert all(is_verbatim(atlas, citation) for citation in answer.closest)
 
 
-@pytest.mark.parametrize(
-    "likelihood",
-    ["0", *(pytest.param(each, marks=pytest.mark.thorough) for each in ("0.3", "0.99"))],
-)
+@pytest.mark.parametrize("likelihood", ["0", "0.3", "0.99"])
 def test_no_words_are_no_answer_however_little_is_needed(
     tmp_path: Path, embedder: LocalEmbedder, tiny: Path, likelihood: str
 ) -> None:
@@ -164,7 +163,6 @@ def test_no_words_are_no_answer_however_little_is_needed(
     assert closest(answer) == [files["law/rule.txt"]]
 
 
-@pytest.mark.thorough
 def test_where_it_could_not_read_the_rules_decide_with_a_warning(
     tmp_path: Path, embedder: LocalEmbedder, tiny: Path
 ) -> None:

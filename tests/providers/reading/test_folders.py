@@ -14,6 +14,8 @@ from atlas_search.providers.reading import QuestionAnsweringModel, windows
 from tests.providers.reading.tiny_reader import VOCABULARY, saved_tokenizer
 from tests.tiny import write_sources
 
+pytestmark = pytest.mark.thorough
+
 QUESTION = "what did wool cost"
 TEXT = "The wool cost  twelve pence, and a £ of salt\nnine crowns on this day. " * 3
 
@@ -43,7 +45,6 @@ def byte_tokenizer(folder: Path, longest: int) -> Any:
     return tokenizer
 
 
-@pytest.mark.thorough
 def test_a_roberta_reads_too(tmp_path: Path) -> None:
     import torch
     from transformers import RobertaConfig, RobertaForQuestionAnswering
@@ -79,7 +80,6 @@ def xlnet() -> Any:
     return XLNetForQuestionAnsweringSimple(XLNetConfig(vocab_size=len(VOCABULARY), **sizes))
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("made", [distilbert, xlnet])
 def test_families_with_other_settings_read_too(made: Callable[[], Any], tmp_path: Path) -> None:
     saved_tokenizer(tmp_path)
@@ -181,7 +181,6 @@ def test_a_tokenizer_that_does_not_fit_is_reported_when_the_model_is_loaded(copi
         QuestionAnsweringModel(str(copied), device="cpu").load()
 
 
-@pytest.mark.thorough
 def test_weights_that_give_no_number_are_reported_when_the_model_is_loaded(copied: Path) -> None:
     from transformers import BertForQuestionAnswering
 
