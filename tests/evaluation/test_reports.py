@@ -408,8 +408,8 @@ def all_failed(folder: Path, count: int = 9) -> RunFolder:
         (unasked, "No question has a figure"),
         (all_failed, "9 of 9 questions failed"),
         (lambda folder: all_failed(folder, 1), "1 of 1 questions failed"),
-        (lambda folder: made(folder, labels=LIGHTS[:1]), "1 questions"),
-        (lambda folder: made(folder, options={}, corpora=()), "9 questions"),
+        (lambda folder: made(folder, labels=LIGHTS[:1]), "## Summary"),
+        (lambda folder: made(folder, options={}, corpora=()), "## Summary"),
     ],
 )
 def test_a_run_in_any_state_has_all_its_reports(
