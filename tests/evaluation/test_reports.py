@@ -56,8 +56,8 @@ def rows(folder: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
-@pytest.fixture
-def run(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """q1 is declined and not found, q2 cites the pier, q3 failed; all else is right."""
     replies = {
         "q1": wrong(LIGHTS[1]),
@@ -65,7 +65,7 @@ def run(tmp_path: Path) -> Path:
                     label_id="q2"),
         "q3": failed(LIGHTS[3]),
     }  # fmt: skip
-    folder = made(tmp_path / "run", replies).path
+    folder = made(tmp_path_factory.mktemp("reported") / "run", replies).path
     written = write_reports(folder)
     assert set(written.files) == set(REPORTS)
     assert written.faults == ()
