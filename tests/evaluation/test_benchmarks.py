@@ -5,7 +5,6 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from io import StringIO
 from math import log2
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 import typer
-from rich.console import Console
 
 from atlas_search.answer.quotes.scores import LIKELY, Signs
 from atlas_search.core.errors import SourceError
@@ -25,26 +23,22 @@ from atlas_search.search.run import SearchRun
 from benchmarks.performance.growth import growth
 from benchmarks.performance.page import KEPT as FIGURES
 from benchmarks.performance.page import PAGE, page
-from benchmarks.performance.records import Beside, Record, Results, records_of
+from benchmarks.performance.records import Record
 from benchmarks.performance.site import Site
 from benchmarks.performance.small import KEPT, RATIOS, SIZE, WORSE, prepare
 from benchmarks.performance.versus import Failed, worker
 from benchmarks.quality.asking import SHOWN, Rankings, ask
 from benchmarks.quality.collection import Collection, build_collection, open_collection
-from benchmarks.quality.figures import MEAN, figures
 from benchmarks.quality.measures import measured
 from benchmarks.quality.records import GroupReader
 from benchmarks.quality.runs import RUNS
 from benchmarks.quality.scopes import Leak, check_inside, found, scopes
-from benchmarks.quality.sets import TestSet, read_sets, sampled, split_of
+from benchmarks.quality.sets import TestSet, read_sets
 from benchmarks.quality.statistics import p_value
-from benchmarks.quality.tables import as_json, tables
 from benchmarks.truth import __main__ as truth
-from benchmarks.truth import fit
 from benchmarks.truth.asking import TODAY, Reply
 from benchmarks.truth.asking import ask as ask_for_truth
 from benchmarks.truth.draws import area, curve, draw, share, threshold
-from benchmarks.truth.figures import Judged
 from benchmarks.truth.judging import is_right
 from benchmarks.truth.questions import Question, questions
 from tests.hash_embedder import HashEmbedder
@@ -178,37 +172,6 @@ def test_metrics_are_those_of_the_order_given() -> None:
     assert p_value([np.array([0.1, 0.2, 0.3, 0.4, 0.5])]) == 2 / 2**5
 
 
-def test_samples_and_splits_depend_on_ids_only(sets: list[TestSet]) -> None:
-    queries = [replace(sets[0].queries[0], id=str(number)) for number in range(100)]
-    assert sampled(queries[::-1], 10, "all") == sampled(queries, 10, "all")
-    assert len(sampled(queries, 0, "all")) == 100
-    dev, test = sampled(queries, 0, "dev"), sampled(queries, 0, "test")
-    assert sorted([*dev, *test], key=queries.index) == queries
-    assert {split_of(query) for query in dev} == {"dev"}
-    assert 30 <= len(dev) <= 70
-
-
-def test_figures_have_a_row_for_every_section_set_and_run(
-    collection: Collection, sets: list[TestSet]
-) -> None:
-    rows, costs = figures([each for s in sets for each in ask(collection, s, s.queries)])
-    assert list(dict.fromkeys((row.section, row.set_name, row.queries) for row in rows)) == [
-        ("alone", "articles", 2),
-        ("alone", "talks", 2),
-        ("alone", MEAN, 4),
-        ("pooled", "articles", 2),
-        ("pooled", "talks", 2),
-        ("pooled", MEAN, 4),
-        ("filtered", "talks", 2),
-    ]
-    assert len(rows) == 7 * len(RUNS)
-    assert [cost.set_name for cost in costs] == ["articles", "talks", MEAN]
-    assert json.loads(json.dumps(as_json(rows, costs)))["confidence"] == 0.95
-    printed = StringIO()
-    Console(file=printed, width=150).print(*tables(rows, costs))
-    assert printed.getvalue().count("│ default ") == 7
-
-
 # answers
 
 
@@ -334,17 +297,6 @@ def test_precision_coverage_and_shares_by_hand() -> None:
     assert share(two, right, np.zeros(3, dtype=bool)) is None
 
 
-def test_the_fit_finds_the_sign_that_tells_right_from_wrong() -> None:
-    of_scores = [
-        reply("Four words of text.", score=score, gold="a", sources="a" if score > 0.5 else "b")
-        for score in np.linspace(0, 1, 20).tolist()
-    ]
-    nothing = [reply(score=1.0)]  # never given, so it teaches nothing
-    weights, intercept = fit.fit([Judged([*of_scores, *nothing], "cites")])
-    assert -intercept / weights.score == pytest.approx(0.5, abs=0.05)
-    assert (weights.score > 1, intercept < 0, weights.turned) == (True, True, 0)
-
-
 # costs
 
 
@@ -384,15 +336,6 @@ def test_a_reach_is_reached_from_its_side_and_growth_is_the_largest_against_the_
     searches = [Record("search, vector given", "ms", ms, size) for size, ms in ((10, 2), (40, 6))]
     (largest,) = growth([*searches, Record("open a collection", "s", 1.0, 10)])
     assert (largest.value, largest.reached) == (3.0, False)
-
-
-def test_results_are_kept_and_failures_measured_again(tmp_path: Path) -> None:
-    results = Results(tmp_path)
-    record, failed = Record("a", "ms", 1.5, 10), Beside("txtai", 10, {}, error="it failed")
-    results.write("10-a", [record])
-    results.write("10-system-txtai", [failed])
-    assert [results.has(key) for key in ("10-a", "10-system-txtai", "10-b")] == [True, False, False]
-    assert records_of(Results(tmp_path).gathered([])) == ([record], [failed])
 
 
 def test_other_libraries_are_pinned_and_one_that_cannot_be_run_says_why(tmp_path: Path) -> None:

@@ -20,7 +20,6 @@ import pytest
 
 from atlas_search.atlas import Atlas
 from atlas_search.core.settings import Settings, load_settings
-from atlas_search.core.targets import Target
 from atlas_search.evaluation.asking import ProcessAsker
 from atlas_search.evaluation.gate import Gate, gate, read_baseline, read_rules, write_baseline
 from atlas_search.evaluation.label_files import load_labels, read_labels
@@ -32,10 +31,7 @@ from atlas_search.evaluation.statistics import SEED
 from atlas_search.providers.embedding import DEFAULT_MODEL
 from atlas_search.providers.embedding_local import LocalEmbedder
 from atlas_search.providers.open import open_embedder
-from atlas_search.search.candidates import Candidates
-from atlas_search.search.ranking import SCORERS, SIGNALS, Scorer, absolute
 from atlas_search.services import Services, open_services
-from atlas_search.stores.terms import FloatArray
 from tests.conftest import SAMPLES, TODAY, build_demo, sample_documents
 
 HERE = Path(__file__).parent / "bundled"
@@ -145,24 +141,6 @@ def some(services: Services, **options: Any) -> EvalRun:
     return bundled_run(services, labels, search_only=True, **options)
 
 
-def by_product(candidates: Candidates, target: Target) -> FloatArray:
-    """The score of `fused` as one product: each weight is divided before, not the sum after."""
-    weights = np.array([getattr(target, f"weight_{name}") for name in SIGNALS])
-    signals = np.stack([candidates.table.signals[name] for name in SIGNALS], axis=1)
-    return np.asarray(signals @ (weights / weights.sum()))
-
-
-def backwards(candidates: Candidates, target: Target) -> FloatArray:
-    """Score candidates and signals from the last to the first: sums are rounded otherwise.
-
-    No more may be turned round: `select` looks candidates up by their rows, which ascend.
-    """
-    weights = {name: getattr(target, f"weight_{name}") for name in reversed(SIGNALS)}
-    signals = candidates.table.signals
-    scores = sum(weight * signals[name][::-1] for name, weight in weights.items())
-    return np.asarray(scores / sum(weights.values()))[::-1]
-
-
 def test_answers_are_as_good_as_before(answers: EvalRun) -> None:
     assert failed(held(answers, ANSWERS)) == []
 
@@ -205,40 +183,6 @@ def test_an_index_in_place_of_a_comparison_of_all_vectors_does_not(
     assert not any(opened.store.compares_all(corpus.id) for corpus in opened.store.corpora)
     passes(some(opened), SEARCH)
     opened.close()
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("scorer", [by_product, backwards])
-def test_a_score_that_is_computed_in_another_way_does_not(
-    services: Services, monkeypatch: pytest.MonkeyPatch, scorer: Scorer
-) -> None:
-    arguments: list[float] = []
-
-    def scored(candidates: Candidates, target: Target) -> FloatArray:
-        result = scorer(candidates, target)
-        arguments.append(float(np.abs(result - absolute(candidates, target)).max(initial=0)))
-        return result
-
-    monkeypatch.setitem(SCORERS, "fused", scored)  # type: ignore[misc]
-    passes(some(services), SEARCH)
-    assert 0 < max(arguments) < 1e-12  # it is the same but for rounding, and not to the last bit
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("change", [-TINY, TINY])
-def test_a_weight_that_is_rounded_does_not(services: Services, change: float) -> None:
-    passes(
-        some(with_weights(services, weight_bm25=0.3 + change, weight_phrase=0.15 - change)), SEARCH
-    )
-
-
-@pytest.mark.thorough
-def test_a_collection_that_is_opened_again_does_not(
-    settings: Settings, embedder: LocalEmbedder
-) -> None:
-    again = open_services(settings, embedder)
-    passes(some(again), SEARCH)
-    again.close()
 
 
 @pytest.mark.thorough

@@ -300,8 +300,8 @@ def test_what_the_figures_depend_on_is_compared() -> None:
         ChangedValue("weight_bm25", 0.6, 0),
     )
     assert {change.name: (change.a, change.b) for change in result.basis} == {
-        "contents of the labels": ("ab" * 32, "cd" * 32),
-        "split": ("test", ""),
+        "contents of the labels": ("ab" * 6, "cd" * 6),
+        "split": ("test", "all"),
         "version of the collection": ("v1", "v2"),
         "python": ("3.11", UNSET),
         "passages wanted": (10, 5),

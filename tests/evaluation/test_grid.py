@@ -82,7 +82,7 @@ def test_k_by_model_by_split_is_one_command_and_one_table(
     for split, block in zip(blocks[0::2], blocks[1::2], strict=True):
         head, *lines_ = [line.split() for line in block.splitlines()]
         rows, below = lines_[0::2], lines_[1::2]  # figures, and below each its interval
-        assert all(re.fullmatch(r"[\d.]+-[\d.]+", cell) for row in below for cell in row)
+        assert all(re.fullmatch(r"-?[\d.]+--?[\d.]+", cell) for row in below for cell in row)
         assert {len(row) for row in below} == {10}  # all but k, model and n
         assert head[:9] == "k model n F1 Sem SentG Gnd Recall@k MRR".split()
         assert [row[:2] for row in rows] == [[k, m] for k in "358" for m in (LARGE, SMALL)]
