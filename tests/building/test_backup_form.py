@@ -249,7 +249,11 @@ def repeat(name: str) -> Damage:
 
 
 def write(name: str, content: bytes) -> Damage:
-    return lambda export: ((export / name).write_bytes(content), sign(export))
+    def damage(export: Path) -> None:
+        (export / name).write_bytes(content)
+        sign(export)
+
+    return damage
 
 
 def vectors(change: Callable[[np.ndarray], np.ndarray]) -> Damage:

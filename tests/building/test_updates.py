@@ -22,6 +22,9 @@ from tests.tiny import all_vectors, build_tiny, contents, live, silent, write_so
 WORDS = "sheep wool cow milk trade silk ship port §12 42 USC law court king day".split()
 
 
+SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.thorough) for seed in range(1, 4))]
+
+
 def random_text(chance: random.Random) -> str:
     paragraphs = [" ".join(chance.choices(WORDS, k=chance.randint(1, 30))) for _ in range(3)]
     return "\n\n".join(f"{p.capitalize()}." for p in paragraphs[: chance.randint(1, 3)])
@@ -58,7 +61,7 @@ def random_edit(chance: random.Random, files: dict[str, str], content: str) -> N
             files[name] = content
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", SEEDS[:3])
 def test_a_store_that_was_updated_equals_one_built_at_once(seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)
     files, tables = {"a/first.txt": "The first text stays."}, {"b/t.csv": random_table(chance)}
@@ -95,7 +98,7 @@ def hits_of(folder: Path) -> list[list[tuple[str, float, dict[str, float]]]]:
         ]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_a_store_that_shares_files_tells_what_a_new_one_tells(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

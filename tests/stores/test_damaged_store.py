@@ -134,6 +134,7 @@ def test_damage_to_any_file_is_found_before_the_first_answer(folder: Path, damag
         path.write_bytes(whole)
 
 
+@pytest.mark.thorough
 def test_verify_names_any_damaged_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # of what is whole: what it looks up does not tell of a flipped bit
     monkeypatch.setattr("atlas_search.stores.verify.SAMPLE", 5)

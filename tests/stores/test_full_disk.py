@@ -23,7 +23,10 @@ SHIPS = {
 }
 
 
-@pytest.mark.parametrize("kilobytes", [40, 3000, 6200, 6900, 7500, 7800])
+@pytest.mark.parametrize(
+    "kilobytes",
+    [40, *(pytest.param(n, marks=pytest.mark.thorough) for n in (3000, 6200, 6900, 7500, 7800))],
+)
 def test_a_build_on_a_full_disk_says_so_and_goes_on_later(tmp_path: Path, kilobytes: int) -> None:
     source = write_sources(tmp_path / "source", FARM | SHIPS)
     folder = tmp_path / "disk" / "kept"
@@ -53,7 +56,9 @@ def test_the_live_version_outlasts_a_full_disk(tmp_path: Path) -> None:
         assert damaged(folder) == []
 
 
-@pytest.mark.parametrize("size", [30_000, 150_000, 400_000])
+@pytest.mark.parametrize(
+    "size", [30_000, *(pytest.param(n, marks=pytest.mark.thorough) for n in (150_000, 400_000))]
+)
 def test_a_quota_is_a_full_disk(tmp_path: Path, size: int) -> None:
     source = write_sources(tmp_path / "source", FARM | SHIPS)
     with longest_file(size), pytest.raises(UnwritableFolder, match="The disk is full"):
