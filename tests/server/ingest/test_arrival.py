@@ -45,8 +45,8 @@ from tests.server.ingest.handing import BEES, COLLECTION, detail, send, served_b
         ("bees.txt. . ", "bees.txt"),
     ],
 )
-def test_names_are_made_safe(sent: str, kept: str) -> None:
-    assert safe_name(sent) == kept
+def test_names_are_made_safe(name: str, kept: str) -> None:
+    assert safe_name(name) == kept
 
 
 @pytest.mark.parametrize("sent", ["", ".", "..", "///", "a/..", "folder/", "a/" * 17 + "b"])
