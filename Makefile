@@ -46,10 +46,10 @@ test-all: install-test phoenix-venv judges-venv browser check ## Run every check
 	$(PYTEST) $(PYTEST_ARGS)
 
 test-hostile: install-test ## Attack a server with thousands of requests, and kill 100 builds
-	HOSTILE=1 $(BIN)/python -m pytest tests/hostile tests/test_kill.py $(PYTEST_ARGS)
+	HOSTILE=1 $(BIN)/python -m pytest tests/server/hostile tests/building/test_kill.py $(PYTEST_ARGS)
 
 test-schema: install-test ## Ask the API thousands of things that its description allows or forbids
-	SCHEMA_EXAMPLES=200 $(BIN)/python -m pytest tests/test_description.py $(PYTEST_ARGS)
+	SCHEMA_EXAMPLES=200 $(BIN)/python -m pytest tests/server/test_description.py $(PYTEST_ARGS)
 
 check: install-test ## Lint, format, types, import directions, the size of each room
 	$(BIN)/ruff check .
