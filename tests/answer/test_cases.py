@@ -4,6 +4,7 @@ A case has a question and its sources, maybe earlier turns, a target and the rep
 group has what its cases share, and the columns of their rows.
 """
 
+import json
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
@@ -16,13 +17,14 @@ import pytest
 from atlas_search import Atlas
 from atlas_search.answer.answer import Answer
 from atlas_search.answer.readings import Reading
+from atlas_search.building.sources import by_mapping
 from atlas_search.core.domain import ChatTurn, Citation
 from tests.chat_server import KEY, said
 from tests.hash_embedder import HashEmbedder
 from tests.openai_server import OpenAIServer, openai_server
-from tests.tiny import build_tiny, write_sources
+from tests.tiny import READERS, build_tiny, write_sources
 
-HEAD = "---\ntitle: Rules\nlanguage: en\n---\n"
+HEAD = "---\ntitle: Rules\n---\n"
 DATA = tomllib.loads(Path(__file__).with_name("cases.toml").read_text("utf-8"))
 OPTIONS = ("target", "mode", "clarify", "read_follow_ups", "corpora")
 """What `Atlas.ask` takes; all that is none of these, nor made of them below, is expected."""
@@ -88,6 +90,14 @@ class Small:
     model: OpenAIServer
 
 
+def corpus(id_: str) -> str:
+    """The lines of `corpora.toml` for a corpus."""
+    language = DATA["languages"].get(id_, "en")
+    label = id_.replace("_", " ").title()
+    lines = {"id": id_, "label": label, "include": [f"{id_}/*"], "language": language}
+    return "[[corpus]]\n" + "".join(f"{key} = {json.dumps(lines[key])}\n" for key in lines)
+
+
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Small]:
     folder = tmp_path_factory.mktemp("cases")
@@ -100,7 +110,10 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Small]:
     for name, changes in DATA["targets"].items():
         lines = [f"{key}={value}\n" for key, value in (DATA["targets"]["loose"] | changes).items()]
         (folder / "targets" / f"{name}.txt").write_text("".join(lines))
-    build_tiny(write_sources(folder / "sources", files), folder / "small", HashEmbedder())
+    files["corpora.toml"] = "".join(map(corpus, sorted({name.split("/")[0] for name in files})))
+    mapping = write_sources(folder / "sources", files) / "corpora.toml"
+    sources = by_mapping(mapping.parent, mapping, READERS["txt"].suffixes, "")
+    build_tiny(sources, folder / "small", HashEmbedder())
     with (
         openai_server() as model,
         Atlas.open(

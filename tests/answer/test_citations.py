@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import pytest
+from hypothesis import example, settings
 from hypothesis import given as cases
-from hypothesis import settings
 from hypothesis import strategies as st
 
 from atlas_search.answer.check.citations import Verification, verify
@@ -389,6 +389,7 @@ PIECES = st.sampled_from(
     st.text(max_size=80) | st.just(TEXT),
     st.integers(0, 3),
 )
+@example(f"The sky is blue. {MARKER}\n- ", TEXT, 0)
 def test_any_quote_is_the_documents_text_and_only_tokens_of_given_passages_are_valid(
     answer: str, text: str, start: int
 ) -> None:
