@@ -331,7 +331,7 @@ def test_questions_are_filtered_by_a_field_of_their_own(
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (("--labels", "LABELS", "--out", "."), "labels.jsonl, which stays as it is"),
+        (("--labels", "LABELS", "--out", "."), "foreign.jsonl, which stays as it is"),
         (
             ("--labels", "LABELS", "--limit", 20, "grid", "--k", 3),
             "Before the command grid options do nothing: --labels, --limit. Put them",
