@@ -1,6 +1,8 @@
-"""The front door: what a library user calls, and that the API sends the same."""
+"""The front door that a library user calls, and that the API sends the same."""
 
+import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -65,8 +67,8 @@ def test_a_search_finds_what_the_api_sends(atlas: Atlas, client: FlaskClient) ->
         "facets": ["court"],
         "explain": True,
     }
-    sent = client.post("/api/search", json=body).get_json()
-    found = atlas.search(
+    response = client.post("/api/search", json=body).get_json()
+    result = atlas.search(
         QUESTION,
         corpora=["legal_uk"],
         k=3,
@@ -74,32 +76,32 @@ def test_a_search_finds_what_the_api_sends(atlas: Atlas, client: FlaskClient) ->
         facets=["court"],
         explain=True,
     )
-    assert isinstance(found, SearchResult)
-    told = found.to_dict()
+    assert isinstance(result, SearchResult)
+    document = result.to_dict()
     differing = {"trace_id": 0, "timings_ms": 0}
-    assert told | differing == sent | differing
-    assert told["timings_ms"].keys() == sent["timings_ms"].keys()
-    assert len(told["passages"]) == 3
-    assert SearchOut.model_validate(told).model_dump(mode="json") == told
+    assert document | differing == response | differing
+    assert document["timings_ms"].keys() == response["timings_ms"].keys()
+    assert len(document["passages"]) == 3
+    assert SearchOut.model_validate(document).model_dump(mode="json") == document
 
 
 def test_an_answer_is_what_the_api_sends(atlas: Atlas, client: FlaskClient) -> None:
     body = {"question": QUESTION, "qa_id": "of-both", "session_id": "s-1", "include_context": True}
-    sent = client.post("/api/ask", json=body).get_json()
+    response = client.post("/api/ask", json=body).get_json()
     answer = atlas.ask(QUESTION, qa_id="of-both", session_id="s-1")
     assert isinstance(answer, Answer)
-    told = answer.to_dict()
+    document = answer.to_dict()
     differing = {"trace_id": 0, "span_id": 0, "timings_ms": 0, "created": 0}
-    assert told | differing == sent | differing
-    assert AnswerDocument.model_validate(told).model_dump(mode="json") == told
+    assert document | differing == response | differing
+    assert AnswerDocument.model_validate(document).model_dump(mode="json") == document
     assert answer.to_dict(include_context=False)["passages"] is None
 
 
 def test_a_comparison_has_an_answer_of_every_corpus(atlas: Atlas) -> None:
-    told = atlas.compare("Is the death penalty allowed?").to_dict()
-    answers = told["comparison"]["answers"]
+    document = atlas.compare("Is the death penalty allowed?").to_dict()
+    answers = document["comparison"]["answers"]
     assert [part["corpus"] for part in answers] == [corpus.id for corpus in atlas.corpora]
-    assert AnswerDocument.model_validate(told).model_dump(mode="json") == told
+    assert AnswerDocument.model_validate(document).model_dump(mode="json") == document
 
 
 def test_a_stream_ends_with_the_answer_its_text_gives(atlas: Atlas) -> None:
@@ -110,28 +112,40 @@ def test_a_stream_ends_with_the_answer_its_text_gives(atlas: Atlas) -> None:
     assert answer.request.history == (ChatTurn("user", "Hello"),)
 
 
-def test_who_stops_reading_a_stream_stops_the_answer(atlas: Atlas) -> None:
+def test_a_stream_that_is_closed_stops_the_answer(atlas: Atlas) -> None:
     stream = atlas.stream(QUESTION, qa_id="left-early")
     next(stream)
     stream.close()
     assert "ask-left-early" not in [thread.name for thread in threading.enumerate()]
 
 
-def test_a_request_that_cannot_be_served_says_why_before_anything_runs(atlas: Atlas) -> None:
-    with pytest.raises(InvalidQuestion, match="empty"):
-        atlas.search(" ?")
-    with pytest.raises(UnknownCorpus, match="legal_us"):
-        atlas.ask(QUESTION, corpora="nowhere")
-    with pytest.raises(UnknownFilterField, match="court"):
-        atlas.stream(QUESTION, filters={"colour": "red"})
-    with pytest.raises(UnknownTarget, match="k10_extractive"):
-        atlas.compare(QUESTION, target="none")
-    with pytest.raises(RequestError, match="k=0"):
-        atlas.search(QUESTION, k=0)
-    with pytest.raises(RequestError, match='"from", "to"'):
-        atlas.search(QUESTION, filters={"date": {"since": "1990"}})
-    with pytest.raises(NotFound):
-        atlas.document("legal_uk.nothing")
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda atlas: atlas.search(" ?"), InvalidQuestion, "empty"),
+        (lambda atlas: atlas.search("x" * 4001), InvalidQuestion, "at most 4000 are read"),
+        (lambda atlas: atlas.search('-"police"'), InvalidQuestion, "only says what to leave out"),
+        (lambda atlas: atlas.ask(QUESTION, corpora="nowhere"), UnknownCorpus, "legal_us"),
+        (
+            lambda atlas: atlas.stream(QUESTION, filters={"colour": "red"}),
+            UnknownFilterField,
+            "court",
+        ),
+        (lambda atlas: atlas.compare(QUESTION, target="none"), UnknownTarget, "k10_extractive"),
+        (lambda atlas: atlas.search(QUESTION, k=0), RequestError, "k=0"),
+        (
+            lambda atlas: atlas.search(QUESTION, filters={"date": {"since": "1990"}}),
+            RequestError,
+            '"from", "to"',
+        ),
+        (lambda atlas: atlas.document("legal_uk.nothing"), NotFound, "legal_uk.nothing"),
+    ],
+)
+def test_a_request_that_cannot_be_served_says_why_before_anything_runs(
+    atlas: Atlas, call: Callable[[Atlas], object], error: type[RequestError], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        call(atlas)
 
 
 def test_documents_and_passages_are_read_by_their_ids(atlas: Atlas) -> None:
@@ -143,34 +157,29 @@ def test_documents_and_passages_are_read_by_their_ids(atlas: Atlas) -> None:
 
 
 def test_results_show_themselves_in_a_notebook(atlas: Atlas) -> None:
-    found = atlas.search("newspaper <libel>", k=2)
-    shown = found._repr_html_()
-    best = found.passages[0]
+    result = atlas.search("newspaper <libel>", k=2)
+    html = result._repr_html_()
+    best = result.passages[0]
     marked = best.passage.text[best.highlights[0].start : best.highlights[0].end]
-    assert f"<mark>{marked[:20]}" in shown
-    assert "legal_uk: " in shown
+    assert f"<mark>{marked[:20]}" in html
+    assert "legal_uk: " in html
     answer = atlas.ask(QUESTION)
     assert answer.citations[0].marker in answer._repr_html_()
     assert "ABSTAIN: " in atlas.ask("How do I cook rice?")._repr_html_()
 
 
-def test_results_become_tables(atlas: Atlas) -> None:
-    found = atlas.search(QUESTION, k=4)
-    table = found.to_frame()
-    assert list(table["passage_id"]) == [item.passage.id for item in found.passages]
+def test_results_become_tables(atlas: Atlas, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = atlas.search(QUESTION, k=4)
+    table = result.to_frame()
+    assert list(table["passage_id"]) == [item.passage.id for item in result.passages]
     assert table["semantic"].between(0, 1).all()
     answer = atlas.ask(QUESTION)
     assert set(answer.to_frame()["document_id"]) == {
         citation.passage.document_id for citation in answer.citations
     }
-
-
-def test_without_pandas_a_table_says_what_to_install(
-    atlas: Atlas, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ConfigurationError, match="pip install pandas"):
-        atlas.search(QUESTION, k=1).to_frame()
+        result.to_frame()
 
 
 def test_a_folder_becomes_a_collection_that_answers(tmp_path: Path) -> None:
@@ -192,7 +201,7 @@ def test_a_folder_becomes_a_collection_that_answers(tmp_path: Path) -> None:
         assert atlas.search("Who gives milk?", corpora="goats").per_corpus.keys() == {"goats"}
 
 
-def test_what_cannot_be_opened_or_built_says_what_to_do(tmp_path: Path) -> None:
+def test_a_collection_that_cannot_be_opened_or_built_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(MissingStore, match="atlas create"):
         Atlas.open(tmp_path / "nothing")
     with pytest.raises(SourceError, match="does not exist"):

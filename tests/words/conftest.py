@@ -1,4 +1,4 @@
-"""A collection of generated texts with overlapping passages, and what a search leaves of it."""
+"""A collection of generated texts with headings and overlapping passages."""
 
 import random
 from collections.abc import Iterator
@@ -18,6 +18,8 @@ DATES = ["1901", "1901-05-17", "1903", "1903-12", "1911", "c. 1905", "", "1901/1
 
 def text_of(chance: random.Random) -> str:
     def paragraph() -> str:
+        if chance.random() < 0.2:
+            return f"# {' '.join(chance.choices(WORDS, k=3))}"
         return " ".join(chance.choices(WORDS, k=chance.randint(1, 40))) + "."
 
     return "\n\n".join(paragraph() for _ in range(chance.randint(1, 6)))
@@ -51,7 +53,7 @@ def atlas(folder: Path) -> Iterator[Atlas]:
 
 @pytest.fixture(scope="package")
 def documents(atlas: Atlas, folder: Path) -> list[Document]:
-    found = [atlas.document(id_) for id_ in document_ids(folder)]
-    overlapping = [len(d.text) < sum(len(p.text) for p in atlas.passages(d.id)) for d in found]
+    read = [atlas.document(id_) for id_ in document_ids(folder)]
+    overlapping = [len(d.text) < sum(len(p.text) for p in atlas.passages(d.id)) for d in read]
     assert any(overlapping)
-    return found
+    return read

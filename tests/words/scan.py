@@ -1,17 +1,24 @@
-"""Hits found by a plain look through texts: what the engine must agree with.
+"""Hits and scopes found by a plain look through texts and passages: the engine must agree.
 
 For texts of plain words. A query is a list of words, `("near", a, b, n)` or `("or", a, b)`.
 """
 
 import re
+from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
+from typing import Any, NamedTuple
+
+from atlas_search.atlas import Atlas
+from atlas_search.core.domain import Document, Passage
+from atlas_search.search.query import phrases
+from atlas_search.search.request import conditions
 
 WORD = re.compile(r"[A-Za-z0-9]+")
 
 Span = tuple[int, int]
 
 
-def words_in(text: str) -> list[tuple[int, int]]:
+def words_in(text: str) -> list[Span]:
     return [match.span() for match in WORD.finditer(text)]
 
 
@@ -28,14 +35,18 @@ def characters(query: object, text: str, *, exactly: bool = False) -> list[Span]
     return [(spans[a][0], spans[b - 1][1]) for a, b in scan(query, text, exactly=exactly)]
 
 
+def scanned(documents: Sequence[Document], query: object) -> list[tuple[str, int, int]]:
+    return [(d.id, *span) for d in documents for span in characters(query, d.text)]
+
+
 def _hits(query: object, written: list[str], exactly: bool) -> set[Span]:
     if isinstance(query, list):
         return {
             (at, at + len(query))
             for at in range(len(written) - len(query) + 1)
             if all(
-                fnmatchcase(word, asked if exactly else asked.lower())
-                for word, asked in zip(written[at:], query, strict=False)
+                fnmatchcase(word, pattern if exactly else pattern.lower())
+                for word, pattern in zip(written[at:], query, strict=False)
             )
         }
     assert isinstance(query, tuple)
@@ -56,3 +67,38 @@ def typed(query: object) -> str:
     assert isinstance(query, tuple)
     joint = "OR" if query[0] == "or" else f"NEAR/{query[3]}"
     return f"({typed(query[1])}) {joint} ({typed(query[2])})"
+
+
+class Scope(NamedTuple):
+    """Documents that are looked through, each with whether a span of its characters counts."""
+
+    documents: list[tuple[Document, Callable[[Span], bool]]]
+    passages: list[Passage]
+
+
+def where_of(corpora: str, filters: dict[str, Any], require: str, exclude: str) -> dict[str, Any]:
+    return {
+        "corpora": corpora,
+        "filters": filters,
+        "require": [require] if require else [],
+        "exclude": [exclude] if exclude else [],
+    }
+
+
+def scope_of(atlas: Atlas, documents: Sequence[Document], where: dict[str, Any]) -> Scope:
+    store = atlas.services.store
+    required, excluded = ([p.stems for p in phrases(where[n])] for n in ("require", "exclude"))
+    filters = conditions(where["filters"], store.manifest.fields)
+    rows = store.scope(filters, required, excluded).rows
+    chosen = [p for p in store.passages(rows.tolist()) if where["corpora"] in ("all", p.corpus)]
+    by_passage = bool(required or excluded)
+    scope: list[tuple[Document, Callable[[Span], bool]]] = []
+    for document in documents:
+        own = [p for p in chosen if p.document_id == document.id]
+
+        def counts(span: Span, own: list[Passage] = own) -> bool:
+            return not by_passage or any(p.start <= span[0] and span[1] <= p.end for p in own)
+
+        if own:
+            scope.append((document, counts))
+    return Scope(scope, chosen)

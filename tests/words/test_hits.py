@@ -1,4 +1,4 @@
-"""Hits of any query equal those that a plain look through the texts finds."""
+"""Queries of words are read, and their hits are those of a plain look through the texts."""
 
 from unittest.mock import patch
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from atlas_search.core.errors import InvalidQuery
 from atlas_search.core.stop import Stop
 from atlas_search.stores.words import WordTable, WordWriter
-from atlas_search.words.hits import find_hits, near_places
+from atlas_search.words.hits import find_hits, lots, near_places, page
 from atlas_search.words.query import (
     MAX_DISTANCE,
     MOST_WILDCARDS,
@@ -23,11 +23,11 @@ from atlas_search.words.query import (
 from tests.words.scan import scan, typed
 
 VOCABULARY = ["strike", "Strike", "strikes", "striker", "wage", "wages", "ship", "shipwage", "a"]
-ASKED = ["strike", "Strike*", "strike?", "wage", "wages", "*ship*", "*wage", "s*i*e", "?", "a"]
+PATTERNS = ["strike", "Strike*", "strike?", "wage", "wages", "*ship*", "*wage", "s*i*e", "?", "a"]
 TEXTS = st.lists(
     st.tuples(st.sampled_from(VOCABULARY), st.sampled_from([" ", ", ", ".\n\n"])), max_size=25
 ).map(lambda pairs: "".join(word + blank for word, blank in pairs))
-PHRASES = st.lists(st.sampled_from([*ASKED, "*"]), min_size=1, max_size=3).filter(
+PHRASES = st.lists(st.sampled_from([*PATTERNS, "*"]), min_size=1, max_size=3).filter(
     lambda words: set(words) != {"*"}
 )
 QUERIES = st.recursive(
@@ -47,16 +47,16 @@ def table_of(*texts: str, language: str = "en") -> WordTable:
     return writer.table()
 
 
-def found_in(table: WordTable, query: str, **how: object) -> list[list[tuple[int, int]]]:
+def hits_in(table: WordTable, query: str, **how: object) -> list[list[tuple[int, int]]]:
     """The spans of hits in each document, by the number of its words."""
     compared = WordMatching(**({"language": "en", "form": "surface", "exactly": False} | how))  # type: ignore[arg-type]
     hits = find_hits(parse(query), table, compared, Stop())
     documents = table.documents_of(hits.starts)
-    found: list[list[tuple[int, int]]] = [[] for _ in range(table.documents)]
+    spans: list[list[tuple[int, int]]] = [[] for _ in range(table.documents)]
     for document, start, end in zip(documents, hits.starts, hits.ends, strict=True):
         first = int(table.ends[document])
-        found[document].append((int(start) - first, int(end) - first))
-    return found
+        spans[document].append((int(start) - first, int(end) - first))
+    return spans
 
 
 @settings(max_examples=300)
@@ -65,8 +65,8 @@ def test_hits_equal_a_plain_scan(
     texts: list[str], query: object, exactly: bool, steps: int
 ) -> None:
     with patch("atlas_search.words.hits.STEPS", steps):  # both ways to find what is near
-        found = found_in(table_of(*texts), typed(query), exactly=exactly)
-    assert found == [scan(query, text, exactly=exactly) for text in texts]
+        hits = hits_in(table_of(*texts), typed(query), exactly=exactly)
+    assert hits == [scan(query, text, exactly=exactly) for text in texts]
 
 
 @settings(max_examples=150)
@@ -90,13 +90,13 @@ def test_places_near_hits_are_those_that_near_finds(
                 expected.append(first + start)
         first += len(written)
     assert near == expected
-    of_forms = found_in(table, f'"?*" NEAR/{right},{left} ({typed(query)})')
+    of_forms = hits_in(table, f'"?*" NEAR/{right},{left} ({typed(query)})')
     starts = [start + int(table.ends[d]) for d, spans in enumerate(of_forms) for start, _ in spans]
     assert starts == near
 
 
 @pytest.mark.parametrize(
-    ("query", "meant"),
+    ("query", "tree"),
     [
         ("general strike", Words("general strike")),
         ('"general strike"', Words("general strike")),
@@ -110,12 +110,12 @@ def test_places_near_hits_are_those_that_near_finds(
         ('"the * of"', Words("the * of")),
     ],
 )
-def test_a_query_is_read(query: str, meant: object) -> None:
-    assert parse(query) == meant
+def test_a_query_is_read(query: str, tree: object) -> None:
+    assert parse(query) == tree
 
 
 @pytest.mark.parametrize(
-    ("query", "said"),
+    ("query", "message"),
     [
         ("", "character 1: a word is missing at the end"),
         ("   ", "character 4: a word is missing at the end"),
@@ -148,36 +148,64 @@ def test_a_query_is_read(query: str, meant: object) -> None:
         ("a" * 1001, "1,001 characters; at most 1,000"),
     ],
 )
-def test_a_query_that_cannot_be_read_is_refused_with_its_place(query: str, said: str) -> None:
+def test_a_query_that_cannot_be_read_is_refused_with_its_place(query: str, message: str) -> None:
     with pytest.raises(InvalidQuery) as refused:
         parse(query)
-    assert said in str(refused.value)
+    assert message in str(refused.value)
 
 
-def test_words_are_compared_as_they_are_written_or_by_their_stem() -> None:
-    table = table_of("Striking strikes struck a Strike; the café and the Cafe\u0301, cafe.")
-    assert found_in(table, "strike") == [[(4, 5)]]
-    assert found_in(table, "strike", form="stem") == [[(0, 1), (1, 2), (4, 5)]]
-    assert found_in(table, "Cafe") == [[(6, 7), (9, 10), (10, 11)]]
-    assert found_in(table, "Café", exactly=True) == [[(9, 10)]]
-    assert found_in(table, "caf*", exactly=True) == [[(6, 7), (10, 11)]]
+COMPARED = "Striking strikes struck a Strike; the café and the Cafe\u0301, cafe."
+HYPHENS = "short-time and short time; time short; a wa-\nge of co-operation"
 
 
-def test_a_word_with_a_hyphen_is_words_that_stand_next_to_each_other() -> None:
-    table = table_of("short-time and short time; time short; a wa-\nge of co-operation")
-    assert len(found_in(table, "short-time")[0]) == 2
-    assert len(found_in(table, "wage")[0]) == 1
-    assert len(found_in(table, "co-op*")[0]) == 1
-
-
-def test_each_language_takes_words_apart_in_its_own_way() -> None:
-    assert found_in(table_of("l'eau", language="fr"), "eau", language="fr") == [[(1, 2)]]
-    assert found_in(table_of("l'eau"), "eau") == [[]]
-    assert found_in(table_of("l'eau", language="fr"), "l'e*", language="fr") == [[(0, 2)]]
+@pytest.mark.parametrize(
+    ("text", "query", "how", "spans"),
+    [
+        (COMPARED, "strike", {}, [(4, 5)]),
+        (COMPARED, "strike", {"form": "stem"}, [(0, 1), (1, 2), (4, 5)]),
+        (COMPARED, "Cafe", {}, [(6, 7), (9, 10), (10, 11)]),
+        (COMPARED, "Café", {"exactly": True}, [(9, 10)]),
+        (COMPARED, "caf*", {"exactly": True}, [(6, 7), (10, 11)]),
+        # a word with a hyphen is words that stand next to each other
+        (HYPHENS, "short-time", {}, [(0, 2), (3, 5)]),
+        (HYPHENS, "wage", {}, [(8, 9)]),
+        (HYPHENS, "co-op*", {}, [(10, 12)]),
+        # each language takes words apart in its own way
+        ("l'eau", "eau", {"language": "fr"}, [(1, 2)]),
+        ("l'eau", "l'e*", {"language": "fr"}, [(0, 2)]),
+        ("l'eau", "eau", {}, []),
+    ],
+)
+def test_words_are_compared_as_written_or_by_their_stem_in_their_language(
+    text: str, query: str, how: dict[str, str], spans: list[tuple[int, int]]
+) -> None:
+    assert hits_in(table_of(text, language=how.get("language", "en")), query, **how) == [spans]
 
 
 @pytest.mark.timeout(20)
 def test_a_wildcard_takes_no_longer_than_its_word_is_long() -> None:
     table = table_of("a" * 200_000)
-    assert found_in(table, "*a" * 20 + "*b") == [[]]
-    assert found_in(table, "*a" * 20 + "*") == [[(0, 1)]]
+    assert hits_in(table, "*a" * 20 + "*b") == [[]]
+    assert hits_in(table, "*a" * 20 + "*") == [[(0, 1)]]
+
+
+VALUES = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=60)
+
+
+@given(VALUES, st.integers(0, 70), st.integers(0, 70), st.integers(0, 10))
+def test_a_page_is_that_of_the_sorted_list(
+    values: list[tuple[int, int]], offset: int, limit: int, small: int
+) -> None:
+    first, second = (np.array([pair[side] for pair in values], dtype=int) for side in (0, 1))
+    with patch("atlas_search.words.hits.SMALL", small):
+        places = page(len(values), [lambda at: first[at], lambda at: second[at]], offset, limit)
+    whole = sorted(range(len(values)), key=lambda at: (*values[at], at))
+    assert places.tolist() == whole[offset : offset + limit]
+
+
+def test_lots_are_spread_evenly_and_the_same_for_a_seed() -> None:
+    places = np.arange(100_000)
+    assert lots(places[:3], 7).tolist() == lots(places, 7)[:3].tolist()
+    assert lots(places[:3], 7).tolist() != lots(places[:3], 8).tolist()
+    chosen = np.argsort(lots(places, 1))[:10_000]
+    assert abs(chosen.mean() - 50_000) < 1500

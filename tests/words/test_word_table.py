@@ -1,5 +1,6 @@
 """The words of documents as they are stored: every word once, wherever passages lie."""
 
+import random
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from atlas_search.language.languages import as_written, fold
 from atlas_search.language.text import TextSpan, words
+from atlas_search.stores.order import KeyCounts, Order
 from atlas_search.stores.words import WordTable, WordWriter
 
 BLOCKS = [
@@ -24,19 +26,21 @@ BLOCKS = [
 ]
 TEXTS = st.lists(st.sampled_from(BLOCKS), max_size=20).map("".join) | st.text(max_size=40)
 
+Documents = list[tuple[str, str, list[TextSpan]]]
+
 
 @st.composite
-def documents(draw: st.DrawFn) -> list[tuple[str, str, list[TextSpan]]]:
+def documents(draw: st.DrawFn) -> Documents:
     """Texts in one of two languages, with passages anywhere in them, overlapping too."""
-    found = []
+    texts = []
     for text in draw(st.lists(TEXTS, max_size=4)):
         ends = st.tuples(st.integers(0, len(text)), st.integers(0, len(text)))
         spans = sorted(TextSpan(*sorted(pair)) for pair in draw(st.lists(ends, max_size=4)))
-        found.append((text, draw(st.sampled_from(["en", "fr"])), spans))
-    return found
+        texts.append((text, draw(st.sampled_from(["en", "fr"])), spans))
+    return texts
 
 
-def table_of(of: list[tuple[str, str, list[TextSpan]]]) -> WordTable:
+def table_of(of: Documents) -> WordTable:
     writer = WordWriter()
     for document in of:
         writer.add(*document)
@@ -46,7 +50,7 @@ def table_of(of: list[tuple[str, str, list[TextSpan]]]) -> WordTable:
 @settings(max_examples=150)
 @given(documents())
 def test_every_word_of_every_document_stands_once(
-    of: list[tuple[str, str, list[TextSpan]]],
+    of: Documents,
 ) -> None:
     table, row = table_of(of), 0
     assert table.documents == len(of)
@@ -81,7 +85,7 @@ def test_every_word_of_every_document_stands_once(
 @settings(max_examples=50)
 @given(documents(), documents())
 def test_documents_that_are_kept_give_the_table_that_reading_them_gives(
-    before: list[tuple[str, str, list[TextSpan]]], new: list[tuple[str, str, list[TextSpan]]]
+    before: Documents, new: Documents
 ) -> None:
     live, writer = table_of(before), WordWriter()
     for document in new:
@@ -132,3 +136,60 @@ def assert_same(one: WordTable, other: WordTable) -> None:
             assert np.array_equal(value.offsets, other.places.offsets)
         else:
             assert np.array_equal(value, getattr(other, name)), name
+
+
+@settings(max_examples=200)
+@given(documents(), st.randoms(use_true_random=False), documents())
+def test_the_words_of_two_tables_in_a_common_order_are_those_of_one(
+    of: Documents, chance: random.Random, others: Documents
+) -> None:
+    """Each document is in the base or came later; others of the base are gone."""
+    if not of:
+        return
+    is_base = [chance.random() < 0.6 for _ in of]
+    base, keys, row_keys = [], [], []
+    left = list(others)
+    rows = 0
+    for document, stays in zip(of, is_base, strict=True):
+        if stays:
+            while left and chance.random() < 0.5:
+                rows += len(left[-1][2])
+                base.append(left.pop())
+            keys.append(len(base))
+            row_keys += range(rows, rows + len(document[2]))
+            rows += len(document[2])
+            base.append(document)
+        else:
+            keys.append(-1)
+            row_keys += [-1] * len(document[2])
+    recent = [document for document, stays in zip(of, is_base, strict=True) if not stays]
+    counts = KeyCounts(rows + 1000, len(base) + 1000, rows, len(base))
+    order = Order(_numbered(row_keys, rows), _numbered(keys, len(base)), counts, {})
+    document_of = np.repeat(np.arange(len(of)), [len(spans) for *_, spans in of])
+    spliced = table_of(base).spliced(table_of(recent), order, document_of)
+    assert content(spliced) == content(table_of(of))
+
+
+def _numbered(keys: list[int], base: int) -> np.ndarray:
+    """Later ones count on."""
+    numbers = np.array(keys, dtype=np.int64)
+    numbers[numbers < 0] = base + np.arange(np.count_nonzero(numbers < 0))
+    return numbers
+
+
+def content(table: WordTable) -> dict[str, object]:
+    forms = np.arange(len(table.forms))
+    mask = np.arange(len(table.tokens)) % 2 == 0
+    return {
+        "lists": [[*table.forms], [*table.folded], [*table.terms]],
+        "of": [table.folded_of.tolist(), table.term_of.tolist()],
+        "tokens": table.tokens[:].tolist(),
+        "masked": table.tokens[mask].tolist(),
+        "starts": table.starts[np.arange(len(table.tokens))].tolist(),
+        "lengths": table.lengths[:].tolist(),
+        "ends": table.ends.tolist(),
+        "bounds": [table.firsts.tolist(), table.lasts.tolist()],
+        "places": [table.places.row(form).tolist() for form in forms.tolist()],
+        "taken": [part.tolist() for part in table.places.take(forms[::-1])],
+        "sizes": table.places.sizes.tolist(),
+    }
