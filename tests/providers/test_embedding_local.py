@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -51,14 +50,6 @@ def mean(tokens: Vector) -> Vector:
 
 def mean_and_max(tokens: Vector) -> Vector:
     return np.concatenate([tokens.mean(axis=0), tokens.max(axis=0)])
-
-
-def test_a_folder_says_what_its_model_is(tiny: Path) -> None:
-    info = local(tiny).info
-    assert (info.name, info.provider) == (str(tiny), "local")
-    assert (info.dimension, info.pooling, info.max_tokens) == (32, "mean", 40)
-    assert (info.passage_prefix, info.query_prefix) == ("", "")
-    assert len(info.digest) == 64
 
 
 @pytest.mark.parametrize(
@@ -262,14 +253,6 @@ def test_a_tokenizer_without_spans_says_so(tmp_path: Path) -> None:
         embedder.token_spans("court")
 
 
-def test_the_order_of_vectors_is_that_of_the_texts(tiny: Path) -> None:
-    embedder = local(tiny)
-    vectors = embedder.embed(TEXTS)
-    for vector, text in zip(vectors, TEXTS, strict=True):
-        np.testing.assert_allclose(vector, embedder.embed_query(text), atol=1e-6)
-    assert embedder.count_tokens([]) == []
-
-
 @pytest.mark.parametrize(
     ("lengths", "batches_of"),
     [([3, 9, 4, 9], [[1], [3], [2, 0]]), ([50], [[0]]), ([0, 0], [[0, 1]]), ([], [])],
@@ -278,15 +261,6 @@ def test_texts_of_like_length_share_a_batch(
     lengths: list[int], batches_of: list[list[int]]
 ) -> None:
     assert list(batches(lengths, 12)) == batches_of
-
-
-def test_several_threads_may_use_a_model_from_the_start(tiny: Path) -> None:
-    embedder = local(tiny)
-    with ThreadPoolExecutor(4) as pool:
-        vectors = list(pool.map(embedder.embed_query, ["the court"] * 8))
-        counts = list(pool.map(lambda text: embedder.count_tokens([text]), TEXTS))
-    assert {vector.tobytes() for vector in vectors} == {vectors[0].tobytes()}
-    assert counts == [[5], [3], [17]]
 
 
 def test_cuda_is_refused_where_there_is_none(tiny: Path) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from atlas_search.core.domain import Passage
-from atlas_search.language.text import TextSpan, sentences, terms_and_parts
+from atlas_search.language.text import TextSpan, sentences
 from atlas_search.search.evidence import (
     WINDOW,
     WORTH_A_SENTENCE,
@@ -16,7 +16,8 @@ from atlas_search.search.evidence import (
     term_hits,
 )
 from atlas_search.search.query import Query, parse_query
-from atlas_search.stores.terms import TokenTable, TokenWriter
+from atlas_search.stores.terms import TokenTable
+from tests.search.three_passages import table_of
 
 BEFORE, MIDDLE, AFTER = "Ships carry wool.", "The king taxes silk.", "Ports sell salt."
 TEXT = f"{BEFORE} {MIDDLE} {AFTER}"
@@ -93,17 +94,14 @@ WORDS = "kings Taxes silkWorm tax_rates s59 tax-\npayer rôle roles the .".split
 
 
 def stored(*texts: str) -> tuple[TokenTable, list[Passage]]:
-    """Passages of one document, and their words."""
-    writer = TokenWriter()
-    writer.document("law", writer.ids([]), [])
-    for text in texts:
-        words, parts = terms_and_parts(text)
-        writer.passage(writer.ids(words), writer.ids(parts), writer.ids([]))
+    """Passages of a document each, and their words."""
     passages = [
-        Passage(row, f"law.a:{row}", "law.a", "law", "", text, 0, len(text), 1, 1, *[""] * 4, {})
+        Passage(
+            row, f"law.a:{row}", "law.a", "law", "", text, 0, len(text), 1, 1, "", "", "", "", {}
+        )
         for row, text in enumerate(texts)
     ]
-    return writer.table(), passages
+    return table_of(texts), passages
 
 
 @given(

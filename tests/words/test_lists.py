@@ -217,42 +217,33 @@ def test_capitals_make_words_where_they_count(atlas: Atlas, documents: list[Docu
 
 
 def test_a_query_too_long_to_be_opened_says_so(atlas: Atlas) -> None:
-    long = " OR ".join(["strike"] * 99)
-    (first,) = atlas.collocates(long, min_count=1, limit=1).collocates
+    (first,) = atlas.collocates(" OR ".join(["strike"] * 99), min_count=1, limit=1).collocates
     assert first.query is None
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"left": 11}, "left=11: give a whole number from 0 to 10"),
-        ({"left": 0, "right": 0}, "right=0: give a whole number from 1 to 10"),
-        ({"sort": "mi"}, "sort='mi': give log_likelihood, log_dice"),
-        ({"min_count": 0}, "min_count=0: give a whole number from 1"),
-        ({"corpora": "moon"}, "Unknown corpus 'moon'"),
-    ],
-)
-def test_collocates_that_cannot_be_listed_are_refused(
-    atlas: Atlas, arguments: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(RequestError, match=message):
-        atlas.collocates("strike", **arguments)
+COLLOCATES, KEYWORDS = "collocates", "keywords"
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("kind", "arguments", "message"),
     [
-        ({"against": "moon"}, "Unknown corpus 'moon'"),
-        ({"direction": "up"}, "direction='up': give more, less, both"),
-        ({}, "nothing is left to compare with"),
-        ({"corpora": "mill", "against": "mill"}, "nothing is left to compare with"),
+        (COLLOCATES, {"left": 11}, "left=11: give a whole number from 0 to 10"),
+        (COLLOCATES, {"left": 0, "right": 0}, "right=0: give a whole number from 1 to 10"),
+        (COLLOCATES, {"sort": "mi"}, "sort='mi': give log_likelihood, log_dice"),
+        (COLLOCATES, {"min_count": 0}, "min_count=0: give a whole number from 1"),
+        (COLLOCATES, {"corpora": "moon"}, "Unknown corpus 'moon'"),
+        (KEYWORDS, {"against": "moon"}, "Unknown corpus 'moon'"),
+        (KEYWORDS, {"direction": "up"}, "direction='up': give more, less, both"),
+        (KEYWORDS, {}, "nothing is left to compare with"),
+        (KEYWORDS, {"corpora": "mill", "against": "mill"}, "nothing is left to compare with"),
     ],
 )
-def test_keywords_need_something_to_compare(
-    atlas: Atlas, arguments: dict[str, Any], message: str
+def test_a_list_that_cannot_be_made_is_refused(
+    atlas: Atlas, kind: str, arguments: dict[str, Any], message: str
 ) -> None:
+    query = ["strike"] if kind == COLLOCATES else []
     with pytest.raises(RequestError, match=message):
-        atlas.keywords(**arguments)
+        getattr(atlas, kind)(*query, **arguments)
 
 
 def test_a_part_of_the_corpora_is_listed_as_if_there_were_no_other(atlas: Atlas) -> None:
