@@ -241,6 +241,7 @@ def test_the_spans_of_tokens_are_the_words_of_the_whole_text(tiny: Path) -> None
     np.testing.assert_array_equal(embedder.embed([long]), embedder.embed([long + "that"]))
 
 
+@pytest.mark.thorough
 def test_a_tokenizer_without_spans_says_so(tmp_path: Path) -> None:
     from transformers import CanineConfig, CanineModel, CanineTokenizer
 
