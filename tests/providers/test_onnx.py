@@ -127,6 +127,7 @@ print([name for name in ("torch", "transformers", "sentence_transformers") if na
     assert (folder / "model.onnx").stat().st_mtime_ns == before
 
 
+@pytest.mark.thorough
 def test_many_threads_and_folders_share_an_export(tiny: Path, tmp_path: Path) -> None:
     models = [opened(copy(tiny, tmp_path / str(number)), tmp_path / "ex") for number in range(3)]
     with ThreadPoolExecutor(6) as pool:
@@ -167,6 +168,7 @@ def test_a_damaged_export_is_made_anew(
     assert about["lowest_cosine"] >= LEAST_COSINE["float32"]
 
 
+@pytest.mark.thorough
 def test_the_rest_of_a_killed_export_goes(tiny: Path, tmp_path: Path) -> None:
     (tmp_path / ".staged").mkdir()
     (tmp_path / ".staged" / "model.onnx").write_bytes(b"half")
