@@ -92,7 +92,7 @@ def test_a_provider_that_fails_leaves_what_was_written_until_then(
     services, server, recorded = written
     server.then(*replies)
     with pytest.raises(ModelUnavailable):
-        asked(services, QUESTION, llm_seconds=0.5)
+        asked(services, QUESTION, llm_seconds=2.0)
     root = check(recorded, WRITTEN, failed=["ask", "generate"])
     assert not {"decision", "cancelled"} & root.keys()
     spent = (root["prompt_tokens"], root["completion_tokens"])
