@@ -53,20 +53,20 @@ def test_a_question_whose_words_are_known_is_searched_as_it_is(atlas: Atlas, que
         # two letters of a long word; the ending is wrong, so the stem is too
         ("concillros", UnknownWord("concillros", ("councillors",), "councillors")),
         # a name stays as it is; the spelling of a source has its capital
-        ("Pendery", UnknownWord("Pendery", ("Penderry",), "")),
+        ("Pendery", UnknownWord("Pendery", ("Penderry",))),
         ("pendery", UnknownWord("pendery", ("Penderry",), "Penderry")),
         # short words and other first letters have too many neighbours
-        ("wolo", UnknownWord("wolo", ("wool",), "")),
-        ("fapital", UnknownWord("fapital", ("capital",), "")),
-        ("jurisprudense", UnknownWord("jurisprudense", (), "")),
+        ("wolo", UnknownWord("wolo", ("wool",))),
+        ("fapital", UnknownWord("fapital", ("capital",))),
+        ("jurisprudense", UnknownWord("jurisprudense", ())),
         # these are words, and no errors for "income" and "right"
-        ("incomes-welcome", UnknownWord("welcome", (), "")),
-        ("night", UnknownWord("night", (), "")),
-        ("zep", UnknownWord("zep", (), "")),
+        ("incomes-welcome", UnknownWord("welcome", ())),
+        ("night", UnknownWord("night", ())),
+        ("zep", UnknownWord("zep", ())),
         # a quoted or required word is searched as it is written
-        ('"captial"', UnknownWord("captial", ("capital",), "")),
-        ('+"captial"', UnknownWord("captial", ("capital",), "")),
-        ("+captial", UnknownWord("captial", ("capital",), "")),
+        ('"captial"', UnknownWord("captial", ("capital",))),
+        ('+"captial"', UnknownWord("captial", ("capital",))),
+        ("+captial", UnknownWord("captial", ("capital",))),
     ],
 )
 def test_an_unknown_word_has_suggestions_and_perhaps_a_replacement(
@@ -88,7 +88,7 @@ def test_of_equally_close_words_the_more_frequent_comes_first(
     }
     with searching(tmp_path_factory.mktemp("ties"), files) as opened:
         (unknown,) = find(opened, "zekkar bread").unknown_words
-        assert unknown == UnknownWord("zekkar", ("mekkar", "bekkar"), "")
+        assert unknown == UnknownWord("zekkar", ("mekkar", "bekkar"))
         # a word of a title alone is known
         assert find(opened, "saltmarsh").unknown_words == ()
 
