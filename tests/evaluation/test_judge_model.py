@@ -397,16 +397,18 @@ def test_a_limit_needs_both_prices(server: OpenAIServer, tmp_path: Path, prices:
 def test_a_call_that_breaks_leaves_the_estimate_is_paid_for_and_made_again(
     server: OpenAIServer, script: Script, tmp_path: Path
 ) -> None:
-    script.say("mark", Silence(), Says('{"score": 10, ', Cut()), "None.")
+    script.say("mark", Silence())
     with judge_of(server, tmp_path, seconds=0.3) as panel:
         judged = judge_one(panel)
-        assert panel.model.spending.used.completion_tokens > (CALLS - 3) * 7
     assert judged.scored.sources["answer_correctness"] == "heuristic"
     assert "within 0.3 seconds" in " ".join(notes([judged]))
+    script.say("mark", Says('{"score": 10, ', Cut()))
+    with judge_of(server, tmp_path) as panel:
+        assert judge_one(panel).scored.sources["answer_correctness"] == "heuristic"
+        assert panel.model.spending.used.completion_tokens > 0
     script.say("mark", mark(10))
     with judge_of(server, tmp_path) as panel:
         assert judge_one(panel).scored.sources["answer_correctness"] == "judge"
-    assert len(script.requests("mark")) == 6
 
 
 def test_a_key_that_is_missing_leaves_all_estimates(server: OpenAIServer, tmp_path: Path) -> None:
