@@ -1,7 +1,7 @@
 """`python -m tests.page_pictures` takes the pictures of the page in the documentation anew.
 
 A real Chromium shows the bundled collection. It takes half a minute, so that no test does;
-tests/traces/test_pictures.py holds the documentation to the files.
+tests/evaluation/test_docs.py holds the documentation to the files.
 """
 
 import tempfile

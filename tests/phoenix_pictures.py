@@ -1,7 +1,7 @@
 """`python -m tests.phoenix_pictures` takes the pictures of docs/phoenix.md anew.
 
 A real Phoenix gets traces of the bundled collection, and a real Chromium shows them. It takes some
-minutes, so that no test does; tests/traces/test_pictures.py holds the page to the files.
+minutes, so that no test does; tests/evaluation/test_docs.py holds the page to the files.
 """
 
 import tempfile

@@ -9,7 +9,7 @@ LONGEST = (
     "tests/installation/test_clone.py",
     "tests/phoenix/",
     "tests/building/test_kill.py",
-    "tests/server/test_server.py",
+    "tests/server/test_process.py",
 )
 """These begin first, so that no worker is left with a long one at the end."""
 
