@@ -3,7 +3,7 @@
 import socket
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from atlas_search.server.limits import networks
@@ -38,8 +38,7 @@ def listening(
     try:
         yield "127.0.0.1", listener.port
     finally:
-        with suppress(OSError):  # a request that ends may have had it closed before the pull
-            listener.stop()
+        listener.stop()
         thread.join(60)
         listener.close()
         assert not thread.is_alive()

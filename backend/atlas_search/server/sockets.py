@@ -395,7 +395,9 @@ class BoundPort:
 
     def stop(self) -> None:
         """End `run` from another thread."""
-        self._servers[0].trigger.pull_trigger(lambda: wasyncore.close_all(self._map))
+        # a request that ends just now may wake the loop first, which closes all and the trigger
+        with suppress(OSError):
+            self._servers[0].trigger.pull_trigger(lambda: wasyncore.close_all(self._map))
 
 
 class _Server(TcpWSGIServer):  # type: ignore[misc]
