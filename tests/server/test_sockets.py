@@ -19,7 +19,7 @@ from atlas_search.server import sockets
 from atlas_search.server.access.caller import Access
 from atlas_search.server.access.keys import add_key
 from atlas_search.server.app import create_app
-from atlas_search.server.limits import MAX_BODY, networks
+from atlas_search.server.limits import MAX_BODY, ForwardedFor, networks
 from atlas_search.server.sockets import Channel, LargeBodies
 from tests.server.listening import (
     HALF_BODY,
@@ -53,6 +53,24 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sockets, "LOOK_SECONDS", 0.05)
     for name in ("HEADER_SECONDS", "BODY_SECONDS", "IDLE_SECONDS", "SEND_SECONDS"):
         monkeypatch.setattr(Channel, name, 0.3)
+
+
+@pytest.mark.parametrize(
+    ("trusted", "client", "scheme"),
+    [("127.0.0.1", "203.0.113.7", "https"), ("", "127.0.0.1", "http")],
+)
+def test_a_trusted_proxy_says_who_asks_and_nobody_else_does(
+    trusted: str, client: str, scheme: str
+) -> None:
+    def tell(environ: dict[str, Any], start: Any) -> Iterable[bytes]:
+        start("200 OK", [("Content-Type", "text/plain")])
+        named = sorted(name for name in environ if "FORWARDED" in name)
+        yield f"{environ['REMOTE_ADDR']} {environ['wsgi.url_scheme']} {named}".encode()
+
+    headers = {"X-Forwarded-For": "203.0.113.7", "X-Forwarded-Proto": "https"}
+    with listening(ForwardedFor(tell, networks(trusted))) as (host, port):
+        reply = httpx2.get(f"http://{host}:{port}/", headers=headers, timeout=60)
+    assert reply.text == f"{client} {scheme} []"
 
 
 def health(address: Address) -> int:

@@ -328,6 +328,8 @@ class BoundPort:
             max_request_header_size=MAX_HEADER,
             max_request_body_size=max_body,
             outbuf_high_watermark=UNREAD_BYTES,
+            # waitress would take them all away; `ForwardedFor` takes those of clients
+            clear_untrusted_proxy_headers=False,
         )
         # else a line for each client that leaves, and for each request that waits for a thread
         logging.getLogger("waitress").setLevel(logging.WARNING)
