@@ -13,7 +13,12 @@ from atlas_search.answer.answer import Answer, Emit, Event
 from atlas_search.answer.flow import answer_question
 from atlas_search.answer.request import AnswerPlan, AskRequest
 from atlas_search.answer.run import AnswerRun, emit_nothing
-from atlas_search.asking import (
+from atlas_search.core.domain import Corpus, Document, Passage
+from atlas_search.core.errors import RequestError
+from atlas_search.core.settings import Settings, load_settings
+from atlas_search.core.stop import Stop
+from atlas_search.core.telemetry.names import keep_silence
+from atlas_search.planning import (
     check_by,
     check_corpora,
     check_point,
@@ -24,11 +29,6 @@ from atlas_search.asking import (
     plan_words,
     plan_words_scope,
 )
-from atlas_search.core.domain import Corpus, Document, Passage
-from atlas_search.core.errors import RequestError
-from atlas_search.core.settings import Settings, load_settings
-from atlas_search.core.stop import Stop
-from atlas_search.core.telemetry.names import keep_silence
 from atlas_search.providers.chat import Usage
 from atlas_search.providers.embedding import Embedder
 from atlas_search.providers.open import open_embedder

@@ -18,10 +18,10 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from atlas_search.asking import plan_search
 from atlas_search.atlas import Atlas
 from atlas_search.core.targets import Target
 from atlas_search.core.telemetry.tracer import Tracer
+from atlas_search.planning import plan_search
 from atlas_search.search.candidates import Candidates
 from atlas_search.search.find import retrieve
 from atlas_search.search.query import parse_query

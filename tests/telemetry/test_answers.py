@@ -10,7 +10,6 @@ import pytest
 from atlas_search.answer.answer import Event, References, Token
 from atlas_search.answer.cache import AnswerCache
 from atlas_search.answer.request import AskRequest, Turn
-from atlas_search.asking import plan_answer
 from atlas_search.atlas import Atlas
 from atlas_search.core.domain import LEGS
 from atlas_search.core.errors import (
@@ -23,6 +22,7 @@ from atlas_search.core.errors import (
 from atlas_search.core.stop import Stop
 from atlas_search.core.telemetry.names import Ids, identify
 from atlas_search.core.telemetry.tracer import Tracer
+from atlas_search.planning import plan_answer
 from atlas_search.server.app import create_app
 from atlas_search.server.runs import STOPPING
 from atlas_search.services import Services

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import pytest
 
 from atlas_search.answer.request import AskRequest
-from atlas_search.asking import plan_answer
 from atlas_search.atlas import Atlas
 from atlas_search.core.domain import ChatTurn
 from atlas_search.core.telemetry.names import SCHEMA, label_traces
@@ -16,6 +15,7 @@ from atlas_search.evaluation.asking import CATEGORY, RUN
 from atlas_search.evaluation.asking import LABEL as EVALUATED
 from atlas_search.evaluation.judge import MEASURES, judge_questions
 from atlas_search.evaluation.scored import score
+from atlas_search.planning import plan_answer
 from atlas_search.services import Services
 from tests.answering import answered_by, asked
 from tests.evaluation.judging import ANSWERED, GOOD, LABEL, TOOLS, Script, judge_of

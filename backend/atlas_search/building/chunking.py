@@ -3,11 +3,9 @@
 Spans are computed, never searched for afterwards: a library that returns strings has to look
 them up again, and finds the wrong place where a text repeats itself.
 
-Headings: they are context of the text under them, not passages.
-
-A section path names them already, so a passage begins behind its headings and does not end with
-those of the next. A heading with no text under it is in the path of none; it stays in the passage
-after it, or at the end of the last.
+Headings are context of the text under them, not passages. A section path names them already, so a
+passage begins behind its headings and does not end with those of the next. A heading with no text
+under it is in the path of none; it stays in the passage after it, or at the end of the last.
 """
 
 import re

@@ -1,8 +1,7 @@
-"""Checks of an installation: what is set up, what is not, and what to do about it.
+"""Checks of an installation: folders, disk, port, targets, the files of the store.
 
-The places that an installation needs: folders, disk, port, targets and the files of the store.
-
-Each check is on its own, so that one fault does not hide the others.
+They say what is set up, what is not, and what to do about it. Each check is on its own, so that one
+fault does not hide the others.
 """
 
 import errno

@@ -1,9 +1,8 @@
-"""Errors of failed writes, in one line: a full disk, or a folder that cannot be written.
+"""Files that are written and opened with care: full disks in one line, and no link followed.
 
-Files below a folder, reached part by part, so that no link leads away from it.
-
-A path that is checked first and used afterwards can become a link in between. A descriptor of the
-folder it lies in cannot.
+Files below a folder are reached part by part, so that no link leads away from it: a path that is
+checked first and used afterwards can become a link in between. A descriptor of the folder it lies
+in cannot.
 """
 
 import errno

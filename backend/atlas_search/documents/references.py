@@ -1,16 +1,8 @@
-"""The cited documents, each once, as bibliographies list them.
+"""The cited documents, each once, as bibliographies, reference managers and Zotero take them.
 
-CSL-JSON, as citation processors and reference managers read it.
-
-https://github.com/citation-style-language/schema, `schemas/input/csl-data.json`.
-
-RIS, which nearly every reference manager imports.
-
-A value is one line. https://en.wikipedia.org/wiki/RIS_(file_format) lists the tags by program.
-
-References as items of Zotero.
-
-Item types and their fields: https://api.zotero.org/schema.
+CSL-JSON: https://github.com/citation-style-language/schema, `schemas/input/csl-data.json`.
+RIS, where a value is one line: https://en.wikipedia.org/wiki/RIS_(file_format) lists the tags.
+Items of Zotero: https://api.zotero.org/schema.
 """
 
 import hashlib

@@ -1,16 +1,13 @@
-"""The work that a citation cites, taken apart as all styles need it, and the styles.
+"""Citation styles: a cited work taken apart as all of them need it, and each style.
 
-APA: Publication Manual, 7th ed., chapters 8 to 10; legal works 11.1-11.8.
-
-The place stands in the text, in brackets behind the quotation.
+APA: Publication Manual, 7th ed., chapters 8 to 10; legal works 11.1-11.8. The place stands in the
+text, in brackets behind the quotation.
 
 Bluebook, in the form of court documents: The Bluebook, 21st ed., rules B10-B18, 10, 12-15, 18.
-
 Titles are italic, as the Bluepages have them, and not in small capitals.
 
-MLA: MLA Handbook, 9th ed., chapter 5; the place stands in the text (6.1-6.30).
-
-Government bodies are authors of what courts and parliaments issue (5.17-5.20).
+MLA: MLA Handbook, 9th ed., chapter 5; the place stands in the text (6.1-6.30). Government bodies
+are authors of what courts and parliaments issue (5.17-5.20).
 """
 
 import re

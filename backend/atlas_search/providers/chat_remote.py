@@ -1,12 +1,8 @@
-"""A language model at a provider that is reached over HTTP: what all of them have in common.
+"""Language models over HTTP: what all of them have in common, Mistral's and OpenAI's.
 
-Mistral's language models, over its API with its own client.
-
-https://docs.mistral.ai/api/#tag/chat
-
-OpenAI's language models, or those of any server that speaks its protocol, with its own client.
-
-https://platform.openai.com/docs/api-reference/chat
+Mistral: https://docs.mistral.ai/api/#tag/chat, with its own client.
+OpenAI, or a server that speaks its protocol: https://platform.openai.com/docs/api-reference/chat,
+with its own client.
 """
 
 import asyncio

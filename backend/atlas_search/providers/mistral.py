@@ -1,6 +1,4 @@
-"""Mistral's embedding models, over its API.
-
-Calling Mistral: at a bounded rate, again after passing faults, and with errors that help.
+"""Mistral's embedding models, over its API, at a bounded rate, again after passing faults.
 
 The SDK's own retries wait for as long as a server asks and do not count against the rate.
 """

@@ -1,13 +1,12 @@
-"""Statements of a page about itself: in its `meta` elements, in JSON-LD, in microdata and markup.
-
-Nothing is inferred: a date in an address or in the text is not one of publication.
-
-Which part of a page is its main text.
+"""HTML pages: which part is the main text, and what a page says of itself.
 
 trafilatura finds the main text, but what it returns is not cited: it drops times, captions and
 standfirsts, and joins lines. What it finds is looked up in the page, and the page around it is kept
 as it stands. On the 879 pages of trafilatura's evaluation that can be decoded, this keeps 98 % of
 the passages that belong to the text and 21 % of those that do not; trafilatura 95 % and 10 %.
+
+A page's statements about itself are in its `meta` elements, in JSON-LD, in microdata and markup.
+Nothing is inferred: a date in an address or in the text is not one of publication.
 """
 
 import json

@@ -1,9 +1,8 @@
-"""Records of a table or a JSON file as drafts: which field is the text, which the id.
+"""Records of CSV, JSONL and other tables as drafts: which field is the text, which the id.
 
-Reading the corpus of a retrieval benchmark in the form of BEIR.
-
-A folder holds `corpus.jsonl` (or `docs.jsonl`), a JSON object a line with `_id` (or `id`), `title`,
-`text` and optional `metadata`; beside it `queries.jsonl` and qrels, see `evaluation.label_files`.
+A retrieval benchmark in the form of BEIR is read here too: a folder with `corpus.jsonl` (or
+`docs.jsonl`), a JSON object a line with `_id` (or `id`), `title`, `text` and optional `metadata`;
+beside it `queries.jsonl` and qrels, see `evaluation.label_files`.
 """
 
 import csv

@@ -1,7 +1,7 @@
 """The request of a search, one model for HTTP, Python and commands, and its plan once checked.
 
 A request says what somebody wants; a plan is a request that was checked against a collection
-(`asking.py`), which no stage checks again.
+(`planning.py`), which no stage checks again.
 """
 
 import re
@@ -202,7 +202,7 @@ class SearchPlan(ScopePlan):
     is stale; 0 means never. With `exact` every vector is compared instead of asking the index;
     with `fuzzy` words that no source holds count as those that are spelt nearly so. Where too few
     passages hold what is required, others follow them. Of one document at most
-    `max_per_document` passages are kept (see `balance.choose`); None for any number.
+    `max_per_document` passages are kept (see `select.choose`); None for any number.
     """
 
     question: str

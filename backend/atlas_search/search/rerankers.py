@@ -1,11 +1,9 @@
-"""Cohere's rerank API, version 2, or another server that speaks it.
-
-https://docs.cohere.com/reference/rerank
-
-The second stage: a model that reads the question with each of the best candidates.
+"""Rerankers of the second stage: a model that reads the question with each of the best candidates.
 
 It costs a thousand times more than the signals, so it reads few passages, each in part, and has
 little time. Where it gives no answer the order of the first stage stands.
+
+Cohere's API, version 2, or another server that speaks it: https://docs.cohere.com/reference/rerank.
 """
 
 import threading

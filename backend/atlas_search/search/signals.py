@@ -1,4 +1,4 @@
-"""The places of the question's terms in the candidates: one pass that all word signals share."""
+"""The signals of the candidates, measured over the places of the question's terms in one pass."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -15,13 +15,13 @@ from pydantic import BaseModel, Field
 
 from atlas_search.answer.answer import Answer
 from atlas_search.answer.request import AnswerPlan, Identifier
-from atlas_search.asking import plan_answer
 from atlas_search.atlas import Atlas
 from atlas_search.core.errors import Cancelled, NotFound
 from atlas_search.core.settings import Settings
 from atlas_search.documents.answer import AnswerDocument
 from atlas_search.documents.export import Format, export
 from atlas_search.documents.references import Base
+from atlas_search.planning import plan_answer
 from atlas_search.providers.chat import Usage
 from atlas_search.server.access.caller import present_caller
 from atlas_search.server.access.quotas import SharedAnswers, Spending, spender

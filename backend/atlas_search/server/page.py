@@ -1,9 +1,7 @@
-"""The files of a page, joined so that it asks for few, and compressed for whoever takes them so.
+"""The page's files, joined and compressed, and the files that documents were read from.
 
 A file at an address with its version never changes there, so that browsers keep it and do not ask
 again. The HTML alone is asked for at each visit, and names the version to load.
-
-The file that a document was read from: found where its collection says, and checked.
 
 A collection does not copy its sources. Its manifest remembers the folders that `atlas create` read,
 and the records the digest of each file. So a file is shown only if it still lies there, unchanged,

@@ -1,4 +1,7 @@
-"""The bodies of requests: what can be asked, and what a server adds to it."""
+"""The bodies of requests: what a server adds to those of `search`, `answer` and `words`.
+
+Fields and bounds are in `search/request.py`, `answer/request.py` and `words/request.py`.
+"""
 
 from pydantic import BaseModel, ConfigDict, Field
 

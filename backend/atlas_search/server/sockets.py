@@ -5,10 +5,8 @@ sends slowly costs a socket and no thread; servers with a thread for each connec
 each such client. What waitress lacks is here: times for a request to arrive, a share for each
 address, and an end to clients that do not read.
 
-Which bodies may be large: the files that an administrator sends, a few at once.
-
-A body is kept until it is whole, before any route sees it. So its headers decide how much is taken,
-and who has not the right to send files is held to what every other request may carry.
+A body is kept until it is whole, before any route sees it. So its headers decide how much is taken:
+who has not the right to send files is held to what every other request may carry.
 """
 
 import copy

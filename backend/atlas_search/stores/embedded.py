@@ -1,9 +1,8 @@
 """A version of a collection on this machine's disk: Chroma, SQLite, tantivy and mapped arrays.
 
-The ids of all passages: those of rows, and the rows of ids, mapped from disk.
-
-Chroma gives ids, and everything else is asked by row. To read a million ids into a list and a
-dictionary takes most of the time in which a collection is opened, and 200 bytes for each.
+Chroma gives ids, and everything else is asked by row; ids of rows and rows of ids are mapped from
+disk. To read a million ids into a list and a dictionary takes most of the time in which a
+collection is opened, and 200 bytes for each.
 """
 
 import threading

@@ -7,8 +7,7 @@
 <collection>/.sources.sqlite          digests of source files, by when they were changed last
 <collection>/.build.lock              held while building, repairing or rolling back
 
-The files of a version checked by digest, each once for every state it is in.
-
+Files of a version are checked by digest, each once for every state it is in.
 What was found whole is kept beside the versions, so that a restart does not read all of it again;
 where that cannot be written, it is known only until the process ends.
 """

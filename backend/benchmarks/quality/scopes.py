@@ -7,9 +7,9 @@ from typing import Literal
 
 import numpy as np
 
-from atlas_search.asking import plan_search
 from atlas_search.atlas import Atlas
 from atlas_search.evaluation.label_files import BenchmarkQuery
+from atlas_search.planning import plan_search
 from atlas_search.search.candidates import Candidates
 from atlas_search.search.request import Filter, SearchPlan, SearchRequest
 from atlas_search.stores.arrays import IntArray

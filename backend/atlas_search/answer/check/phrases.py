@@ -1,10 +1,9 @@
-"""Sentences that state nothing, so that they need no citation: headings and caveats.
+"""Phrases that an answer is told by: sentences that state nothing, and refusals of a model.
 
-Telling a model's refusal from an answer: a short list of ways to say it in plain text.
-
-The prompt asks for an empty list. A refusal that is not recognised does no harm: without a citation
-no text is sent, so it is repaired and then blocked. Of 98 phrasings the list knows the 77 that
-`tests/test_refusals.py` lists first; 400 lines of patterns in five languages knew all.
+Headings and caveats need no citation. For refusals there is a short list of ways to say it in plain
+text; the prompt asks for an empty list. A refusal that is not recognised does no harm: without a
+citation no text is sent, so it is repaired and then blocked. Of 98 phrasings the list knows 77;
+400 lines of patterns in five languages knew all.
 """
 
 import re

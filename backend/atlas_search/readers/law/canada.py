@@ -1,8 +1,8 @@
-"""Acts and regulations of Canada, https://github.com/justicecanada/laws-lois-xml.
+"""Acts, regulations and debates of Canada.
 
-The debates and committee evidence of the Canadian House of Commons, from 2006 on.
-
-The shape is that of https://www.ourcommons.ca/Content/House/441/Debates/001/HAN001-E.XML.
+Acts and regulations: https://github.com/justicecanada/laws-lois-xml. Debates and committee evidence
+of the House of Commons, from 2006 on, in the shape of
+https://www.ourcommons.ca/Content/House/441/Debates/001/HAN001-E.XML.
 """
 
 import re
