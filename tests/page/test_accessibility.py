@@ -190,10 +190,10 @@ def test_a_view_keeps_the_rules_in_both_schemes_and_at_every_width(
     check_all(page)
 
 
-@pytest.mark.parametrize("tab", TABS)
-def test_every_way_to_look_at_words(page: Page, tab: str) -> None:
+@pytest.mark.parametrize("view", TABS)
+def test_every_way_to_look_at_words(page: Page, view: str) -> None:
     page.get_by_label("Collection").select_option("legal_uk")
-    show_tab(count(page, "court"), tab)
+    show_tab(count(page, "court"), view)
     check_all(page)
 
 
