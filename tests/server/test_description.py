@@ -47,7 +47,7 @@ def form_acceptance(_: Any, response: Any, case: Any) -> None:
     positive = case.meta is not None and case.meta.generation.mode.is_positive
     if positive and response.status_code == 400:
         kind = response.json()["type"].rpartition(":")[2]
-        if kind in ("invalid-request", "bad-request") and "Value error" not in response.text:
+        if kind in ("invalid-request", "bad-request"):
             raise RefusedByForm(operation=case.operation.label, message=response.text)
 
 

@@ -291,10 +291,10 @@ def test_results_are_rows_and_data_frames(atlas: Atlas) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"limit": 1001}, "limit=1001: give a whole number from 0 to 1000"),
-        ({"sort": "up"}, "sort='up': give document"),
+        ({"limit": 1001}, "limit=1001: give 1000 or less"),
+        ({"sort": "up"}, "sort='up': give 'document', 'left'"),
         ({"corpora": "moon"}, "Unknown corpus 'moon'"),
-        ({"form": "lemma"}, "form='lemma': give surface, stem"),
+        ({"form": "lemma"}, "form='lemma': give 'surface' or 'stem'"),
         ({"form": "stem", "case_sensitive": True}, "case_sensitive compares words"),
         ({"filters": {"moon": "full"}}, "Unknown field 'moon'"),
         ({"require": ["..."]}, "require: '...' holds no word"),

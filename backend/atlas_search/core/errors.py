@@ -42,7 +42,7 @@
 HTTP statuses are assigned in one table, `atlas_search.server.problems`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -228,15 +228,33 @@ LONGEST_NAME = 80  # characters of a field's
 
 def faults_of(error: "ValidationError") -> str:
     """The faults of a request, the first of them one by one, each with its place."""
-    every_fault = error.errors(include_url=False, include_context=False, include_input=False)
-    faults = []
-    for fault in every_fault[:MOST_FAULTS]:
-        place = ".".join(str(part)[:LONGEST_NAME] for part in fault["loc"])
-        message = fault["msg"].removeprefix("Value error, ")
-        faults.append(f"{place}: {message}" if place else message)
-    if len(every_fault) > MOST_FAULTS:
-        faults.append(f"and {len(every_fault) - MOST_FAULTS:,} more faults")
-    return "; ".join(faults) + "."
+    faults = list(dict.fromkeys(_fault(**fault) for fault in error.errors(include_url=False)))
+    more = [f"and {len(faults) - MOST_FAULTS:,} more faults"] if len(faults) > MOST_FAULTS else []
+    return "; ".join(faults[:MOST_FAULTS] + more) + "."
+
+
+_WORDS = {
+    "greater_than_equal": "give {ge} or more",
+    "less_than_equal": "give {le} or less",
+    "less_than": "give less than {lt}",
+    "literal_error": "give {expected}",
+}
+
+
+def _fault(
+    type: str, loc: Sequence[object], msg: str, input: object, ctx: Mapping[str, object] = {}
+) -> str:
+    """What is wrong, and where: `limit=1001: give 1000 or less`."""
+    names = [str(part)[:LONGEST_NAME] for part in loc]
+    if names[0:1] == ["filters"] and len(names) > 2:  # else a fault for each form of a filter
+        return f'{".".join(names[:2])}: give a value, a list of values, or "from", "to" or both'
+    place = ".".join(names)
+    if type in _WORDS:
+        return f"{place}={shown([input])}: {_WORDS[type].format(**ctx)}"
+    if type == "extra_forbidden":
+        return f"{place}: there is no such field"
+    message = msg.removeprefix("Value error, ")
+    return f"{place}: {message}" if place else message
 
 
 def shown(given: Sequence[object]) -> str:

@@ -92,9 +92,10 @@ def problem_response(error: Exception) -> Response:
 
 
 def validation_response(error: ValidationError) -> Response:
-    """A response for a request whose fields have the wrong shape: the first of them at once."""
-    detail = errors.faults_of(error)
-    return response_of(problem_for("Invalid Request", 400, detail, request.path))
+    """A response for a request whose fields have the wrong form, or values that make no sense."""
+    senseless = all(fault["type"] == "value_error" for fault in error.errors())
+    title = "Request Error" if senseless else "Invalid Request"
+    return response_of(problem_for(title, 400, errors.faults_of(error), request.path))
 
 
 def problem_for(title: str, status: int, detail: str, instance: str) -> Problem:

@@ -243,7 +243,7 @@ def test_a_link_can_be_read_as_a_page_and_in_every_format(
     assert len(client.get(f"{path}?format=json").get_json()["answers"]) == 1
     refusal = client.get(f"{path}?format=exe")
     assert refusal.status_code == 400
-    assert refusal.get_json()["detail"].startswith("format: Input should be 'markdown', ")
+    assert refusal.get_json()["detail"].startswith("format='exe': give 'markdown', ")
 
 
 def test_no_source_or_question_is_markup_of_the_page(client: FlaskClient, narrow: Signed) -> None:
