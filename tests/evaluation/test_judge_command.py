@@ -276,10 +276,17 @@ def rated_answer(came: Reply, collection: str) -> RatedAnswer:
     )
 
 
-def test_a_judge_beside_a_broken_report_names_no_login_and_asks_as_much_as_it_may(
+def test_who_logs_in_is_not_told(
     command: Command, run: RunFolder, openai: OpenAIServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", openai.address.replace("//", "//ann:secret@"))
+    _, printed, _ = command("run", *ONE, "--json")
+    assert json.loads(printed)["server"] == openai.address
+
+
+def test_a_judge_beside_a_broken_report_asks_as_much_at_once_as_it_may(
+    command: Command, run: RunFolder, openai: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("LLM_CONCURRENCY", "1")
     monkeypatch.setenv("LLM_QUEUE_SECONDS", "0.01")
     (run.path / "report.md").mkdir()
