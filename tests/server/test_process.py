@@ -101,7 +101,7 @@ def test_a_wrong_setting_is_said_in_one_sentence(
 # each: the settings (ROOT is a folder with a file `plain` and keys that are no JSON), and its mend
 FAULTS: dict[str, tuple[dict[str, str], str]] = {
     "access": ({"atlas_host": "0.0.0.0"}, "Set API_KEYS_FILE (`atlas keys add NAME` makes a key)"),
-    "keys": ({"api_keys_file": "ROOT/broken.json"}, "broken.get_json() is not valid JSON"),
+    "keys": ({"api_keys_file": "ROOT/broken.json"}, "broken.json is not valid JSON"),
     "audit": ({"audit_log": "ROOT/plain/audit.log"}, "or name another file."),
     "state": ({"atlas_state_directory": "ROOT/plain/state"}, "or set it to another folder."),
 }

@@ -1,11 +1,12 @@
 """Exact counts of the documents in a scope, by year and by the values of their metadata."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
 from pydantic import Field
+from pydantic_core import to_jsonable_python as plain
 
 from atlas_search.core.stop import Stop
 from atlas_search.search.query import phrases
@@ -87,7 +88,8 @@ class ScopeCounts:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as POST /api/facets sends them."""
-        return asdict(self)
+        document: dict[str, Any] = plain(self)
+        return document
 
 
 def scope_counts(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
+from pydantic_core import to_jsonable_python as plain
 
 from atlas_search.core.domain import CheckedPassage, Citation, Leg
 from atlas_search.core.notebook import footer_html, frame, passages_html
@@ -180,9 +181,9 @@ class SearchResult:
             "sub_questions": list(self.sub_questions),
             "preferred": [phrase.text for phrase in self.query.preferred],
             "required": [phrase.text for phrase in self.query.required],
-            "required_unmet": asdict(self.required_unmet) if self.required_unmet else None,
+            "required_unmet": plain(self.required_unmet),
             "excluded": [phrase.text for phrase in self.query.excluded],
-            "unknown_words": [asdict(each) for each in self.unknown_words],
+            "unknown_words": plain(self.unknown_words),
             "searched_as": self.searched_as or None,
             "spellings": {term: list(others) for term, others in self.query.spellings.items()},
             "per_corpus": {
