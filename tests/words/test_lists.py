@@ -227,13 +227,13 @@ COLLOCATES, KEYWORDS = "collocates", "keywords"
 @pytest.mark.parametrize(
     ("kind", "arguments", "message"),
     [
-        (COLLOCATES, {"left": 11}, "left=11: give a whole number from 0 to 10"),
-        (COLLOCATES, {"left": 0, "right": 0}, "right=0: give a whole number from 1 to 10"),
-        (COLLOCATES, {"sort": "mi"}, "sort='mi': give log_likelihood, log_dice"),
-        (COLLOCATES, {"min_count": 0}, "min_count=0: give a whole number from 1"),
+        (COLLOCATES, {"left": 11}, "left=11: give 10 or less"),
+        (COLLOCATES, {"left": 0, "right": 0}, "left and right are both 0"),
+        (COLLOCATES, {"sort": "mi"}, "sort='mi': give 'log_likelihood' or 'log_dice'"),
+        (COLLOCATES, {"min_count": 0}, "min_count=0: give 1 or more"),
         (COLLOCATES, {"corpora": "moon"}, "Unknown corpus 'moon'"),
         (KEYWORDS, {"against": "moon"}, "Unknown corpus 'moon'"),
-        (KEYWORDS, {"direction": "up"}, "direction='up': give more, less, both"),
+        (KEYWORDS, {"direction": "up"}, "direction='up': give 'more', 'less' or 'both'"),
         (KEYWORDS, {}, "nothing is left to compare with"),
         (KEYWORDS, {"corpora": "mill", "against": "mill"}, "nothing is left to compare with"),
     ],

@@ -93,7 +93,7 @@ def problem_response(error: Exception) -> Response:
 
 def validation_response(error: ValidationError) -> Response:
     """A response for a request whose fields have the wrong form, or values that make no sense."""
-    senseless = all(fault["type"] == "value_error" for fault in error.errors())
+    senseless = any(fault["type"] == "value_error" for fault in error.errors())
     title = "Request Error" if senseless else "Invalid Request"
     return response_of(problem_for(title, 400, errors.faults_of(error), request.path))
 
