@@ -42,11 +42,12 @@
 HTTP statuses are assigned in one table, `atlas_search.server.problems`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
+    from pydantic_core import ErrorDetails
 
 
 class AtlasError(Exception):
@@ -228,7 +229,7 @@ LONGEST_NAME = 80  # characters of a field's
 
 def faults_of(error: "ValidationError") -> str:
     """The faults of a request, the first of them one by one, each with its place."""
-    faults = list(dict.fromkeys(_fault(**fault) for fault in error.errors(include_url=False)))
+    faults = list(dict.fromkeys(map(_fault, error.errors(include_url=False))))
     more = [f"and {len(faults) - MOST_FAULTS:,} more faults"] if len(faults) > MOST_FAULTS else []
     return "; ".join(faults[:MOST_FAULTS] + more) + "."
 
@@ -241,19 +242,17 @@ _WORDS = {
 }
 
 
-def _fault(
-    type: str, loc: Sequence[object], msg: str, input: object, ctx: Mapping[str, object] = {}
-) -> str:
-    """What is wrong, and where: `limit=1001: give 1000 or less`."""
-    names = [str(part)[:LONGEST_NAME] for part in loc]
+def _fault(fault: "ErrorDetails") -> str:
+    """The fault and its place: `limit=1001: give 1000 or less`."""
+    names, kind = [str(part)[:LONGEST_NAME] for part in fault["loc"]], fault["type"]
     if names[0:1] == ["filters"] and len(names) > 2:  # else a fault for each form of a filter
         return f'{".".join(names[:2])}: give a value, a list of values, or "from", "to" or both'
     place = ".".join(names)
-    if type in _WORDS:
-        return f"{place}={shown([input])}: {_WORDS[type].format(**ctx)}"
-    if type == "extra_forbidden":
+    if kind in _WORDS:
+        return f"{place}={shown([fault['input']])}: {_WORDS[kind].format(**fault['ctx'])}"
+    if kind == "extra_forbidden":
         return f"{place}: there is no such field"
-    message = msg.removeprefix("Value error, ")
+    message = fault["msg"].removeprefix("Value error, ")
     return f"{place}: {message}" if place else message
 
 
