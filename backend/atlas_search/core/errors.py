@@ -229,9 +229,11 @@ LONGEST_NAME = 80  # characters of a field's
 
 def faults_of(error: "ValidationError") -> str:
     """The faults of a request, the first of them one by one, each with its place."""
-    faults = list(dict.fromkeys(map(_fault, error.errors(include_url=False))))
-    more = [f"and {len(faults) - MOST_FAULTS:,} more faults"] if len(faults) > MOST_FAULTS else []
-    return "; ".join(faults[:MOST_FAULTS] + more) + "."
+    every_fault = error.errors(include_url=False)
+    faults = list(dict.fromkeys(map(_fault, every_fault[:MOST_FAULTS])))
+    if len(every_fault) > MOST_FAULTS:
+        faults.append(f"and {len(every_fault) - MOST_FAULTS:,} more faults")
+    return "; ".join(faults) + "."
 
 
 _WORDS = {

@@ -25,7 +25,7 @@ def sent(kind: type[T]) -> type[T]:
 class Sent(BaseModel):
     """Every field is sent. What has a default may be missing from a document that is read."""
 
-    model_config = ConfigDict(json_schema_extra=_require_all, defer_build=True)
+    model_config = ConfigDict(json_schema_extra=_require_all)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, as the API sends them."""

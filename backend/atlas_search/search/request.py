@@ -72,8 +72,7 @@ Phrases = Annotated[list[str], Field(max_length=MOST_PHRASES)]
 class ScopeRequest(BaseModel):
     """The passages that are looked through."""
 
-    # made when first asked: seven of them take 40 ms, which nobody pays who only builds
-    model_config = ConfigDict(extra="forbid", frozen=True, validate_by_name=True, defer_build=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_by_name=True)
 
     corpora: str | Names = Field(
         "all",
