@@ -68,7 +68,7 @@ def read_sets(folder: Path) -> list[TestSet]:
     if not paths:
         raise SourceError(
             f"{folder} has no sub-folder with {' or '.join(CORPUS_FILES)}. Give the folder that "
-            "holds the test sets; `backend/benchmarks/quality/__init__.py` says where to get them."
+            "holds the test sets; `benchmarks/quality/__init__.py` says where to get them."
         )
     return [_read_set(parent.name, paths[parent]) for parent in sorted(paths)]
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import median
 from types import FrameType
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "backend" / "atlas_search"
 LONGEST_FILE, LONGEST_FUNCTION = 700, 60
 QUESTIONS = (
@@ -43,7 +43,7 @@ def sizes(root: Path = ROOT) -> dict[str, Size]:
     beside = {
         "atlas_search": package.glob("*.py"),
         "create": (root / "create").rglob("*.py"),
-        "benchmarks": (root / "backend" / "benchmarks").rglob("*.py"),
+        "benchmarks": (root / "benchmarks").rglob("*.py"),
         "frontend": (root / "frontend").rglob("*.js"),
         "tests": (root / "tests").rglob("*.py"),
     }
