@@ -42,6 +42,7 @@
 HTTP statuses are assigned in one table, `atlas_search.server.problems`.
 """
 
+import reprlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -264,7 +265,11 @@ def shown(given: Sequence[object]) -> str:
     return ", ".join(map(_show, given[:_MOST])) + more
 
 
+_BRIEF = reprlib.Repr()  # of a list in a list, of a number of thousands of digits
+_BRIEF.maxstring = _BRIEF.maxlong = _BRIEF.maxother = _LONGEST
+
+
 def _show(value: object) -> str:
-    if isinstance(value, str) and len(value) > _LONGEST:
-        return f"{value[:_LONGEST]!r}…"
-    return repr(value)
+    if isinstance(value, str):
+        return f"{value[:_LONGEST]!r}{'…' if len(value) > _LONGEST else ''}"
+    return _BRIEF.repr(value)

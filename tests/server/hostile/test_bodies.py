@@ -312,7 +312,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         result.extend(texts)
         return count_tokens(texts)
 
-    for module in ("asking", "answer.write.condense", "answer.write.prompt"):
+    for module in ("planning", "answer.write.condense", "answer.write.prompt"):
         monkeypatch.setattr(f"atlas_search.{module}.count_tokens", count)
     return result
 
