@@ -104,6 +104,7 @@ def test_a_server_that_is_well_lives_is_ready_and_says_how_its_parts_are(own: Se
             "keys": "note",
             "embedder": "ok",
             "tracing": "note",
+            "state": "ok",
             "provider.extractive": "ok",
         }
         assert health["parts"]["embedder"]["detail"] == "hash"

@@ -198,3 +198,13 @@ def test_every_line_of_a_process_is_json_where_that_is_wanted(
 
 def test_lines_of_text_are_for_people(tmp_path: Path) -> None:
     assert run(tmp_path)[0].endswith(f" INFO atlas_search.x: Begun with {HIDDEN}")
+
+
+@pytest.mark.parametrize("kind", [TextLines, JsonLines])
+def test_no_caller_ends_a_line_or_commands_a_terminal_and_no_link_is_told(
+    kind: type[TextLines],
+) -> None:
+    forged = "Unexpected error at /api/shared/s3cret-T0ken\n2026 ERROR forged \x1b[2J\x9b\u2028"
+    line = kind().format(record("%s", forged))
+    assert "s3cret" not in line
+    assert line.isprintable()

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 import sys
 import threading
 import traceback
@@ -23,6 +24,12 @@ TEXT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 # one line a request and one a file would bury what matters
 _CHATTY = ("httpx", "httpx2", "urllib3", "filelock")
+
+# whoever reads the log would read the answer behind a link too
+_LINK = re.compile(r"(/api/shared/)[^\s/?\"']+")
+# a line that a caller ended within a message would pass for one of the server's own
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_CONTROL_IN_LINES = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 
 _About = dict[str, str]
 _about: ContextVar[_About | None] = ContextVar("about", default=None)
@@ -60,18 +67,23 @@ class TextLines(logging.Formatter):
         """Return a line without secrets."""
         return self._hide(super().format(record))
 
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        """Return the message as one line."""
+        record.message = _escape(_CONTROL, record.message)
+        return super().formatMessage(record)
+
     def formatException(self, ei: _Raised) -> str:
         """Return the end of a traceback, if it is long."""
         error = ei[1]
         if error is None:
             return ""
         text = super().formatException(ei) if self._content else _without_messages(error)
-        return self._hide(text)[-LONGEST:]
+        return _escape(_CONTROL_IN_LINES, self._hide(text))[-LONGEST:]
 
     def _hide(self, text: str) -> str:
         for secret in self._secrets:
             text = text.replace(secret, HIDDEN)
-        return text
+        return _LINK.sub(rf"\1{HIDDEN}", text)
 
 
 class JsonLines(TextLines):
@@ -84,13 +96,17 @@ class JsonLines(TextLines):
             "time": when.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             "level": record.levelname,
             "logger": record.name,
-            "message": self._hide(record.getMessage())[:LONGEST],
+            "message": _escape(_CONTROL_IN_LINES, self._hide(record.getMessage()))[:LONGEST],
             **_present_span(),
             **(_about.get() or {}),
         }
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
         return json.dumps(line, ensure_ascii=False)
+
+
+def _escape(controls: re.Pattern[str], text: str) -> str:
+    return controls.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def set_up_logs(settings: Settings) -> None:

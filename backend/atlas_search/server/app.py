@@ -178,14 +178,15 @@ def create_app(
     own = serve_caller(collections)
     spending = Spending(settings.atlas_state_directory / "spending.sqlite")
     metrics = services.searcher.metrics
-    _add_gates(app, services, access, present, spending)
+    limiter = Limiter(settings, spending)
+    _add_gates(app, services, access, present, limiter)
     count = partial(count_job, metrics)
     jobs = app.extensions["jobs"] = Jobs(
         settings.ingest_root, collections.refresh, count, tracer=services.tracer
     )
     runs = app.extensions["runs"] = Runs(_places(settings), settings.resume_seconds)
     feedback = app.extensions["feedback"] = Feedback(settings)
-    app.register_api(ask_blueprint(own, runs, present.now, spending, feedback.note))
+    app.register_api(ask_blueprint(own, runs, present.now, limiter, feedback.note))
     app.register_api(feedback_blueprint(feedback, metrics))
     app.register_api(export_blueprint(collections, runs))
     shared = SharedAnswers(settings.atlas_state_directory / "shared.sqlite", access.knows)
@@ -199,7 +200,14 @@ def create_app(
     catalogue = catalogue_blueprint(own)
     add_removal(catalogue, collections, jobs, open_embedder)
     app.register_api(catalogue)
-    app.register_api(health_blueprint(own, collections.problem, lambda: access.problem))
+    app.register_api(
+        health_blueprint(
+            own,
+            collections.problem,
+            lambda: access.problem,
+            (spending.check, shared.file.check, feedback.file.check),
+        )
+    )
     app.register_api(metrics_blueprint(metrics))
     observe_server(metrics, collections, runs, jobs)
     app.register_api(admin_blueprint(own))
@@ -246,7 +254,7 @@ def _empty_app(present: PresentGuard) -> DescribedAPI:
 
 
 def _add_gates(
-    app: OpenAPI, services: Services, access: Access, present: PresentGuard, spending: Spending
+    app: OpenAPI, services: Services, access: Access, present: PresentGuard, limiter: Limiter
 ) -> None:
     """Put before and after every route what is the same for all of them, in this order."""
     settings, metrics = services.settings, services.searcher.metrics
@@ -255,7 +263,7 @@ def _add_gates(
     app.before_request(heed_privacy)
     app.teardown_request(speak_again)
     app.before_request(origin_gate(known))
-    app.before_request(gate(access, Limiter(settings, spending)))
+    app.before_request(gate(access, limiter))
     app.before_request(read_body)
     app.before_request(lambda: require_whole(present))
     app.extensions["refusals"] = refusals = Refusals(services.tracer)

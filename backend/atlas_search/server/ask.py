@@ -23,8 +23,9 @@ from atlas_search.documents.export import Format, export
 from atlas_search.documents.references import Base
 from atlas_search.planning import plan_answer
 from atlas_search.providers.chat import Usage
+from atlas_search.providers.open import EXTRACTIVE
 from atlas_search.server.access.caller import present_caller
-from atlas_search.server.access.quotas import SharedAnswers, Spending, spender
+from atlas_search.server.access.quotas import Limiter, SharedAnswers, spender
 from atlas_search.server.api import OptionalBody
 from atlas_search.server.events import POLL_SECONDS, frames, write_event
 from atlas_search.server.limits import Gone, gone
@@ -86,14 +87,14 @@ class StoppedOut(BaseModel):
 
 
 def ask_blueprint(
-    serve: Serve, runs: Runs, guards: Guards, spending: Spending, note: Note
+    serve: Serve, runs: Runs, guards: Guards, limiter: Limiter, note: Note
 ) -> APIBlueprint:
     """The answers resource."""
     blueprint = APIBlueprint("ask", __name__, url_prefix="/api", abp_tags=[Tag(name="ask")])
 
     @blueprint.post("/ask", summary="Answer a question", responses=_ANSWER | _BEGUN)
     def post_ask(body: AskBody) -> dict[str, object]:
-        run = _start(runs, serve(), body, guards, spending, note)
+        run = _start(runs, serve(), body, guards, limiter, note)
         return _whole(run, gone(), include_context=body.include_context)
 
     @blueprint.post(
@@ -110,7 +111,7 @@ def ask_blueprint(
         after = int(header.last_event)
         if after and body.qa_id:
             return _stream(own_run(runs, body.qa_id), after, gone())
-        run = _start(runs, serve(), body, guards, spending, note, streamed=True)
+        run = _start(runs, serve(), body, guards, limiter, note, streamed=True)
         return _stream(run, 0, gone())
 
     @blueprint.get("/ask/<qa_id>/stream", summary="The events of an answer", responses=_EVENTS)
@@ -151,7 +152,7 @@ def _start(
     atlas: Atlas,
     body: AskBody,
     guards: Guards,
-    spending: Spending,
+    limiter: Limiter,
     note: Note,
     *,
     streamed: bool = False,
@@ -159,6 +160,10 @@ def _start(
     """Check the request and begin its answer."""
     caller = present_caller()
     question = plan_answer(atlas.services, body, streamed=streamed, user_id=caller.name)
+    address = request.remote_addr or ""
+    target = question.target
+    if target.llm_provider != EXTRACTIVE and target.cost(1_000_000, 1_000_000):
+        limiter.check_cost(caller, address)
     work = partial(
         _work,
         atlas=atlas,
@@ -167,7 +172,7 @@ def _start(
         path=request.path,
         guard=guards(),
         with_trace=caller.sees_traces,
-        pay=partial(spending.add, spender(caller, request.remote_addr or "")),
+        pay=partial(limiter.spending.add, spender(caller, address)),
         note=note,
     )
     g.run = run = runs.start(question.qa_id, question.session_id, work, caller.owner)
@@ -259,6 +264,12 @@ class LinkOut(BaseModel):
     expires: str
 
 
+class UnlinkedOut(BaseModel):
+    """A link that leads nowhere any more."""
+
+    deleted: Literal[True] = True
+
+
 class ByToken(BaseModel):
     """The secret of a link in the path."""
 
@@ -278,12 +289,15 @@ def share_blueprint(settings: Settings, runs: Runs, shared: SharedAnswers) -> AP
     def base() -> str:
         return settings.atlas_public_url or request.host_url
 
+    def maker() -> str:
+        return spender(present_caller(), request.remote_addr or "")
+
     @blueprint.post("/ask/<qa_id>/link", summary="A link to an answer", responses={200: LinkOut})
     def post_link(path: ByAnswer, body: LinkBody) -> dict[str, object]:
         run = finished_run(own_run(runs, path.qa_id))
         # a trace shows what others asked
         document = {**run.document, "trace_id": "", "span_id": ""}
-        link = shared.share(document, present_caller().owner, body.hours * HOUR)
+        link = shared.share(document, present_caller().owner, body.hours * HOUR, maker())
         return LinkOut(
             url=f"{base().rstrip('/')}/api/shared/{link.token}",
             expires=datetime.fromtimestamp(link.expires, UTC).isoformat(timespec="seconds"),
@@ -305,6 +319,12 @@ def share_blueprint(settings: Settings, runs: Runs, shared: SharedAnswers) -> AP
                 "Content-Security-Policy": _ALONE,
             },
         )
+
+    @blueprint.delete("/shared/<token>", summary="Take a link back", responses={200: UnlinkedOut})
+    def delete_shared(path: ByToken) -> dict[str, object]:
+        rights = present_caller().rights
+        shared.delete(path.token, maker(), is_administrator="administrator" in rights)
+        return UnlinkedOut().model_dump()
 
     return blueprint
 

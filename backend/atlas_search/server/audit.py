@@ -1,5 +1,7 @@
 """The audit log: one line of JSON for each request, with its caller and its outcome."""
 
+import errno
+import fcntl
 import json
 import logging
 import os
@@ -18,6 +20,8 @@ from atlas_search.server.access.caller import NOBODY, Caller
 from atlas_search.server.collections import chosen_collection
 from atlas_search.server.ingest.documents import IngestBody
 from atlas_search.server.runs import Run
+
+LONGEST_VALUE = 500  # characters of a question, or of the corpora: a body may have megabytes
 
 log = logging.getLogger(__name__)
 
@@ -51,11 +55,17 @@ def audit(settings: Settings) -> Callable[[Response], Response]:
 
 
 def _append(path: Path, text: str) -> None:
-    """Add to the file in one step, which only its owner may read."""
+    """Add to the file, which only its owner may read, all of a text or nothing."""
     # opened for each line: one that was moved away is begun anew, and nothing is left to close
-    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
     try:
-        os.write(descriptor, text.encode())
+        fcntl.flock(descriptor, fcntl.LOCK_EX)  # what is cut off is no line of another thread
+        size, content = os.fstat(descriptor).st_size, text.encode()
+        if size and os.pread(descriptor, 1, size - 1) != b"\n":
+            content = b"\n" + content  # a process was killed while it wrote
+        if os.write(descriptor, content) < len(content):
+            os.ftruncate(descriptor, size)
+            raise OSError(errno.ENOSPC, "The disk is full", str(path))
     finally:
         os.close(descriptor)
 
@@ -74,12 +84,18 @@ def _entry(response: Response, default: str, *, with_question: bool) -> dict[str
         "method": request.method,
         "route": request.url_rule.rule if request.url_rule else None,
         "collection": (chosen or default)[:LONGEST],
-        "corpora": [ingested.corpus] if ingested else fields.get("corpus_filter"),
+        "corpora": [ingested.corpus] if ingested else _brief(fields.get("corpus_filter")),
         "status": response.status_code,
     }
     if with_question:
-        entry["question"] = fields.get("question", fields.get("query"))
+        entry["question"] = _brief(fields.get("question", fields.get("query")))
     return entry
+
+
+def _brief(value: object) -> object:
+    """A value of a body, cut if it is long."""
+    text = str(value)
+    return value if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
 
 
 def _chosen() -> str:

@@ -1,7 +1,7 @@
 """Health: whether the process lives, whether it can answer, and the state of each part."""
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 from cachetools import TTLCache
@@ -102,9 +102,9 @@ class HealthOut(BaseModel):
     """The health of the server; `problem` says what is wrong and what to do.
 
     `providers` are `ready`, or say what they lack. `parts` are `store`, `keys`, `embedder`,
-    `tracing`, and `provider.` with the name of each provider. Who has no key learns the status
-    alone (counts are null), and only who may see traces what is wrong: it may name what a caller
-    does not see.
+    `tracing`, `state` (the files of ATLAS_STATE_DIRECTORY), and `provider.` with the name of each
+    provider. Who has no key learns the status alone (counts are null), and only who may see traces
+    what is wrong: it may name what a caller does not see.
     """
 
     status: Literal["ok", "degraded"]
@@ -118,7 +118,10 @@ class HealthOut(BaseModel):
 
 
 def health_blueprint(
-    serve: Serve, problem: Callable[[], str], keys_problem: Callable[[], str] = lambda: ""
+    serve: Serve,
+    problem: Callable[[], str],
+    keys_problem: Callable[[], str] = lambda: "",
+    state_problems: Sequence[Callable[[], str]] = (),
 ) -> APIBlueprint:
     """Routes for monitors: by `live` they restart the server, by `ready` they send requests."""
     blueprint = APIBlueprint("health", __name__, url_prefix="/api", abp_tags=[Tag(name="health")])
@@ -153,6 +156,10 @@ def health_blueprint(
             "keys": _keys(services, keys_problem()),
             "embedder": _part(embedder(), _model(services)),
             "tracing": _tracing(services, tracing()),
+            "state": _part(
+                " ".join(filter(None, (check() for check in state_problems))),
+                "costs, links and ratings can be kept",
+            ),
             **_providers(services, providers),
         }
         faults = [part.detail for part in parts.values() if part.status == "fault"]

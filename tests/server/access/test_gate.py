@@ -32,6 +32,7 @@ from tests.server.two_corpora import (
     client_of,
 )
 from tests.servers import served
+from tests.stores.disks import longest_file
 
 ASKED = {"question": QUESTION, "qa_id": "q1", "session_id": "s1"}
 
@@ -358,3 +359,16 @@ def test_a_log_that_was_moved_away_is_begun_anew(logged: Signed, log: Path) -> N
 def test_a_log_that_cannot_be_written_is_said_at_the_start(parish: Atlas, tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="AUDIT_LOG"):
         client_of(parish, None, audit_log=tmp_path)
+
+
+def test_a_line_is_bounded_and_whole_on_a_full_disk(logged: Signed, log: Path) -> None:
+    long = "é" * 900_000
+    logged.post("/api/search", {"question": long, "corpus_filter": [long]}, buffered=True)
+    assert log.stat().st_size < 10_000
+    with longest_file(log.stat().st_size + 50):
+        assert logged.get("/api/corpora", buffered=True).status_code == 200
+    assert len(lines(log)) == 1
+    with log.open("a") as file:
+        file.write('{"when": "cut off')
+    logged.get("/api/targets", buffered=True)
+    assert json.loads(log.read_text().splitlines()[-1])["route"] == "/api/targets"

@@ -192,6 +192,7 @@ CASES: dict[str, list[Case]] = {
     ],
     "POST /api/ask/<qa_id>/link": [Case("/api/ask/q1/link", {"hours": 1})],
     "GET /api/shared/<token>": [Case(f"/api/shared/{'x' * 43}"), Case("/api/shared/q1")],
+    "DELETE /api/shared/<token>": [Case("/api/shared/q1")],
     "POST /api/feedback": [
         Case("/api/feedback", {"qa_id": "q1", "thumb": "up"}),
         Case("/api/feedback", {"qa_id": "q1", "passages": {f"{DOCUMENT}:0-133": None}}, True),

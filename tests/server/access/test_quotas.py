@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 from flask.testing import FlaskClient
 from pydantic import SecretStr
@@ -22,7 +23,8 @@ from atlas_search.server.problems import problem_of
 from tests.chat_server import KEY
 from tests.hash_embedder import HashEmbedder
 from tests.openai_server import openai_server
-from tests.server.two_corpora import COLLECTION, QUESTION, TOKEN, Signed, client_of
+from tests.server.listening import listening
+from tests.server.two_corpora import COLLECTION, QUESTION, TOKEN, Signed, client_of, guard
 
 TODAY = date(2026, 5, 1)
 ASKED = {"question": QUESTION}
@@ -324,14 +326,17 @@ def answers(tmp_path: Path, clock: Clock) -> SharedAnswers:
     return SharedAnswers(tmp_path / "state" / "shared.sqlite", lambda owner: owner == "a", clock)
 
 
-def test_a_link_expires_and_its_answer_is_removed(answers: SharedAnswers, clock: Clock) -> None:
+def test_a_link_expires_and_its_answer_goes_a_month_later(
+    answers: SharedAnswers, clock: Clock
+) -> None:
     first = answers.share({"answer": "planted words"}, "a", 10)
     assert answers.read(first.token) == {"answer": "planted words"}
     clock.now = first.expires
     with pytest.raises(NotFound):
         answers.read(first.token)
+    clock.now += 31 * 86_400
     second = answers.share({}, "a", 10)
-    clock.now -= 5
+    clock.now -= 31 * 86_400 + 5
     with pytest.raises(NotFound):
         answers.read(first.token)
     assert answers.read(second.token) == {}
@@ -351,7 +356,64 @@ def test_nobody_has_more_links_than_may_be(
 ) -> None:
     monkeypatch.setattr(quotas, "MOST_OF_ONE", 2)
     for _ in range(2):
-        answers.share({}, "a", 10)
+        answers.share({}, "a", 10, "x")
     with pytest.raises(Conflict, match="2 links of yours are open"):
-        answers.share({}, "a", 10)
-    answers.share({}, "b", 10)
+        answers.share({}, "a", 10, "x")
+    answers.share({}, "a", 10, "y")
+
+
+def test_a_link_needs_the_room_of_one_that_expired_and_a_clock_ahead_deletes_none(
+    answers: SharedAnswers, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(quotas, "MOST_LINKS", 2)
+    first = answers.share({"answer": 1}, "a", 10, "x")
+    clock.now += 20 * 86_400
+    answers.share({}, "a", 10, "x")
+    clock.now -= 20 * 86_400
+    assert answers.read(first.token) == {"answer": 1}
+    with pytest.raises(Conflict, match=r"2 links of all are open.* 1970-01-01 00:16 \(UTC\)"):
+        answers.share({}, "a", 10, "y")
+    clock.now += 20
+    answers.share({}, "a", 10, "y")
+    clock.now -= 20
+    with pytest.raises(NotFound):
+        answers.read(first.token)
+
+
+def test_without_keys_each_address_has_its_share_of_links_and_deletes_its_own(
+    parish: Atlas, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(quotas, "MOST_OF_ONE", 2)
+    guarded = guard(parish, None, atlas_state_directory=tmp_path, trusted_proxies="127.0.0.1")
+    with listening(create_app(lambda: guarded)) as (host, port):
+
+        def send(method: str, path: str, address: str, **options: Any) -> Any:
+            headers = {"X-Forwarded-For": address, **options.pop("headers", {})}
+            address = f"http://{host}:{port}{path}"
+            return httpx2.request(method, address, headers=headers, timeout=60, **options)
+
+        send("POST", "/api/ask", "2001:db8::1", json=LINKED)
+        urls = []
+        for last in ("1", "2"):
+            link = send("POST", "/api/ask/q1/link", f"2001:db8::{last}", json={})
+            urls.append("/api/shared/" + link.json()["url"].rpartition("/")[2])
+        refusal = send("POST", "/api/ask/q1/link", "2001:db8::3", json={})
+        assert refusal.status_code == 409
+        assert "2 links of yours are open" in refusal.json()["detail"]
+        assert "the first expires at 20" in refusal.json()["detail"]
+        assert send("POST", "/api/ask/q1/link", "2001:db8:0:1::1", json={}).status_code == 200
+        assert send("DELETE", urls[0], "192.0.2.1").status_code == 403
+        assert send("DELETE", urls[0], "2001:db8::9").json() == {"deleted": True}
+        assert send("GET", urls[0], "2001:db8::9").status_code == 404
+        assert send("DELETE", urls[0], "2001:db8::9").status_code == 404
+        assert send("POST", "/api/ask/q1/link", "2001:db8::3", json={}).status_code == 200
+        token = {"Authorization": f"Bearer {TOKEN}"}
+        assert send("DELETE", urls[1], "192.0.2.1", headers=token).status_code == 200
+
+
+def test_requests_of_an_ipv6_client_count_by_its_64(limiter: Callable[..., Limiter]) -> None:
+    counted = limiter(limit_requests_per_minute=1)
+    counted.count_request(NO_KEY, "2001:db8::1")
+    with pytest.raises(TooManyQuestions):
+        counted.count_request(NO_KEY, "2001:db8::2")
+    counted.count_request(NO_KEY, "2001:db8:0:1::1")

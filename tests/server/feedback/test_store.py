@@ -11,11 +11,12 @@ import pytest
 
 from atlas_search import Atlas
 from atlas_search.core.errors import Conflict, NotFound
+from atlas_search.server.access.quotas import StateFile
 from atlas_search.server.feedback import store as store_module
 from atlas_search.server.feedback.store import (
     DAY,
+    TABLES,
     TIDY_SECONDS,
-    FeedbackFile,
     FeedbackStore,
     RatedAnswer,
     Vote,
@@ -51,7 +52,7 @@ def test_an_answer_without_a_vote_is_forgotten_and_one_with_a_vote_is_kept(
     answer: RatedAnswer, state: Path
 ) -> None:
     clock = Clock()
-    store = FeedbackStore(FeedbackFile(state / "f.sqlite"), 30, clock)
+    store = FeedbackStore(StateFile(state / "f.sqlite", TABLES), 30, clock)
     store.add([named(answer, "rated"), named(answer, "unrated"), named(answer, "withdrawn")])
     store.change("", "rated", "anna", lambda *_: UP)
     store.change("", "withdrawn", "anna", lambda *_: UP)
@@ -70,7 +71,7 @@ def test_of_too_many_answers_without_a_vote_the_oldest_are_forgotten(
 ) -> None:
     monkeypatch.setattr(store_module, "MOST_UNRATED", 3)
     clock = Clock()
-    store = FeedbackStore(FeedbackFile(state / "f.sqlite"), 30, clock)
+    store = FeedbackStore(StateFile(state / "f.sqlite", TABLES), 30, clock)
     store.add(named(answer, f"q{n}") for n in range(6))
     clock.now += TIDY_SECONDS
     store.add([named(answer, "q6")])
@@ -83,7 +84,7 @@ def test_one_answer_takes_so_many_voters_and_no_more(
     answer: RatedAnswer, state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store_module, "MOST_VOTERS", 2)
-    store = FeedbackStore(FeedbackFile(state / "f.sqlite"), 30)
+    store = FeedbackStore(StateFile(state / "f.sqlite", TABLES), 30)
     store.add([answer])
     for voter in ("anna", "bert", "anna"):
         store.change("", "q1", voter, lambda _, vote: vote.model_copy(update={"thumb": "up"}))
@@ -92,7 +93,7 @@ def test_one_answer_takes_so_many_voters_and_no_more(
 
 
 def test_votes_of_many_at_once_are_all_kept(answer: RatedAnswer, state: Path) -> None:
-    store = FeedbackStore(FeedbackFile(state / "f.sqlite"), 30)
+    store = FeedbackStore(StateFile(state / "f.sqlite", TABLES), 30)
     store.add([answer])
     marks = ("relevance", "accuracy", "corpus_fidelity", "clarity")
 
@@ -113,7 +114,7 @@ def test_votes_of_many_at_once_are_all_kept(answer: RatedAnswer, state: Path) ->
 
 
 def test_only_its_owner_may_read_the_file(answer: RatedAnswer, state: Path) -> None:
-    FeedbackStore(FeedbackFile(state / "f.sqlite"), 30).add([answer])
+    FeedbackStore(StateFile(state / "f.sqlite", TABLES), 30).add([answer])
     assert stat.S_IMODE((state / "f.sqlite").stat().st_mode) == 0o600
 
 
@@ -128,7 +129,7 @@ def test_a_file_that_cannot_be_used_is_one_line_and_no_answer_fails(
         assert response.get_json()["decision"] == "ANSWER"
     refused = client.post("/api/feedback", json={"qa_id": "q0", "thumb": "up"})
     assert refused.status_code == 503
-    assert "feedback.sqlite cannot be used" in refused.get_json()["detail"]
+    assert "feedback.sqlite is damaged" in refused.get_json()["detail"]
     warned = [r for r in caplog.records if r.levelno >= logging.WARNING]
     assert ["cannot be rated" in record.getMessage() for record in warned] == [True]
 
@@ -164,7 +165,7 @@ def test_a_full_disk_is_one_line_and_ratings_go_on_once_there_is_room(
 
 def test_an_answer_waits_for_no_disk(parish: Atlas, state: Path) -> None:
     """Another process holds the file; the answer comes, and can be rated once it lets go."""
-    file = FeedbackFile(state / "feedback.sqlite")
+    file = StateFile(state / "feedback.sqlite", TABLES)
     client = server_of(parish, state)
     with file.open():
         assert client.post("/api/ask", json=ASKED).get_json()["decision"] == "ANSWER"
@@ -177,6 +178,6 @@ def test_an_answer_waits_for_no_disk(parish: Atlas, state: Path) -> None:
 
 def test_a_long_answer_is_kept_whole(parish: Atlas, state: Path) -> None:
     long = replace(parish.ask(QUESTION, qa_id="q1"), text="\x00'\"😀 " * 50_000)
-    store = FeedbackStore(FeedbackFile(state / "f.sqlite"), 30)
+    store = FeedbackStore(StateFile(state / "f.sqlite", TABLES), 30)
     store.add([rated(long, "", content=True)])
     assert store.change("", "q1", "anna", lambda *_: UP).answer.answer == long.text

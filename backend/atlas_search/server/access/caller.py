@@ -55,6 +55,7 @@ RULES: dict[str, Right] = {
     "DELETE /api/ask/<qa_id>": "reader",
     "POST /api/ask/<qa_id>/link": "reader",
     "GET /api/shared/<token>": "anyone",  # whoever has the link
+    "DELETE /api/shared/<token>": "reader",
     "GET /api/sessions/<session_id>/export": "reader",
     "POST /api/export": "reader",
     "POST /api/citations": "reader",
@@ -87,10 +88,14 @@ FREE = frozenset(
 ) | {"GET /metrics"}
 """Not counted: the page and what it loads, and what watches whether the server is well."""
 
-ANSWERED = frozenset({"POST /api/ask", "POST /api/ask/stream"})
-"""May take a language model, which costs."""
-
-SENT_AS_WRITTEN = ANSWERED | {"GET /api/ask/<qa_id>/stream", "GET /api/jobs/<job_id>/events"}
+SENT_AS_WRITTEN = frozenset(
+    {
+        "POST /api/ask",
+        "POST /api/ask/stream",
+        "GET /api/ask/<qa_id>/stream",
+        "GET /api/jobs/<job_id>/events",
+    }
+)
 """Keep a thread of the server until the answer, or the job, ends."""
 
 WHOLE = frozenset(

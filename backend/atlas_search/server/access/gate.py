@@ -11,7 +11,6 @@ from atlas_search.atlas import Atlas
 from atlas_search.core.errors import ConfigurationError, NotAllowed
 from atlas_search.core.settings import Settings
 from atlas_search.server.access.caller import (
-    ANSWERED,
     FREE,
     NOBODY,
     RULES,
@@ -45,8 +44,6 @@ def gate(access: Access, limiter: Limiter) -> Callable[[], None]:
         if rule not in FREE:
             limiter.count_request(g.caller, address)
         check_caller(g.caller, rule)
-        if rule in ANSWERED:
-            limiter.check_cost(g.caller, address)
         if rule in SENT_AS_WRITTEN:
             g.release = limiter.open_stream(g.caller, address)
 

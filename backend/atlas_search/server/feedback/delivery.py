@@ -21,10 +21,11 @@ from atlas_search.core.settings import Settings
 from atlas_search.core.telemetry.names import silent
 from atlas_search.core.telemetry.redaction import SpanMask, open_redactions
 from atlas_search.core.telemetry.span import digest
+from atlas_search.server.access.quotas import StateFile
 from atlas_search.server.feedback.store import (
     DAY,
+    TABLES,
     AnswerRating,
-    FeedbackFile,
     FeedbackStore,
     Noting,
     RatedAnswer,
@@ -76,7 +77,7 @@ class Outbox:
     cannot be used.
     """
 
-    def __init__(self, file: FeedbackFile, days: int, clock: Callable[[], float] = time.time):
+    def __init__(self, file: StateFile, days: int, clock: Callable[[], float] = time.time):
         self._file = file
         self._days = days
         self._clock = clock
@@ -530,10 +531,10 @@ class Feedback:
     def __init__(self, settings: Settings):
         self.collection = settings.chroma_collection_name
         self._content = settings.trace_content
-        file = _file(settings)
-        self._store = _store_in(file, settings)
+        self.file = _file(settings)
+        self._store = _store_in(self.file, settings)
         self._noting = Noting(self._store)
-        self.outbox = Outbox(file, settings.feedback_days)
+        self.outbox = Outbox(self.file, settings.feedback_days)
         self._delivery: RatingDelivery | None = None
         if settings.phoenix_collector_endpoint:
             self._delivery = RatingDelivery(
@@ -590,9 +591,9 @@ class Feedback:
             self._delivery.close()
 
 
-def _file(settings: Settings) -> FeedbackFile:
-    return FeedbackFile(settings.atlas_state_directory / FILE)
+def _file(settings: Settings) -> StateFile:
+    return StateFile(settings.atlas_state_directory / FILE, TABLES)
 
 
-def _store_in(file: FeedbackFile, settings: Settings) -> FeedbackStore:
+def _store_in(file: StateFile, settings: Settings) -> FeedbackStore:
     return FeedbackStore(file, settings.feedback_days)

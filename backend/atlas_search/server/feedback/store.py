@@ -1,15 +1,12 @@
 """A file of answers that can be rated, and of the votes on them."""
 
 import logging
-import sqlite3
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from sqlite3 import Connection
 from typing import Annotated, Literal, NamedTuple, TypeVar, get_args
 
@@ -18,9 +15,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from atlas_search.answer.answer import Answer
 from atlas_search.answer.request import Identifier
 from atlas_search.core.errors import ConfigurationError, Conflict, NotFound
-from atlas_search.server.access.quotas import open_private
+from atlas_search.server.access.quotas import StateFile
 
-_TABLES = """
+TABLES = """
 PRAGMA journal_mode = WAL;
 CREATE TABLE IF NOT EXISTS answers (
     id INTEGER PRIMARY KEY,
@@ -40,24 +37,6 @@ CREATE TABLE IF NOT EXISTS votes (
 """
 # `changed` counts the changes to an answer's votes, `sent` says up to which Phoenix has them, and
 # `placed` what stands there under their names and must be taken back if it is withdrawn
-
-
-class FeedbackFile:
-    """The file, made when it is first used. Safe to use from several threads."""
-
-    def __init__(self, path: Path):
-        self.path = path
-        self._lock = threading.Lock()
-
-    @contextmanager
-    def open(self) -> Iterator[sqlite3.Connection]:
-        """One transaction. Raises ConfigurationError if the file cannot be used."""
-        try:
-            with self._lock, closing(open_private(self.path, _TABLES)) as connection, connection:
-                connection.execute("BEGIN IMMEDIATE")
-                yield connection
-        except (OSError, sqlite3.Error) as error:
-            raise ConfigurationError(f"{self.path} cannot be used: {error}.") from error
 
 
 class RatedPlace(BaseModel):
@@ -316,7 +295,7 @@ class FeedbackStore:
     be used.
     """
 
-    def __init__(self, file: FeedbackFile, days: int, clock: Callable[[], float] = time.time):
+    def __init__(self, file: StateFile, days: int, clock: Callable[[], float] = time.time):
         self._file = file
         self._days = days
         self._clock = clock
@@ -402,7 +381,7 @@ class FeedbackStore:
             (total,) = connection.execute(counted, values).fetchone()
             query = f"{_RATING}{where} ORDER BY updated DESC, id DESC, voter LIMIT ? OFFSET ?"
             rows = connection.execute(query, (*values, limit, offset)).fetchall()
-        return total, [_read(row) for row in rows]
+            return total, [_read(row) for row in rows]
 
     def every(self, wanted: RatingFilter) -> list[AnswerRating]:
         """Return the ratings that pass the filter, the first answer's first."""
@@ -411,7 +390,7 @@ class FeedbackStore:
         where, values = _where(wanted)
         with self._file.open() as connection:
             rows = connection.execute(f"{_RATING}{where} ORDER BY id, voter", values).fetchall()
-        return [_read(row) for row in rows]
+            return [_read(row) for row in rows]
 
 
 def _find(connection: Connection, owner: str, qa_id: str) -> tuple[int, RatedAnswer]:
@@ -480,7 +459,7 @@ class Noting:
             log.warning("No thread is free to note answers; they can be rated later.")
 
     def flush(self) -> None:
-        """Write the answers noted before this call, or log that it failed."""
+        """Write the answers noted before this call, or log that it failed and let them wait."""
         with self._writing:
             taken = []
             while self._waiting:
@@ -494,5 +473,6 @@ class Noting:
                 if not self._is_failing:
                     log.warning("Answers cannot be rated until this is mended: %s", error)
                 self._is_failing = True
+                self._waiting.extendleft(reversed(taken))
             except Exception:
                 log.exception("%d answers cannot be rated.", len(taken))
