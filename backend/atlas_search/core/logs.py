@@ -28,8 +28,7 @@ _CHATTY = ("httpx", "httpx2", "urllib3", "filelock")
 # whoever reads the log would read the answer behind a link too
 _LINK = re.compile(r"(/api/shared/)[^\s/?\"']+")
 # a line that a caller ended within a message would pass for one of the server's own
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-_CONTROL_IN_LINES = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 
 _About = dict[str, str]
 _about: ContextVar[_About | None] = ContextVar("about", default=None)
@@ -69,7 +68,7 @@ class TextLines(logging.Formatter):
 
     def formatMessage(self, record: logging.LogRecord) -> str:
         """Return the message as one line."""
-        record.message = _escape(_CONTROL, record.message)
+        record.message = _escape(record.message).replace("\n", "\\n")
         return super().formatMessage(record)
 
     def formatException(self, ei: _Raised) -> str:
@@ -78,7 +77,7 @@ class TextLines(logging.Formatter):
         if error is None:
             return ""
         text = super().formatException(ei) if self._content else _without_messages(error)
-        return _escape(_CONTROL_IN_LINES, self._hide(text))[-LONGEST:]
+        return _escape(self._hide(text))[-LONGEST:]
 
     def _hide(self, text: str) -> str:
         for secret in self._secrets:
@@ -96,7 +95,7 @@ class JsonLines(TextLines):
             "time": when.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             "level": record.levelname,
             "logger": record.name,
-            "message": _escape(_CONTROL_IN_LINES, self._hide(record.getMessage()))[:LONGEST],
+            "message": _escape(self._hide(record.getMessage()))[:LONGEST],
             **_present_span(),
             **(_about.get() or {}),
         }
@@ -105,8 +104,8 @@ class JsonLines(TextLines):
         return json.dumps(line, ensure_ascii=False)
 
 
-def _escape(controls: re.Pattern[str], text: str) -> str:
-    return controls.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+def _escape(text: str) -> str:
+    return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def set_up_logs(settings: Settings) -> None:

@@ -343,7 +343,7 @@ class SharedAnswers:
     def _make_room(
         self, connection: sqlite3.Connection, most: int, whose: str, maker: str = ""
     ) -> None:
-        """Delete the link that expired first, where `most` are kept. Raises Conflict if none did."""
+        """Delete the link that expired first, if `most` are kept. Raises Conflict if none did."""
         query = "SELECT token, expires FROM makers WHERE ? IN (maker, '') ORDER BY expires, token"
         rows = connection.execute(query, (maker,)).fetchall()
         if len(rows) < most:
