@@ -5,7 +5,7 @@ import { element } from "../dom.js";
 import { say } from "../language.js";
 import { shortPlace } from "../text.js";
 
-// the places of `backend/atlas_search/core/locator.py`; a test holds them against it
+// the places of `core/locator.py`; a test holds them against it
 const PLACE = String.raw`(?:p\d+|(?:s|r|reg|art|cl|para|sch|o|sch(?:s|r|reg|art|cl|para))[\dA-Z][^\[\]\s]*)`;
 const MARKER = String.raw`\[[^[\]\s]+ ${PLACE}\]`;
 const ROW = String.raw`${MARKER}(?:[\s,;]*${MARKER})*`;

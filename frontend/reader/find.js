@@ -8,7 +8,7 @@ const ALL = "reader-hits";
 const ONE = "reader-hit";
 const HIGHLIGHTED = 4000; // hits around the present one
 const PAUSE = 150; // ms after a key
-// letters that no decomposition takes apart; those of backend/atlas_search/language/spelling.py
+// letters that no decomposition takes apart; those of `language/spelling.py`
 const APART = { æ: "ae", œ: "oe", ø: "o", đ: "d", ð: "d", ł: "l", þ: "th", ı: "i", ß: "ss", "’": "'" };
 const UNSEEN = /[\u00ad\u200b-\u200f\u2060\ufeff]/;
 const known = new Map();
