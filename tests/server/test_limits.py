@@ -124,6 +124,14 @@ def test_so_many_are_worked_on_at_once_and_the_next_is_refused_in_the_end(
     assert end() == [200] * limits_module.AT_WORK
 
 
+def test_pages_that_wait_to_be_drawn_hold_up_no_search(slow: Slow) -> None:
+    capacity = Capacity(slow, 40)
+    drawn = enter(capacity, "/api/page-image/paper", "GET", 2 * limits_module.AT_WORK, slow)
+    end = enter(capacity, "/api/search", "POST", 1, slow)
+    assert end() == [200]
+    assert set(drawn()) == {200}
+
+
 def test_a_request_that_fails_leaves() -> None:
     def fails(_: dict[str, Any], __: Any) -> Iterable[bytes]:
         raise RuntimeError

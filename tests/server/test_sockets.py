@@ -207,6 +207,13 @@ def test_too_much_or_malformed_bytes_get_a_problem_document(
     assert f'"status": {status}'.encode() in reply
 
 
+def test_a_body_that_is_announced_and_empty_is_not_waited_for(address: Address) -> None:
+    head = b"GET /api/live HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n"
+    with connected(address, 1, head + b"Content-Length: 0\r\n\r\n") as [client]:
+        client.settimeout(5)
+        assert client.recv(4096).startswith(b"HTTP/1.1 200")
+
+
 def test_a_chunked_body_without_end_ends(address: Address) -> None:
     begin = b"POST /api/ask HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
     chunks = b"10000\r\n" + bytes(65536) + b"\r\n"

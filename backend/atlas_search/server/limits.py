@@ -1,7 +1,8 @@
 """Limits of a request's body, and of requests at once, so that health always finds a thread.
 
-A request keeps its thread until the client has taken the answer. Streams, and answers that are
-waited for, keep theirs for long: SPARE_THREADS are not for them, HEALTH_THREADS for health alone.
+A request keeps its thread until the client has taken the answer. Streams, answers that are waited
+for, and pages that wait to be drawn keep theirs for long: SPARE_THREADS are not for them,
+HEALTH_THREADS for health alone.
 """
 
 import threading
@@ -95,6 +96,7 @@ def _parse(text: str) -> Address | None:
 ALWAYS = ("/api/health", "/api/live", "/api/ready", "/metrics")
 ANSWERS = "/api/ask"
 JOBS = "/api/jobs/"
+DRAWN = ("/api/page-image/", "/api/page-boxes/")
 SPARE_THREADS = 16  # for everything but answers
 HEALTH_THREADS = 2
 AT_WORK = 8  # threads that compute at once; more only wait for each other, and health for them
@@ -200,7 +202,9 @@ class Capacity:
 
 
 def _is_answer(method: str, path: str) -> int:
-    """Return 1 for a request that keeps its thread for an answer or a job's events, else 0."""
+    """Return 1 for a request that keeps its thread for an answer, a job's events or a page."""
+    if path.startswith(DRAWN):
+        return 1
     if path.startswith(JOBS):
         return int(path.endswith("/events"))
     return int(path.startswith(ANSWERS) and (method == "POST" or path.endswith("/stream")))

@@ -346,6 +346,7 @@ def _limit(name: str, most: int) -> None:
 
 
 AT_ONCE = 2  # processes; a page takes about half a second of one processor
+AT_MOST = 12  # pages that are drawn or wait for it: each keeps a thread of the server
 WAIT_SECONDS = 10.0
 PATIENCE = 30.0  # seconds by the clock; a busy machine computes more slowly
 RETRY_SECONDS = 2.0
@@ -360,6 +361,7 @@ main(job)
 """
 
 _drawn_places = threading.BoundedSemaphore(AT_ONCE)
+_taken_places = threading.BoundedSemaphore(AT_MOST)
 
 
 def drawn(file: IO[bytes], **job: Any) -> bytes:
@@ -372,12 +374,18 @@ def drawn(file: IO[bytes], **job: Any) -> bytes:
             "Pages are drawn by pypdfium2, which is not installed. Run "
             "`pip install atlas-research-search[pdf]`."
         )
-    if not _drawn_places.acquire(timeout=WAIT_SECONDS):
-        raise ServerBusy("Too many pages are being drawn. Try again in a moment.", RETRY_SECONDS)
+    busy = ServerBusy("Too many pages are being drawn. Try again in a moment.", RETRY_SECONDS)
+    if not _taken_places.acquire(blocking=False):
+        raise busy
     try:
-        return _run(file, job)
+        if not _drawn_places.acquire(timeout=WAIT_SECONDS):
+            raise busy
+        try:
+            return _run(file, job)
+        finally:
+            _drawn_places.release()
     finally:
-        _drawn_places.release()
+        _taken_places.release()
 
 
 def _run(file: IO[bytes], job: dict[str, Any]) -> bytes:

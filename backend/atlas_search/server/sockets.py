@@ -119,10 +119,11 @@ class Request(HTTPRequestParser):  # type: ignore[misc]
         if self.chunked and not self.completed and self._line() > LONGEST_LINE:
             self.error, self.completed = BadRequest("A line between chunks is too long"), True
         if self.error:
-            self.expect_continue = False  # or the body would be asked for, and waited for
             if self._refused:
                 self.error = self._refused
             self.release()
+        if self.completed:
+            self.expect_continue = False  # or a body would be asked for, and waited for
         return consumed
 
     def _line(self) -> int:

@@ -107,6 +107,16 @@ def test_only_an_administrators_key_or_the_token_changes_the_server(
         assert administrator.get("/api/corpora").status_code == 200
 
 
+def test_who_administers_some_corpora_changes_no_ranking_of_all(
+    client: FlaskClient, keys_file: Path
+) -> None:
+    some = Signed(
+        client, add_key(keys_file, "some", corpora={COLLECTION: [OPEN]}, administrator=True).text
+    )
+    response = some.open("PUT", "/api/config/reranker", json={"settings": {}})
+    assert response.status_code == 403
+
+
 def test_without_a_token_in_the_settings_nobody_changes_anything(parish: Atlas) -> None:
     client = create_app(lambda: parish).test_client()
     response = Signed(client, TOKEN).open("PUT", "/api/config/reranker", json={"settings": {}})

@@ -108,6 +108,7 @@ WHOLE = frozenset(
         "GET /api/jobs/<job_id>",
         "GET /api/jobs/<job_id>/events",
         "DELETE /api/jobs/<job_id>",
+        "PUT /api/config/reranker",
         "POST /api/cache/clear",
     }
 )
