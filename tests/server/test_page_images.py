@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
+from threading import BoundedSemaphore
 from urllib.parse import quote
 
 import pytest
@@ -101,6 +102,14 @@ def test_a_page_is_drawn_in_the_width_asked_for(client: FlaskClient) -> None:
         f"{IMAGE}?page=2&width=400", headers={"If-None-Match": response.headers["ETag"]}
     )
     assert (again.status_code, again.data) == (304, b"")
+
+
+def test_more_pages_than_may_wait_are_refused_at_once(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("atlas_search.server.page._taken_places", BoundedSemaphore(0))
+    response = client.get(f"{IMAGE}?page=1")
+    assert (response.status_code, response.headers["Retry-After"]) == (503, "2")
 
 
 def test_the_boxes_of_a_sentence_lie_on_its_lines(client: FlaskClient) -> None:

@@ -3,9 +3,11 @@
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from time import monotonic
 
 import httpx2
 import pytest
@@ -31,8 +33,17 @@ def state(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def client(parish: Atlas, tmp_path: Path, state: Path) -> Iterator[httpx2.Client]:
+def seconds() -> float:
+    """The time for which health is remembered."""
+    return 0.0
+
+
+@pytest.fixture
+def client(
+    parish: Atlas, tmp_path: Path, state: Path, seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[httpx2.Client]:
     """A client of a server that quotes for nothing, and writes at a price."""
+    monkeypatch.setattr("atlas_search.server.health.SECONDS", seconds)
     targets = tmp_path / "targets"
     targets.mkdir()
     (targets / "quotes.txt").write_text("ANSWER_THRESHOLD=0\nANSWER_LIKELIHOOD=0\n")
@@ -117,6 +128,20 @@ def test_a_cost_waits_for_the_lock_and_for_room_on_the_disk(
     client.get("/api/feedback/q1")  # writes the answers that waited for room
     assert health(client)[0] == "ok"
     assert Spending(path).of("127.0.0.1", datetime.now(UTC).date()) == cost
+
+
+@pytest.mark.parametrize("seconds", [30.0])
+def test_a_locked_file_lets_no_question_for_health_hold_up_the_rest(
+    client: httpx2.Client, state: Path
+) -> None:
+    path = state / "spending.sqlite"
+    begin(path)
+    with locked(path), ThreadPoolExecutor(20) as asking:
+        replies = [asking.submit(client.get, "/api/health") for _ in range(20)]
+        began = monotonic()
+        assert client.get("/api/live").status_code == 200
+        assert [reply.result().status_code for reply in replies] == [200] * 20
+        assert monotonic() - began < 15  # one look takes 2 s; one after the other, 40
 
 
 @pytest.mark.parametrize("damage", [scramble, cut, empty])

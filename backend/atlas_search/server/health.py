@@ -72,7 +72,7 @@ def admin_blueprint(serve: Serve) -> APIBlueprint:
     return blueprint
 
 
-SECONDS = 30.0  # monitors ask every few seconds; a model and Phoenix need not
+SECONDS = 30.0  # monitors ask every few seconds; a model, Phoenix and state files need not
 
 TOLD_TO_ADMINISTRATORS = "Something is wrong: an administrator's health, and the log, say what."
 
@@ -127,6 +127,8 @@ def health_blueprint(
     blueprint = APIBlueprint("health", __name__, url_prefix="/api", abp_tags=[Tag(name="health")])
     embedder = Remembered(lambda: embedder_problem(serve().services))
     tracing = Remembered(lambda: tracing_problem(serve().services))
+    # a file that another program has locked is waited for
+    state = Remembered(lambda: " ".join(filter(None, (check() for check in state_problems))))
 
     @blueprint.get("/live", summary="Whether the process serves", responses={200: LiveOut})
     def get_live() -> dict[str, object]:
@@ -156,10 +158,7 @@ def health_blueprint(
             "keys": _keys(services, keys_problem()),
             "embedder": _part(embedder(), _model(services)),
             "tracing": _tracing(services, tracing()),
-            "state": _part(
-                " ".join(filter(None, (check() for check in state_problems))),
-                "costs, links and ratings can be kept",
-            ),
+            "state": _part(state(), "costs, links and ratings can be kept"),
             **_providers(services, providers),
         }
         faults = [part.detail for part in parts.values() if part.status == "fault"]

@@ -36,7 +36,7 @@ from atlas_search.server.access.caller import Caller
 from atlas_search.server.access.keys import KeyLimits
 from atlas_search.server.limits import owner_of
 
-BUSY_SECONDS = 1.0  # every transaction takes milliseconds, and who asks for health waits too
+BUSY_SECONDS = 1.0  # every transaction takes milliseconds
 
 
 class StateFile:
@@ -84,9 +84,10 @@ class StateFile:
         return self.problem
 
     def _state(self) -> tuple[int, ...] | None:
-        if not self.path.exists():
+        try:
+            status = self.path.stat()
+        except OSError:
             return None
-        status = self.path.stat()
         return status.st_ino, status.st_mtime_ns, status.st_size
 
     def _make(self) -> None:
