@@ -34,6 +34,7 @@ from atlas_search.building.materials import Live
 from atlas_search.building.prepare import document_digest
 from atlas_search.building.reading import Plan
 from atlas_search.building.sources import label_of
+from atlas_search.building.workers import ReadingLimits
 from atlas_search.core.domain import Document, Located, Passage, Segment, embedded_text, passage_id
 from atlas_search.core.errors import DamagedStore, MissingStore, SourceError
 from atlas_search.core.ids import __version__, moment
@@ -72,21 +73,28 @@ class Imported:
 
 def collection_of(path: Path) -> str:
     """Return the name of the collection that an export holds. Raises SourceError."""
-    with open_export(path) as export:
+    with open_export(path, ReadingLimits.characters) as export:
         return describe(export).collection
 
 
 def import_collection(
-    path: Path, folder: Path, embedder: Embedder, progress: Progress, *, replace: bool = False
+    path: Path,
+    folder: Path,
+    embedder: Embedder,
+    progress: Progress,
+    *,
+    replace: bool = False,
+    characters: int = ReadingLimits.characters,
 ) -> Imported:
     """Make the export at `path` the live version of the collection in `folder`.
 
     Vectors of the same model are taken over; else all passages are embedded. With `replace` the
     version that was live stays to go back to. Raises SourceError, before anything is written, for
-    an export that is not whole, or if there is a collection and it is not to be replaced.
+    an export that is not whole or has a document of more `characters`, or if there is a
+    collection and it is not to be replaced.
     """
     _require_free(folder, replace=replace)
-    with open_export(path) as export:
+    with open_export(path, characters) as export:
         description = describe(export)
         check_export(export, description, progress)
         with lock(folder):
