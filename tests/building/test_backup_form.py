@@ -80,6 +80,9 @@ def test_the_commands_say_what_they_did(
     assert output.startswith("The export has vectors of hash: 4 texts were embedded with other.\n")
     assert "of d is live" in output
     assert atlas("import", path, "--collection", "../d").startswith("atlas: CHROMA_COLLECTION_NAME")
+    monkeypatch.setenv("FILE_CHARACTERS", "100")
+    output = atlas("import", path, "--collection", "e")
+    assert "it takes its document beyond 100 characters." in " ".join(output.split())
 
 
 # an export that another program wrote, knowing only docs/backup.md
@@ -307,6 +310,32 @@ DAMAGE: dict[str, tuple[Damage, str]] = {
         "the metadata field 'My Field' would be 'my_field'",
     ),
     "pages": (put("documents.jsonl", 0, pages=[5, 2]), "documents.jsonl:1: its pages are not"),
+    "pages beyond": (put("documents.jsonl", 0, pages=[0, 99]), "documents.jsonl:1: its pages are"),
+    "many pages": (
+        put("documents.jsonl", 0, pages=[0] * 3_000_000),
+        "documents.jsonl:1: it takes its document beyond 6,000,000 bytes beside texts: too many",
+    ),
+    "many values": (
+        put("documents.jsonl", 0, metadata={"x": ["a"] * 4_000_000}),
+        "documents.jsonl:1: it takes its document beyond 6,000,000 bytes beside texts",
+    ),
+    "page beyond": (put("passages.jsonl", 0, page=10**18), f"l:1: there is no page {10**18}."),
+    "line beyond": (
+        edit("passages.jsonl", lambda lines: lines[0].update(line=10**18)),
+        f"l:1: there is no line {10**18}.",
+    ),
+    "tokens": (
+        put("passages.jsonl", 0, tokens=10**18),
+        "passages.jsonl:1: tokens: Input should be",
+    ),
+    "number": (
+        put("documents.jsonl", 0, metadata={"n": 10**30}),
+        "documents.jsonl:1: the number of the metadata field 'n' is not below 1e+15: write it as",
+    ),
+    "brackets": (
+        put("documents.jsonl", 0, id="farm.a [x p1]", stem="a [x p1]"),
+        "documents.jsonl:1: the id 'farm.a [x p1]' holds other than letters, digits, `_`, `-`",
+    ),
     "printed": (put("documents.jsonl", 0, printed_pages=["i", "ii"]), "1 pages and 2 printed"),
     "end beyond": (put("passages.jsonl", 0, end=99), "passages.jsonl:1: it is not within its"),
     "empty span": (put("passages.jsonl", 0, start=15), "passages.jsonl:1: it is not within its"),
@@ -381,17 +410,24 @@ def test_a_damaged_byte_anywhere_in_a_zip_is_refused_or_does_no_harm(
     assert refused > 40
 
 
+@pytest.mark.parametrize(
+    ("size", "message"),
+    [
+        (5_000_000, r"documents\.jsonl is not as it was written"),
+        (50_000_000, r"bomb\.zip would unpack to 50,\d+,\d+ bytes, more than 200 times its size"),
+    ],
+)
 def test_a_file_that_is_larger_than_it_says_is_not_unpacked(
-    export: Path, folder: Path, tmp_path: Path
+    export: Path, folder: Path, tmp_path: Path, size: int, message: str
 ) -> None:
     """A file is read up to the stated size, so that a small one cannot become a large one."""
     packed = tmp_path / "bomb.zip"
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in export.iterdir():
-            grown = b" " * 50_000_000 if path.name == "documents.jsonl" else b""
+            grown = b" " * size if path.name == "documents.jsonl" else b""
             archive.writestr(path.name, path.read_bytes() + grown)
     assert packed.stat().st_size < 100_000
-    with pytest.raises(SourceError, match=r"documents\.jsonl is not as it was written"):
+    with pytest.raises(SourceError, match=message):
         import_to(folder, packed)
 
 

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 
@@ -134,3 +135,14 @@ def test_a_fingerprint_is_that_of_all_settings_and_of_the_bytes(tmp_path: Path) 
         digest = hashlib.sha256(json.dumps(settings, sort_keys=True, default=str).encode())
         digest.update(hashlib.sha256(NOTE.encode()).digest())
         assert made.fingerprint(file) == digest.digest()
+
+
+def test_titles_sections_and_speakers_leave_no_direction_open(tmp_path: Path) -> None:
+    said = {name: f"On \u2067{name} \u202epeehs" for name in ("title", "section", "speaker")}
+    line = json.dumps({"id": "d", "text": "Sheep give wool.", **said})
+    source = write_sources(tmp_path / "source", {"farm/a.jsonl": line})
+    build_tiny(source, tmp_path / "c", HashEmbedder(), kind="jsonl")
+    with closing(EmbeddedStore(tmp_path / "c")) as store:
+        (passage,) = store.document_passages("farm.d")
+    for name, label in said.items():
+        assert getattr(passage, name) == f"{label}\u202c\u2069"

@@ -14,6 +14,7 @@ from atlas_search.atlas import Atlas
 from atlas_search.core.addresses import is_link
 from atlas_search.server.app import create_app
 from tests.answering import answered_by
+from tests.chat_server import sentence
 from tests.hash_embedder import HashEmbedder
 from tests.hostile_documents import (
     GOOD,
@@ -31,8 +32,9 @@ from tests.servers import served
 from tests.tiny import build_tiny, write_sources
 
 pytestmark = pytest.mark.browser
+LINKS = "[x](javascript:alert(1)) [y](https://evil.example/a) https://evil.example/b"
 TURNED = f"lantern {RIGHT_TO_LEFT}nretnal"
-LINKS = """[...document.querySelectorAll('[href], [src], [action], [formaction]')]
+ADDRESSES = """[...document.querySelectorAll('[href], [src], [action], [formaction]')]
   .flatMap((node) => ['href', 'src', 'action', 'formaction'].map((name) => node.getAttribute(name)))
   .filter((value) => value !== null)"""
 
@@ -44,7 +46,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     build_hostile(root)
     put_back_addresses(root)
     with hostile_services(root) as services, answered_by("openai", services) as (by_model, model):
-        model.says(f"{MARKUP} [marsh.d0 p1]. {MARKUP} [{MARKUP} p1]. [x](javascript:alert(1))")
+        model.says(sentence(f"The lantern of Ravenmoor shows this: {MARKUP} {LINKS}", 1))
         targets = {**services.targets, "model": by_model.targets["model"]}
         atlas = Atlas(replace(by_model, targets=targets))
         with served(create_app(lambda: atlas)) as address:
@@ -71,7 +73,7 @@ def page(tab: Page, hostile: str) -> Iterator[Page]:
 def check_page(page: Page) -> None:
     """Nothing of the sources has become markup or a link that is none."""
     expect(page.locator("img, b[onclick], main script, dialog script")).to_have_count(0)
-    for link in page.evaluate(LINKS):
+    for link in page.evaluate(ADDRESSES):
         is_own = link.startswith(("static/", "api/", "#", "blob:"))
         assert is_own or is_link(link), link
 
@@ -86,7 +88,8 @@ def show_answer(page: Page) -> None:
 
 def show_answer_of_model(page: Page) -> None:
     answer = ask(page, QUESTION, target="model")
-    expect(answer.locator(".answer-text, .notice").first).to_be_visible()
+    expect(answer.locator(".answer-text")).to_contain_text(f"{MARKUP} {LINKS}")
+    expect(page.locator("[href*='evil.example']")).to_have_count(0)
 
 
 def show_question(page: Page) -> None:

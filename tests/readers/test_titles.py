@@ -2,7 +2,25 @@
 
 import pytest
 
-from atlas_search.readers.titles import LONGEST, clean_title, title_from, title_of_file
+from atlas_search.readers.titles import LONGEST, clean_title, closed, title_from, title_of_file
+
+
+@pytest.mark.parametrize(
+    ("label", "ends"),
+    [
+        ("On sheep", ""),
+        ("On \u202epeehs", "\u202c"),
+        ("\u2067On \u202asheep", "\u202c\u2069"),
+        ("\u202eOn \u2066sheep", "\u2069\u202c"),
+        ("\u2066On \u202esheep\u2069 \u202bof", "\u202c"),
+        ("\u202c\u2069On \u202dsheep", "\u202c"),
+        ("\u202eOn\u202c \u2068sheep\u2069", ""),
+        ("\u202a\u2069" * 100_000, "\u202c" * 100_000),
+    ],
+)
+def test_a_label_ends_each_change_of_direction(label: str, ends: str) -> None:
+    assert closed(label) == label + ends
+    assert closed(label + ends) == label + ends
 
 
 @pytest.mark.parametrize(

@@ -34,12 +34,13 @@ from atlas_search.building.materials import Live
 from atlas_search.building.prepare import document_digest
 from atlas_search.building.reading import Plan
 from atlas_search.building.sources import label_of
+from atlas_search.building.workers import ReadingLimits
 from atlas_search.core.domain import Document, Located, Passage, Segment, embedded_text, passage_id
 from atlas_search.core.errors import DamagedStore, MissingStore, SourceError
 from atlas_search.core.ids import __version__, moment
 from atlas_search.language.text import TextSpan, words
 from atlas_search.providers.embedding import Embedder
-from atlas_search.readers.titles import title_from
+from atlas_search.readers.titles import closed, title_from
 from atlas_search.stores.manifest import FILE_NAME, Calibration, Manifest, Origin
 from atlas_search.stores.record_writer import PassageRow, Provenance, SourceRow
 from atlas_search.stores.staged import StagedDocument, StagedPassage, text_digest
@@ -72,21 +73,28 @@ class Imported:
 
 def collection_of(path: Path) -> str:
     """Return the name of the collection that an export holds. Raises SourceError."""
-    with open_export(path) as export:
+    with open_export(path, ReadingLimits.characters) as export:
         return describe(export).collection
 
 
 def import_collection(
-    path: Path, folder: Path, embedder: Embedder, progress: Progress, *, replace: bool = False
+    path: Path,
+    folder: Path,
+    embedder: Embedder,
+    progress: Progress,
+    *,
+    replace: bool = False,
+    characters: int = ReadingLimits.characters,
 ) -> Imported:
     """Make the export at `path` the live version of the collection in `folder`.
 
     Vectors of the same model are taken over; else all passages are embedded. With `replace` the
     version that was live stays to go back to. Raises SourceError, before anything is written, for
-    an export that is not whole, or if there is a collection and it is not to be replaced.
+    an export that is not whole or has a document of more `characters`, or if there is a
+    collection and it is not to be replaced.
     """
     _require_free(folder, replace=replace)
-    with open_export(path) as export:
+    with open_export(path, characters) as export:
         description = describe(export)
         check_export(export, description, progress)
         with lock(folder):
@@ -108,7 +116,11 @@ def _load(
         contents = Contents(
             folder.name,
             Plan(place(documents), _source_rows(export, description), 0),
-            {c.id: c.label for c in description.corpora if c.label not in ("", label_of(c.id))},
+            {
+                c.id: closed(c.label)
+                for c in description.corpora
+                if c.label not in ("", label_of(c.id))
+            },
             _origins(description, documents),
             _calibration(description) if is_same else None,
         )
@@ -206,12 +218,14 @@ def _read_document(entry: ExportedDocument, language: str) -> StagedDocument:
     document = Document(
         id="",
         corpus=line.corpus,
-        title=line.title or title_from(line.text),
+        title=closed(line.title or title_from(line.text)),
         text=line.text,
         metadata=_metadata(line),
         source=line.source or line.id,
         pages=line.pages,
-        segments=tuple(Segment(s.start, s.section, s.speaker, s.locator) for s in line.segments),
+        segments=tuple(
+            Segment(s.start, closed(s.section), closed(s.speaker), s.locator) for s in line.segments
+        ),
         printed_pages=line.printed_pages,
         is_titled=line.is_titled and bool(line.title),
     )
@@ -261,8 +275,8 @@ def _rows(entry: ExportedDocument, document: Document) -> Iterator[PassageRow]:
             span=spans[at],
             page=result.page if line.page is None else line.page,
             line=result.line if line.line is None else line.line,
-            section=result.section if line.section is None else line.section,
-            speaker=result.speaker if line.speaker is None else line.speaker,
+            section=result.section if line.section is None else closed(line.section),
+            speaker=result.speaker if line.speaker is None else closed(line.speaker),
             locators=result.locators
             if line.locators is None
             else tuple(Located(part.start, part.locator, part.section) for part in line.locators),

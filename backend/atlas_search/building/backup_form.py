@@ -1,12 +1,14 @@
 """An export read whole before anything is written: refused with the file and the line at fault."""
 
 import hashlib
+import re
 import shutil
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, Literal, Protocol, TypeVar
 
@@ -18,6 +20,9 @@ from atlas_search.building.document_ids import FoundDocument, place
 from atlas_search.core.errors import SourceError
 from atlas_search.core.ids import check_id
 from atlas_search.language.languages import LANGUAGES
+from atlas_search.readers.archive import MAX_RATIO, SMALL
+from atlas_search.readers.metadata import MAX_NUMBER
+from atlas_search.readers.tables import LAST_PAGE
 from atlas_search.stores.manifest import bring_to_disk
 from atlas_search.stores.record_writer import Provenance
 from atlas_search.stores.verify import SAME
@@ -44,6 +49,8 @@ README_TEXT = f"""This is an export of a collection of Atlas, form version {FORM
 All text is UTF-8. Offsets count Unicode characters from 0; an end is exclusive.
 `atlas store import` reads it; docs/backup.md of Atlas describes every field.
 """
+
+LARGEST_NUMBER = 2**31 - 1
 
 Metadata = Mapping[str, str | int | float | tuple[str, ...]]
 
@@ -111,7 +118,10 @@ class PassageLine(_FormPart):
     )
     printed_page: str | None = Field(None, description="The number that stands on the page")
     tokens: int | None = Field(
-        None, ge=0, description="Its length for the embedding model; counted if left out"
+        None,
+        ge=0,
+        le=LARGEST_NUMBER,
+        description="Its length for the embedding model; counted if left out",
     )
 
 
@@ -126,7 +136,7 @@ class SourceLine(_FormPart):
     remarks: tuple[tuple[str, str], ...] = Field(
         (), description="Pairs of a record and what was left out of it or repaired"
     )
-    bytes: int = Field(0, ge=0, description="Size of the file")
+    bytes: int = Field(0, ge=0, le=LARGEST_NUMBER**2, description="Size of the file")
     seconds: float = Field(0.0, ge=0, description="What reading it took")
 
 
@@ -145,7 +155,7 @@ class ModelPart(_FormPart):
 
     name: str = Field(description="EMBEDDING_MODEL")
     fingerprint: str = Field(description="Equal for models whose vectors can be compared")
-    dimension: int = Field(ge=1, description="Length of a vector")
+    dimension: int = Field(ge=1, le=2**16, description="Length of a vector")
     provider: str = Field("", description="EMBEDDING_PROVIDER")
     digest: str = Field("", description="SHA-256 of its weights")
     pooling: str = Field("", description="POOLING")
@@ -285,10 +295,14 @@ def _new(path: Path, partial: Path) -> Iterator[NewExport]:
 
 
 class Export:
-    """An export to be read. Whatever is wrong with its files is a SourceError."""
+    """An export to be read. Whatever is wrong with its files is a SourceError.
 
-    def __init__(self, path: Path, archive: zipfile.ZipFile | None):
+    `characters` are those that a document may have, those of its passages counted once more.
+    """
+
+    def __init__(self, path: Path, archive: zipfile.ZipFile | None, characters: int):
         self.path = path
+        self.characters = characters
         self._archive = archive
 
     @contextmanager
@@ -314,10 +328,10 @@ WHOLE = "Nothing was imported; give an export that is whole."
 
 
 @contextmanager
-def open_export(path: Path) -> Iterator[Export]:
+def open_export(path: Path, characters: int) -> Iterator[Export]:
     """Open the export at `path`. Raises SourceError if there is none."""
     if path.is_dir():
-        yield Export(path, None)
+        yield Export(path, None, characters)
         return
     try:
         archive = zipfile.ZipFile(path)
@@ -328,7 +342,12 @@ def open_export(path: Path) -> Iterator[Export]:
             f"{path} is no export: neither a folder nor a whole .zip ({error}). {WHOLE}"
         ) from error
     with archive:
-        yield Export(path, archive)
+        unpacked = sum(entry.file_size for entry in archive.infolist())
+        _require(
+            unpacked <= max(SMALL, path.stat().st_size * MAX_RATIO),
+            f"{path} would unpack to {unpacked:,} bytes, more than {MAX_RATIO} times its size",
+        )
+        yield Export(path, archive, characters)
 
 
 def _remove(path: Path) -> None:
@@ -341,6 +360,9 @@ def _remove(path: Path) -> None:
 CHUNK = 2**16  # bytes read at once
 BATCH = 4096  # vectors read or written at once
 LARGEST_MANIFEST = 2**26  # bytes
+MOST_BESIDE = 6_000_000
+"""Bytes of a document and its passages beside their texts: numbers, names and brackets. Each takes
+up to a hundred in memory, and 80,000 passages have so many."""
 
 Progress = Callable[[str, int, int], None]
 _Line = TypeVar("_Line", bound=BaseModel)
@@ -392,12 +414,20 @@ def read_entries(export: Export) -> Iterator[ExportedDocument]:
     """
     with export.open(DOCUMENTS) as documents, export.open(PASSAGES) as passages:
         lines = read_lines(export, passages, PASSAGES, PassageLine)
-        row, coming = 0, next(lines, None)
-        for document in read_lines(export, documents, DOCUMENTS, DocumentLine):
-            own = []
+        row, (coming, more) = 0, next(lines, (None, 0))
+        entries = read_lines(export, documents, DOCUMENTS, DocumentLine)
+        for number, (document, beside) in enumerate(entries, start=1):
+            own: list[PassageLine] = []
+            characters = len(document.text)
+            # of which passages have as much in a build
+            _require_size(export, f"{export.path}: {DOCUMENTS}:{number}", 2 * characters, beside)
             while coming and coming.document_id == document.id:
                 own.append(coming)
-                coming = next(lines, None)
+                characters += coming.end - coming.start
+                beside += more
+                where = f"{export.path}: {PASSAGES}:{row + len(own)}"
+                _require_size(export, where, characters, beside)
+                coming, more = next(lines, (None, 0))
             yield ExportedDocument(document, tuple(own), row)
             row += len(own)
         if coming:
@@ -412,13 +442,38 @@ def read_sources(export: Export, description: Description) -> Iterator[SourceLin
     """Read the source files, if the export has them."""
     if SOURCES in description.files:
         with export.open(SOURCES) as file:
-            yield from read_lines(export, file, SOURCES, SourceLine)
+            yield from (line for line, _ in read_lines(export, file, SOURCES, SourceLine))
 
 
-def read_lines(export: Export, file: IO[bytes], name: str, kind: type[_Line]) -> Iterator[_Line]:
-    """Read each line of a file as what it is. Raises SourceError with its number."""
-    for number, line in enumerate(file, start=1):
-        yield _parse(kind, line, f"{export.path}: {name}:{number}")
+_TEXT = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+
+
+def read_lines(
+    export: Export, file: IO[bytes], name: str, kind: type[_Line]
+) -> Iterator[tuple[_Line, int]]:
+    """Read each line of a file as what it is, with its bytes beside texts.
+
+    Raises SourceError with its number.
+    """
+    lines = iter(partial(file.readline, export.characters + 1), b"")
+    for number, line in enumerate(lines, start=1):
+        where = f"{export.path}: {name}:{number}"
+        beside = len(line) - sum(text.end() - text.start() for text in _TEXT.finditer(line))
+        _require_size(export, where, len(line), beside)
+        yield _parse(kind, line, where), beside
+
+
+def _require_size(export: Export, where: str, characters: int, beside: int) -> None:
+    _require(
+        characters <= export.characters,
+        f"{where}: it takes its document beyond {export.characters:,} characters. If nothing is "
+        "wrong with it, raise FILE_CHARACTERS",
+    )
+    _require(
+        beside <= MOST_BESIDE,
+        f"{where}: it takes its document beyond {MOST_BESIDE:,} bytes beside texts: too many "
+        "passages, pages, segments or values",
+    )
 
 
 def read_vectors(export: Export, description: Description) -> Iterator[NDArray[np.float32]]:
@@ -438,8 +493,9 @@ def read_vectors(export: Export, description: Description) -> Iterator[NDArray[n
             found == (shape, False, np.dtype("<f4")),
             f"{where} holds {found}, not float32 in rows with the shape {shape}",
         )
-        for start in range(0, shape[0], BATCH):
-            rows = min(BATCH, shape[0] - start)
+        at_once = max(1, BATCH * 1024 // shape[1])
+        for start in range(0, shape[0], at_once):
+            rows = min(at_once, shape[0] - start)
             content = file.read(rows * shape[1] * 4)
             _require(len(content) == rows * shape[1] * 4, f"{where} ends too early")
             batch = np.frombuffer(content, dtype="<f4").reshape(rows, shape[1])
@@ -500,6 +556,10 @@ def _check_texts(export: Export, description: Description, progress: Progress) -
             id_ = passage.id or f"{line.id}:{passage.start}-{passage.end}"
             whole = passage.start < passage.end <= len(line.text)
             _require(whole, f"{passages_at}:{row}: it is not within its document")
+            most = {"page": max(len(line.pages), LAST_PAGE), "line": len(line.text)}
+            for place_, last in most.items():
+                number_ = getattr(passage, place_) or 1
+                _require(number_ <= last, f"{passages_at}:{row}: there is no {place_} {number_}")
             _require(id_ not in passages, f"{passages_at}:{row}: the id {id_!r} occurs twice")
             passages.add(id_)
         rows += len(entry.passages)
@@ -514,18 +574,25 @@ def _check_texts(export: Export, description: Description, progress: Progress) -
 
 
 def _check_document(line: DocumentLine, where: str) -> None:
-    starts = [segment.start for segment in line.segments]
+    starts = [0, *(segment.start for segment in line.segments), len(line.text)]
     _require(starts == sorted(starts), f"{where}: its segments are not in order")
+    pages = [0, *line.pages, len(line.text)]
+    _require(len(pages) > 2 and pages == sorted(pages), f"{where}: its pages are not in order")
     _require(
-        bool(line.pages) and list(line.pages) == sorted(line.pages) and line.pages[0] >= 0,
-        f"{where}: its pages are not in order",
+        re.fullmatch(r"[\w.-]+", line.id) is not None,
+        f"{where}: the id {line.id!r} holds other than letters, digits, `_`, `-` and `.`",
     )
     _require(
         len(line.printed_pages) in (0, len(line.pages)),
         f"{where}: it has {len(line.pages)} pages and {len(line.printed_pages)} printed numbers",
     )
     _require(bool(line.text.strip()), f"{where}: it holds no text")
-    for name in line.metadata:
+    for name, value in line.metadata.items():
+        _require(
+            not isinstance(value, int | float) or abs(value) < MAX_NUMBER,
+            f"{where}: the number of the metadata field {name!r} is not below {MAX_NUMBER:.0e}: "
+            "write it as a text",
+        )
         plain = "_".join(name.lower().split())
         _require(name == plain != "", f"{where}: the metadata field {name!r} would be {plain!r}")
 

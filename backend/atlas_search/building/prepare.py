@@ -5,7 +5,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, astuple, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field, replace
 from errno import EINVAL
 from functools import cached_property
 from json.encoder import encode_basestring_ascii as _as_json_string
@@ -22,11 +22,11 @@ from atlas_search.language.text import ANALYSER_VERSION, TextSpan, terms_and_par
 from atlas_search.readers import Draft, EmbeddedDraft, Reader, Skipped
 from atlas_search.readers.metadata import is_empty, name_of, typed_metadata
 from atlas_search.readers.speeches import with_speeches
-from atlas_search.readers.titles import clean_title, title_from
+from atlas_search.readers.titles import clean_title, closed, title_from
 from atlas_search.stores.record_writer import PassageRow, Provenance
 from atlas_search.stores.staged import KeptDocument, StagedDocument, StagedPassage, text_digest
 
-VERSION = 11
+VERSION = 12
 """Raised when the same drafts give other documents or passages: all sources are read again then."""
 
 _LONGEST = 120  # characters of one part of an id
@@ -237,7 +237,7 @@ def _stage(
     document = Document(
         id="",
         corpus=corpus,
-        title=title,
+        title=closed(title),
         text=text,
         metadata=metadata,
         source=file.name,
@@ -260,7 +260,11 @@ def _stage(
 def _segments(draft: Draft) -> tuple[Segment, ...]:
     """Return sections, and who speaks, if the source does not say it and the text does."""
     is_known = draft.speeches_known or any(segment.speaker for segment in draft.segments)
-    return draft.segments if is_known else with_speeches(draft.text, draft.segments)
+    segments = draft.segments if is_known else with_speeches(draft.text, draft.segments)
+    return tuple(
+        replace(each, section=closed(each.section), speaker=closed(each.speaker))
+        for each in segments
+    )
 
 
 def characters_of(document: Document) -> int:

@@ -174,7 +174,12 @@ def import_command(
     settings = load_settings(chroma_collection_name=collection or collection_of(path))
     with progress_bars(Console(stderr=True)) as progress:
         done = import_collection(
-            path, settings.collection_folder, open_embedder(settings), progress, replace=replace
+            path,
+            settings.collection_folder,
+            open_embedder(settings),
+            progress,
+            replace=replace,
+            characters=settings.file_characters,
         )
     if not done.is_same_model:
         print(

@@ -168,9 +168,9 @@ def places_of(
     return sorted([*result, *((n.start, n.digits) for n in numbers if n.digits in forms)])
 
 
-def word_spans(text: str, language: str = DEFAULT_LANGUAGE) -> list[tuple[int, int]]:
+def word_spans(text: str, language: str = DEFAULT_LANGUAGE) -> Iterator[tuple[int, int]]:
     """Return the places of the words of `text`, as `words` finds them."""
-    return [match.span() for match in _pattern_of(language).finditer(text)]
+    return (match.span() for match in _pattern_of(language).finditer(text))
 
 
 def starts_of(numbers: Iterable[int], text: str, language: str = DEFAULT_LANGUAGE) -> Iterator[int]:

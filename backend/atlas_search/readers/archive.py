@@ -16,7 +16,9 @@ MAX_BYTES = 500_000_000
 MAX_RATIO = 200
 """Unpacked bytes for each byte of the file; text comes to 20."""
 
-_SMALL = 10_000_000  # harmless at any ratio
+SMALL = 10_000_000
+"""Unpacked bytes that are harmless at any ratio."""
+
 _WHOLE_AGAIN = "get the whole file again"
 _DAMAGE = (
     BadZipFile,
@@ -87,7 +89,7 @@ def xml_parser() -> etree.XMLParser:
 def _refuse_bombs(archive: ZipFile, size: int) -> None:
     parts = archive.infolist()
     unpacked = sum(entry.file_size for entry in parts)
-    if unpacked > MAX_BYTES or unpacked > max(_SMALL, size * MAX_RATIO):
+    if unpacked > MAX_BYTES or unpacked > max(SMALL, size * MAX_RATIO):
         raise BadArchive(
             f"it would unpack to {unpacked:,} bytes, more than {MAX_BYTES:,} or {MAX_RATIO} times "
             "its size; if that is no attack, split it or make its pictures smaller"

@@ -58,6 +58,30 @@ def clean_title(title: str) -> str:
     return rest if any(map(str.isalnum, rest)) and not _FILE.fullmatch(rest) else ""
 
 
+_ISOLATES, _END_OF_ISOLATE, _END = "\u2066\u2067\u2068", "\u2069", "\u202c"
+_DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")
+
+
+def closed(label: str) -> str:
+    """A label with an end for every change of direction in it, so that what follows keeps its own.
+
+    Source: Unicode Standard Annex 9, section 3.3.2.
+    """
+    ends: list[str] = []
+    isolates = 0
+    for char in _DIRECTIONS.findall(label):
+        if char == _END_OF_ISOLATE and isolates:
+            isolates -= 1
+            while ends.pop() != char:
+                pass
+        elif char == _END and ends[-1:] == [_END]:
+            ends.pop()
+        elif char not in (_END, _END_OF_ISOLATE):
+            ends.append(_END_OF_ISOLATE if char in _ISOLATES else _END)
+            isolates += char in _ISOLATES
+    return label + "".join(reversed(ends))
+
+
 def title_of_file(stated: str) -> str:
     """Return the title in the properties or a bookmark; empty if it came with the template."""
     return "" if _BROUGHT.fullmatch(stated) else stated

@@ -3,6 +3,7 @@
 Passages overlap and leave out headings; here each place of a text stands once.
 """
 
+from array import array
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -280,8 +281,8 @@ class WordTable:
         for name in LISTS:
             text = "".join(f"{word}\n" for word in getattr(self, name))
             (folder / f"{name}.txt").write_bytes(text.encode())
-        for name, array in self._arrays().items():
-            np.save(folder / f"{name}.npy", array)
+        for name, column in self._arrays().items():
+            np.save(folder / f"{name}.npy", column)
 
     def _arrays(self) -> dict[str, IntArray]:
         assert isinstance(self.places, Ragged)
@@ -393,15 +394,16 @@ class WordWriter:
     def add(self, text: str, language: str, passages: Sequence[TextSpan]) -> int:
         """Add a document and the places of its passages, and return its number of words."""
         known = self._known.setdefault(language, {})
-        spans = word_spans(text, language)
-        tokens = np.empty(len(spans), dtype=np.int32)
-        for at, (start, end) in enumerate(spans):
+        numbers, spans = array("i"), array("i")  # as lists they take 60 bytes a character
+        for start, end in word_spans(text, language):
             surface = text[start:end]
             if (number := known.get(surface)) is None:
                 form = (as_written(surface), term_of(surface, language))
                 number = known[surface] = self._forms.setdefault(form, len(self._forms))
-            tokens[at] = number
-        places = np.array(spans, dtype=np.int32).reshape(-1, 2)
+            numbers.append(number)
+            spans.extend((start, end))
+        tokens, places = (np.array(each, dtype=np.int32) for each in (numbers, spans))
+        places = places.reshape(-1, 2)
         starts, ends = places[:, 0], places[:, 1]
         # as many words as begin in time may end too late
         first = np.searchsorted(starts, [span.start for span in passages])

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from atlas_search.core.domain import MARKER, Passage
+from atlas_search.core.locator import TOKEN_PLACE
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.language.text import TextSpan, lines, sentences
 
@@ -15,6 +16,8 @@ LONGEST = 5000  # characters read at once: sentencex takes quadratic time for op
 _BLANKS = "".join(c for c in map(chr, range(0x3001)) if c.isspace() and c != "\n")
 # tokens in a row, with what joins them and round brackets about them
 _GROUP = re.compile(rf"(?P<open>\()?{MARKER.pattern}(?:[\s,;]*{MARKER.pattern})*(?(open)\))")
+_TOKENS = re.compile(rf"(?<!\[)\[++[^\[\]\s]++ {TOKEN_PLACE}\]+")
+ROUND = str.maketrans("[]［］【】", "()()()")
 _ITEM = re.compile(r"(?:\d{1,3}|[a-zA-Z])[.)]")
 
 
@@ -24,6 +27,14 @@ class MarkedSentence:
 
     text: str
     markers: tuple[str, ...]
+
+
+def as_quoted(text: str) -> str:
+    """A text of equal length with its citation tokens in round brackets: quoted, they cite nothing.
+
+    Checks compare quotes with round brackets for square ones, so that they still find them.
+    """
+    return _TOKENS.sub(lambda found: found[0].translate(ROUND), text)
 
 
 def read_marked(text: str, given: Sequence[Passage] = ()) -> list[MarkedSentence]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
-from atlas_search.answer.check.markers import MarkedSentence
+from atlas_search.answer.check.markers import ROUND, MarkedSentence
 from atlas_search.answer.check.support import KnownNumbers, ReadPassage, numbers_missing
 from atlas_search.core.domain import Passage
 from atlas_search.core.locator import LOCATOR_IN_TEXT
@@ -74,7 +74,7 @@ def _passes(opening: str, inside: str, document_ids: frozenset[str]) -> bool:
 def _comes_from(read: ReadPassage, match: re.Match[str]) -> bool:
     read.compare()
     around = match.string[max(match.start() - _AROUND, 0) : match.end() + _AROUND]
-    return " ".join(around.split()) in read.squeezed
+    return " ".join(around.translate(ROUND).split()) in read.squeezed
 
 
 _NOT = r"(?: not|n't)"

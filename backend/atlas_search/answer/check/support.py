@@ -10,6 +10,7 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
+from atlas_search.answer.check.markers import ROUND
 from atlas_search.core.domain import Passage
 from atlas_search.core.errors import RequestError
 from atlas_search.core.stop import Stop
@@ -157,10 +158,14 @@ _SEEN_BACK = 2000  # characters before the end of a longer text that are looked 
 
 
 class ReadPassage:
-    """Each part is read when it is first needed; what is compared is counted by `effort`."""
+    """Each part is read when it is first needed; what is compared is counted by `effort`.
+
+    `text` has round brackets for square ones, as what is quoted of it may have.
+    """
 
     def __init__(self, passage: Passage, effort: Effort | None = None):
         self.passage = passage
+        self.text = passage.text.translate(ROUND)
         self._effort = effort or Effort()
 
     def compare(self) -> None:
@@ -175,8 +180,8 @@ class ReadPassage:
     @cached_property
     def letters(self) -> tuple[str, list[int]]:
         """Its text without blanks and marks of quotation, and where each character stands."""
-        places = [at for at, char in enumerate(self.passage.text) if is_said(char)]
-        return "".join(self.passage.text[at] for at in places), places
+        places = [at for at, char in enumerate(self.text) if is_said(char)]
+        return "".join(self.text[at] for at in places), places
 
     @cached_property
     def folded(self) -> str:
@@ -186,7 +191,7 @@ class ReadPassage:
     @cached_property
     def squeezed(self) -> str:
         """Its text with single blanks."""
-        return " ".join(self.passage.text.split())
+        return " ".join(self.text.split())
 
     @cached_property
     def numbers(self) -> KnownNumbers:
@@ -288,8 +293,8 @@ class ReadSentence:
     @cached_property
     def variants(self) -> list[tuple[str, str]]:
         """Its text with and without the mark of a list item, each also without blanks."""
-        item = _LIST_ITEM.match(self.text)
-        variants = (self.text, self.text[item.end() :].strip("*_ ") if item else "")
+        text, item = self.text.translate(ROUND), _LIST_ITEM.match(self.text)
+        variants = (text, text[item.end() :].strip("*_ ") if item else "")
         return [(variant, "".join(filter(is_said, variant))) for variant in variants if variant]
 
     @cached_property
@@ -359,7 +364,7 @@ def _verbatim(sentence: ReadSentence, read: ReadPassage) -> TextSpan | None:
     """
     for wording, letters in sentence.variants:
         read.compare()
-        if span := _find(wording, read.passage.text) or _find_letters(letters, read):
+        if span := _find(wording, read.text) or _find_letters(letters, read):
             return span
     return None
 
@@ -373,12 +378,12 @@ def _find(wording: str, text: str) -> TextSpan | None:
 
 def _find_letters(wording: str, read: ReadPassage) -> TextSpan | None:
     """Find the place where a passage of several lines says it, whatever blanks are between."""
-    if "\n" not in read.passage.text:
+    if "\n" not in read.text:
         return None
     letters, places = read.letters
     for at in _places(wording, letters):
         start, end = places[at], places[at + len(wording) - 1] + 1
-        if _stands_alone(read.passage.text, start, end):
+        if _stands_alone(read.text, start, end):
             return TextSpan(start, end)
     return None
 

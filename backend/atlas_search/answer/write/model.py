@@ -7,6 +7,7 @@ from typing import Literal
 
 from atlas_search.answer.answer import Checked, Context, Doubt, Fallback, Restart, Token, Writer
 from atlas_search.answer.check.citations import Verification, sum_up
+from atlas_search.answer.check.markers import as_quoted
 from atlas_search.answer.conflicts import find_concealed
 from atlas_search.answer.decide import ANSWERED, Outcome, TextFault, after_writing, refuse
 from atlas_search.answer.judge import judge_of
@@ -244,8 +245,9 @@ def _problems(evidence: Evidence, written: Written) -> list[str]:
     return [
         *written.verification.errors,
         *(
-            f"The passages contradict each other, and only one side is given: {conflict.detail} "
-            f"Give both: {conflict.first.passage.marker} and {conflict.second.passage.marker}."
+            "The passages contradict each other, and only one side is given: "
+            f"{as_quoted(conflict.detail)} Give both: {conflict.first.passage.marker} "
+            f"and {conflict.second.passage.marker}."
             for conflict in find_concealed(evidence.conflicts, written.verification)
         ),
         *(

@@ -3,8 +3,9 @@
 Search never sees the turns that are kept of a conversation.
 
 The texts of sources neither end their quotation nor speak in a chat model's tokens: the opening
-bracket of these is replaced. All else stays as the source has it, format characters (such as the
-joiners of Persian) among it, for what a model quotes is looked up in the source.
+bracket of these is replaced. What reads as a number or token of a passage is in round brackets: a
+model that copies it cites nothing. All else stays as the source has it, format characters (such as
+the joiners of Persian) among it, for what a model quotes is looked up in the source.
 
 A reply is one JSON object of sentences with the numbers of their passages, read while it comes. A
 schema leaves a model nothing but the numbers of passages it was given; a server that takes no
@@ -13,14 +14,14 @@ schema, or a model that writes plain text with `[1]` in it, is read as well.
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from string import Template
 from typing import Any
 
 from atlas_search.answer.answer import Context
-from atlas_search.answer.check.markers import MarkedSentence, read_marked
+from atlas_search.answer.check.markers import ROUND, MarkedSentence, as_quoted, read_marked
 from atlas_search.answer.follow_up import CHARACTERS_READ, TURNS_READ
 from atlas_search.answer.prompts import prompt
 from atlas_search.core.domain import MARKER, ChatTurn, Passage
@@ -130,6 +131,15 @@ def without_chat_tokens(text: str) -> str:
     return _CHAT_TOKEN.sub("‹", text)
 
 
+# also where a model would leave out what is not seen, or write the brackets of its own numbers
+_NUMBER_LIKE = re.compile(rf"(?<![\[［【])[\[［【]++{_GAP}+\d{{1,3}}{_GAP}[\]］】]+")
+
+
+def _uncited(text: str) -> str:
+    """A text of equal length that holds no number or token of a passage."""
+    return _NUMBER_LIKE.sub(lambda found: found[0].translate(ROUND), as_quoted(text))
+
+
 def attribute(value: str) -> str:
     """A value that cannot end the attribute, or the tag, that it stands in."""
     plain = without_chat_tokens(value)
@@ -160,7 +170,7 @@ def context_of(
     return Context(
         messages=(
             Message("system", rules.substitute(citation_limit=target.citation_limit)),
-            *(Message(turn.role, turn.content) for turn in memory.turns),
+            *(Message(turn.role, _uncited(_TOKEN.sub("", turn.content))) for turn in memory.turns),
             Message("user", _user(question, blocks[:fitting], absent)),
         ),
         passages=len(blocks[:fitting]),
@@ -193,14 +203,16 @@ def repair(
 def render(passage: Passage, token: str) -> str:
     """One passage behind its `token`, delimited so that its text cannot end the quotation."""
     about = {"corpus": passage.corpus, "date": passage.date, "title": passage.title}
-    attributes = "".join(f' {name}="{attribute(value)}"' for name, value in about.items() if value)
-    text = _TAG.sub("‹", passage.text)
+    attributes = "".join(
+        f' {name}="{_uncited(attribute(value))}"' for name, value in about.items() if value
+    )
+    text = _uncited(_TAG.sub("‹", passage.text))
     return f"<passage{attributes}>\n{token} {text}\n</passage>"
 
 
 def _user(question: str, blocks: Sequence[str], absent: Sequence[str]) -> str:
     note = f"No passage speaks of: {', '.join(absent)}. State nothing of it." if absent else ""
-    return "\n\n".join(filter(None, [*blocks, note, f"Question: {question}"]))
+    return "\n\n".join(filter(None, [*blocks, note, f"Question: {_uncited(question)}"]))
 
 
 _SENTENCE = re.compile(
@@ -240,7 +252,8 @@ class StreamedReply:
 
     `add` gives the sentences that a piece completes, `finish` those of a reply that is no JSON.
     One that says that the passages do not answer has none. A number that no passage has becomes a
-    token that no passage has either.
+    token that no passage has either. A model knows passages by numbers only: a token that it writes
+    is copied from a source, and so is a number in a sentence that gives others beside its text.
     """
 
     def __init__(self, given: Sequence[Passage]):
@@ -263,21 +276,27 @@ class StreamedReply:
         """Return the sentences of a whole reply that is no JSON."""
         if self._read or _NONE.search(self.raw):
             return []
-        return read_marked(self._with_tokens(self.raw), self._passages)
+        return read_marked(self._with_tokens(self.raw, self._markers), self._passages)
 
     def _sentence(self, text: str, numbers: str) -> MarkedSentence:
         try:
             content = str(json.loads(text, strict=False))
         except ValueError:  # a wrong escape
             content = text.strip('"')
-        content = self._with_tokens(content)
-        tokens = [self._token(int(number)) for number in re.findall(r"\d+", numbers)]
+        given = [int(number) for number in re.findall(r"\d+", numbers)]
+        content = self._with_tokens(" ".join(content.split()), given or self._markers)
+        tokens = [self._token(number) for number in given]
         markers = dict.fromkeys((*tokens, *MARKER.findall(content)))
         return MarkedSentence(" ".join(_TOKEN.sub("", content).split()), tuple(markers))
 
-    def _with_tokens(self, text: str) -> str:
-        """A text with the tokens of the passages for their numbers."""
-        return _NUMBER.sub(lambda found: self._markers.get(int(found[1]), found[0]), text)
+    def _with_tokens(self, text: str, numbers: Container[int]) -> str:
+        """A text with no tokens of the passages but those for these `numbers`."""
+        for marker in self._markers.values():
+            text = text.replace(marker, as_quoted(marker))
+        return _NUMBER.sub(
+            lambda found: self._token(number) if (number := int(found[1])) in numbers else found[0],
+            text,
+        )
 
     def _token(self, number: int) -> str:
         return self._markers.get(number, f"[passage p{number}]")

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from atlas_search.answer.answer import Fallback
-from atlas_search.answer.check.markers import MarkedSentence
+from atlas_search.answer.check.markers import MarkedSentence, as_quoted
 from atlas_search.answer.conflicts import Contradiction
 from atlas_search.answer.decide import ANSWERED, before_quoting
 from atlas_search.answer.quotes.choose import Chosen, Extract, read_by_model
@@ -109,7 +109,7 @@ def _say(run: AnswerRun, evidence: Evidence, quotes: Sequence[Quote]) -> Relay:
     relay = Relay(run.tell, evidence.passages, limit)
     for quote in quotes:
         run.stop.check()
-        relay.add([MarkedSentence(quote.text, (quote.passage.marker,))])
+        relay.add([MarkedSentence(as_quoted(quote.text), (quote.passage.marker,))])
     relay.finish()
     return relay
 
