@@ -32,7 +32,6 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
-from atlas_search.core.addresses import bounded
 from atlas_search.core.errors import ModelBusy, ModelUnavailable
 from atlas_search.core.stop import Stop
 from atlas_search.providers.http import readable_environment
@@ -123,9 +122,6 @@ class ChatModel(Protocol):
         """Check now that the provider can be reached and takes the key (some seconds)."""
 
 
-LONGEST_REPLY = 8_000_000
-"""Bytes of a reply: 25,000 tokens as events. The clients put an event together in square time."""
-
 _OPENED: ContextVar[list["Response"]] = ContextVar("opened")
 """The responses that the present task has got, if somebody wants to know."""
 
@@ -142,7 +138,7 @@ async def keep_connections(idle: int, *, task_status: "TaskStatus[AsyncClient]")
     hooks = {"response": [_remember]}
     with readable_environment():
         http = AsyncClient(follow_redirects=True, limits=limits, event_hooks=hooks)
-    async with bounded(http, LONGEST_REPLY):
+    async with http:
         task_status.started(http)
         await sleep_forever()
 
