@@ -304,6 +304,7 @@ def test_an_answer_without_end_is_left(remote: Remote, body: str) -> None:
     assert remote.waits == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("head", [b"HTTP/1.1 200 OK\r\nX-A: ", OK_HEAD])
 def test_an_answer_that_drips_ends_in_time(remote: Remote, head: bytes) -> None:
     began = time.monotonic()

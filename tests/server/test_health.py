@@ -192,6 +192,7 @@ def test_a_phoenix_that_is_away_is_a_note_for_answers_go_on(own: Settings) -> No
         assert client.get("/api/ready").status_code == 200
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("head", [b"HTTP/1.1 200 OK\r\nX-A: ", OK_HEAD])
 def test_a_phoenix_that_drips_keeps_nobody_waiting(own: Settings, head: bytes) -> None:
     """A hundred who ask for health without a key take no thread from others."""
