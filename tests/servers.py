@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import socketserver
 import subprocess
 import sys
 import threading
@@ -130,6 +131,44 @@ def served(app: Any, **adjustments: Any) -> Iterator[str]:
         assert not thread.is_alive()
 
 
+class Endless(socketserver.ThreadingTCPServer):
+    """A peer whose answers never end: `head`, then `again` and again, each after a `pause`.
+
+    `sent` counts the bytes that clients were sent in all, in MB.
+    """
+
+    daemon_threads, block_on_close = True, False
+
+    def __init__(self, head: bytes, again: bytes, pause: float):
+        super().__init__(("127.0.0.1", 0), _Endless)
+        self.address = f"http://127.0.0.1:{self.server_address[1]}"
+        self.head, self.again, self.pause = head, again, pause
+        self.sent = 0.0
+        self.stopping = threading.Event()
+
+
+class _Endless(socketserver.BaseRequestHandler):
+    server: Endless
+
+    def handle(self) -> None:
+        with suppress(OSError):
+            self.request.recv(65536)
+            self.request.sendall(self.server.head)
+            while not self.server.stopping.wait(self.server.pause):
+                self.server.sent += self.request.send(self.server.again) / 1e6
+
+
+@contextmanager
+def endless(head: bytes, again: bytes, pause: float = 0.0) -> Iterator[Endless]:
+    """A running peer without an end."""
+    with Endless(head, again, pause) as peer:
+        threading.Thread(target=peer.serve_forever, args=(0.02,), daemon=True).start()
+        yield peer
+        peer.stopping.set()
+        peer.shutdown()
+
+
+OK_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
 ATLAS = (sys.executable, "-m", "atlas_search.cli.main")
 JUDGES_VENV = Path(os.environ.get("JUDGES_VENV", ROOT / ".venv-judges")).absolute()
 JUDGES_PYTHON = JUDGES_VENV / "bin" / "python"

@@ -3,7 +3,9 @@
 Each client is the real one, against a local server that speaks its provider's protocol.
 """
 
+import gzip
 import logging
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -15,6 +17,7 @@ import pytest
 from httpx2 import LocalProtocolError, ReadTimeout
 from pydantic import SecretStr
 
+from atlas_search.core.addresses import PHOENIX_SECONDS, phoenix_at, phoenix_problem
 from atlas_search.core.errors import (
     AtlasError,
     ConfigurationError,
@@ -39,9 +42,12 @@ from atlas_search.providers.http import (
     passes,
 )
 from atlas_search.providers.mistral import MistralAccount, MistralApi, MistralEmbedder
+from atlas_search.providers.zotero import is_running, save_items
 from atlas_search.search.rerankers import CohereReranker
+from atlas_search.server.feedback.delivery import Phoenix, PhoenixAway
 from tests import cohere_server, mistral_server, openai_server
 from tests.chat_server import KEY, Reply, Silence
+from tests.servers import OK_HEAD, endless
 
 PROVIDER = Provider(
     "The server",
@@ -275,6 +281,52 @@ def test_an_answer_that_makes_no_sense_is_reported_and_not_asked_for_again(
     remote.server.then(Reply(200, body, {"Content-Type": kind}))
     remote.fails(remote.unavailable, rf"no usable answer \(.*{remote.address_setting}")
     assert len(remote.server.requests) == 1
+
+
+BOMB = gzip.compress(bytes(20_000_000))
+EVENTS = OK_HEAD.replace(b"application/json", b"text/event-stream")
+BODIES = {
+    "one text": (OK_HEAD, b"x" * 65536),
+    "one event": (EVENTS, b"x" * 65536),
+    "no status": (b"HTTP/1.1 500 No\r\n\r\n", b"x" * 65536),
+    "compressed": (OK_HEAD[:-2] + b"Content-Encoding: gzip\r\n\r\n", BOMB),
+}
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_an_answer_without_end_is_left(remote: Remote, body: str) -> None:
+    with endless(*BODIES[body]) as peer:
+        reason = r"longer than (8|16) MB|UnicodeDecodeError"
+        match = rf"{peer.address} gives no usable .*({reason}).*{remote.address_setting}"
+        with pytest.raises(remote.unavailable, match=match):
+            remote.open(address=peer.address)()
+        assert peer.sent < 40  # with what the sockets hold
+    assert remote.waits == []
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("head", [b"HTTP/1.1 200 OK\r\nX-A: ", OK_HEAD])
+def test_an_answer_that_drips_ends_in_time(remote: Remote, head: bytes) -> None:
+    began = time.monotonic()
+    with endless(head, b" ", 0.1) as peer, pytest.raises(remote.unavailable, match=r"_SECONDS"):
+        remote.open(address=peer.address, seconds=0.4)()
+    assert time.monotonic() - began < 0.4 * (len(remote.backoff) + 1) + 3  # it is tried again
+
+
+@pytest.mark.thorough
+def test_zotero_and_phoenix_may_neither_drip_nor_go_on_without_end() -> None:
+    with endless(OK_HEAD, b"x" * 65536) as peer:
+        assert "longer than 16 MB" in phoenix_problem(peer.address)
+        with pytest.raises(PhoenixAway, match="longer than 16 MB"):
+            Phoenix(phoenix_at(peer.address), "atlas").spans("1")
+        with pytest.raises(Unavailable, match="Zotero"):
+            save_items(peer.address, [], "1", "")
+        assert peer.sent < 3 * 40
+    with endless(OK_HEAD, b" ", 0.1) as peer:
+        began = time.monotonic()
+        assert "does not answer" in phoenix_problem(peer.address)
+        assert not is_running(peer.address)
+        assert time.monotonic() - began < PHOENIX_SECONDS + 2 + 3
 
 
 @pytest.mark.parametrize("status", [401, 403])

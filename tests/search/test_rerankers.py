@@ -236,17 +236,6 @@ def test_no_try_begins_after_the_time_is_used_up(server: CohereServer) -> None:
     assert len(server.requests) == 3
 
 
-def test_an_answer_that_comes_too_slowly_is_given_up(server: CohereServer) -> None:
-    long = results((0, 0.5), padding="x" * 300_000)  # more than is received at once
-    server.then(Reply(200, long), Reply(200, long))
-    # the clock is looked at when the budget begins, at the try, and at the second part
-    ticking = CohereReranker(MODEL, SecretStr(KEY), server.address, clock=ticks())
-    with pytest.raises(RerankerUnavailable, match=r"too slowly.*RERANK_SECONDS"):
-        ticking.relevance(SILENCE, BANKS[:1], 1.5)
-    still = CohereReranker(MODEL, SecretStr(KEY), server.address, clock=lambda: 0.0)
-    assert still.relevance(SILENCE, BANKS[:1], 1.5).scores.tolist() == [0.5]
-
-
 def test_a_connection_that_is_cut_is_made_again_and_given_up_in_the_end(
     server: CohereServer, cohere: CohereReranker, waits: list[float]
 ) -> None:

@@ -1,10 +1,13 @@
 """`/api/live`, `/api/ready` and `/api/health` tell who watches the server of each fault."""
 
 import shutil
+import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import httpx2
 import numpy as np
 import pytest
 from flask.testing import FlaskClient
@@ -19,7 +22,8 @@ from tests.chat_server import KEY, ChatServer
 from tests.conftest import free_port
 from tests.hash_embedder import HashEmbedder
 from tests.openai_server import openai_server
-from tests.servers import wait_for
+from tests.server.listening import WHOLE, connected, listening
+from tests.servers import OK_HEAD, endless, wait_for
 from tests.tiny import FARM, build_tiny, write_sources
 
 WRITER = "LLM_PROVIDER=openai\nLLM_MODEL=gpt-4o-mini\n"
@@ -187,3 +191,28 @@ def test_a_phoenix_that_is_away_is_a_note_for_answers_go_on(own: Settings) -> No
         assert health["parts"]["tracing"]["status"] == "note"
         assert f"{away} does not answer" in health["parts"]["tracing"]["detail"]
         assert client.get("/api/ready").status_code == 200
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("head", [b"HTTP/1.1 200 OK\r\nX-A: ", OK_HEAD])
+def test_a_phoenix_that_drips_keeps_nobody_waiting(own: Settings, head: bytes) -> None:
+    """A hundred who ask for health without a key take no thread from others."""
+    with endless(head, b" ", 0.5) as phoenix:
+        served = Serving(
+            own.model_copy(update={"phoenix_collector_endpoint": phoenix.address}), HashEmbedder()
+        )
+        app = create_app(served)
+        with listening(app, per_address=200) as address, connected(address, 100, WHOLE) as asking:
+            began = time.monotonic()
+            url = f"http://{address[0]}:{address[1]}"
+            with httpx2.Client(timeout=20, base_url=url) as client:
+                for path in ("/api/live", "/", "/api/health"):
+                    assert client.get(path).is_success
+                assert client.post("/api/search", json={"question": "wool"}).is_success
+            assert time.monotonic() - began < 2
+            assert {each.recv(12) for each in asking} == {b"HTTP/1.1 200"}
+            assert time.monotonic() - began < 4
+        checks = [each for each in threading.enumerate() if each.name == "check"]
+        assert len(checks) <= 1
+        app.extensions["runs"].close()
+        served.close()

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from atlas_search.answer.request import AskRequest
 from atlas_search.cli.options import AsJson, CollectionChoice, command_of, command_settings
+from atlas_search.core.addresses import bounded_request
 from atlas_search.core.errors import AtlasError
 from atlas_search.core.ids import CLOSEST, CONFIDENCE
 from atlas_search.core.locator import page_unit, place_in_words
@@ -79,14 +80,14 @@ def get_text(settings: Settings, path: str) -> str:
 def _request(
     settings: Settings, method: str, path: str, body: Mapping[str, object] | None
 ) -> "Response":
-    from httpx2 import TransportError, request  # 0.15 s: only who asks a server pays
+    from httpx2 import HTTPError  # 0.15 s: only who asks a server pays
 
     key = settings.atlas_api_key.get_secret_value()
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     address = f"{_address(settings)}{path}"
     try:
-        return request(method, address, json=body, headers=headers, timeout=TIMEOUT)
-    except TransportError as error:
+        return bounded_request(method, address, json=body, headers=headers, timeout=TIMEOUT)
+    except HTTPError as error:
         raise AtlasError(
             f"No server answers at {_address(settings)} ({error}). Start it: `atlas serve`."
         ) from error

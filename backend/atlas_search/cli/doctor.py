@@ -21,7 +21,7 @@ from rich.text import Text
 
 from atlas_search.atlas import Atlas
 from atlas_search.building.materials import remedy
-from atlas_search.core.addresses import phoenix_problem, without_login
+from atlas_search.core.addresses import bounded_request, phoenix_problem, without_login
 from atlas_search.core.errors import AtlasError, DamagedStore, SourceError
 from atlas_search.core.settings import Settings, environment_target, load_settings
 from atlas_search.core.targets import Target
@@ -156,11 +156,12 @@ def _nearest(folder: Path) -> Path:
 
 
 def _is_atlas(host: str, port: int) -> bool:
-    from httpx2 import HTTPError, get  # 0.15 s: only who examines pays
+    from httpx2 import HTTPError  # 0.15 s: only who examines pays
 
     at = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, host)
     try:
-        return get(f"http://{at}:{port}/api/live", timeout=PROBE_SECONDS).is_success
+        address = f"http://{at}:{port}/api/live"
+        return bounded_request("GET", address, timeout=PROBE_SECONDS).is_success
     except HTTPError:
         return False
 

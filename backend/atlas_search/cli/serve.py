@@ -16,12 +16,13 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import httpx2
 import typer
+from httpx2 import HTTPError
 
 from atlas_search.cli.create import COMMANDS
 from atlas_search.cli.main import end_process, end_with_this, signal_group, stop_on_signal
 from atlas_search.cli.options import command_settings
+from atlas_search.core.addresses import bounded_request
 from atlas_search.core.errors import UnwritableFolder
 from atlas_search.core.files import MEGABYTE, bundled_folder, writing
 from atlas_search.core.settings import Settings
@@ -258,8 +259,8 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
 
 def _answers(url: str) -> bool:
     try:
-        return httpx2.get(url, timeout=PROBE_SECONDS).is_success
-    except httpx2.TransportError:
+        return bounded_request("GET", url, timeout=PROBE_SECONDS).is_success
+    except HTTPError:
         return False
 
 

@@ -6,13 +6,18 @@ otherwise by a browser than by a person is never a link; where it is harmless it
 
 import base64
 import re
+import time
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from inspect import isawaitable
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from atlas_search.core.domain import Metadata, MetadataValue, plain_metadata
+
+if TYPE_CHECKING:
+    from httpx2 import AsyncClient, Client, Response
 
 LONGEST = 2_000
 """Characters of an address; browsers and bibliographies take no more for certain."""
@@ -228,11 +233,12 @@ def phoenix_problem(address: str) -> str:
 
     A password in the address is sent, and not repeated.
     """
-    from httpx2 import HTTPError, InvalidURL, get  # 0.15 s: only who asks pays
+    from httpx2 import HTTPError, InvalidURL  # 0.15 s: only who asks pays
 
     try:
         phoenix = phoenix_at(address)
-        get(
+        bounded_request(
+            "GET",
             f"{without_login(address).rstrip('/')}/healthz",
             headers=dict(phoenix.headers),
             timeout=PHOENIX_SECONDS,
@@ -242,3 +248,93 @@ def phoenix_problem(address: str) -> str:
     except (InvalidURL, ValueError) as error:
         return f"Phoenix's address is malformed ({error})"
     return ""
+
+
+LONGEST_ANSWER = 16_000_000
+"""Bytes of an answer that are read: vectors of 128 texts take 3 MB."""
+
+AnyClient = TypeVar("AnyClient", "Client", "AsyncClient")
+
+
+def bounded(client: AnyClient, most: int = LONGEST_ANSWER) -> AnyClient:
+    """Make a client's timeout that of a whole answer, and let an answer have `most` bytes.
+
+    The library's is for each read, of which a server that drips makes any number. What is late
+    raises ReadTimeout, what is too long DecodingError.
+    """
+    from httpx2 import AsyncClient
+
+    client.headers["accept-encoding"] = "identity"
+    is_async = isinstance(client, AsyncClient)
+    client.event_hooks["response"].append(_leave_packed_later if is_async else _leave_packed)
+    # a transport given as an argument would take the place of the environment's proxies
+    for transport in filter(None, (client._transport, *client._mounts.values())):
+        network: Any = transport._pool._network_backend
+        network.connect_tcp = _wrapping(network.connect_tcp, most)
+    return client
+
+
+def bounded_request(method: str, url: str, *, trust_env: bool = True, **options: Any) -> "Response":
+    """Send one request, as `httpx2.request` does, with its timeout for all of the answer."""
+    from httpx2 import Client
+
+    with bounded(Client(trust_env=trust_env)) as client:
+        return client.request(method, url, **options)
+
+
+def _leave_packed(response: "Response") -> None:
+    """Have an answer that is compressed, though not asked for, stay so: it may unpack to GB."""
+    response.headers.pop("content-encoding", None)
+
+
+async def _leave_packed_later(response: "Response") -> None:
+    _leave_packed(response)
+
+
+def _then(value: Any, follow: Callable[[Any], Any]) -> Any:
+    """The result of `follow`, of a value that may have to be awaited first."""
+
+    async def later() -> Any:
+        return follow(await value)
+
+    return later() if isawaitable(value) else follow(value)
+
+
+def _wrapping(connect: Callable[..., Any], most: int) -> Callable[..., Any]:
+    return lambda *where, **how: _then(
+        connect(*where, **how), lambda stream: _BoundedStream(stream, most)
+    )
+
+
+class _BoundedStream:
+    """A connection, kept for several answers: the time of each runs from the first write on."""
+
+    def __init__(self, stream: Any, most: int):
+        self._stream, self._most = stream, most
+        self._answered = True
+        self.start_tls = _wrapping(stream.start_tls, most)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, buffer: bytes, timeout: float) -> Any:
+        if self._answered:
+            self._end, self._received, self._answered = time.monotonic() + timeout, 0, False
+        return self._stream.write(buffer, timeout)
+
+    def read(self, max_bytes: int, timeout: float) -> Any:
+        from httpcore2 import ReadTimeout
+
+        self._answered = True
+        left = min(timeout, self._end - time.monotonic())
+        if left <= 0:
+            raise ReadTimeout("the answer came too slowly")
+        return _then(self._stream.read(max_bytes, left), self._count)
+
+    def _count(self, received: bytes) -> bytes:
+        from httpx2 import DecodingError
+
+        self._received += len(received)
+        if self._received > self._most:
+            raise DecodingError(f"the answer is longer than {self._most / 1e6:g} MB")
+        return received

@@ -9,7 +9,7 @@ from typing import Any
 
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, stop_before_delay
 
-from atlas_search.core.addresses import Destination, phoenix_at
+from atlas_search.core.addresses import Destination, bounded, phoenix_at
 from atlas_search.core.errors import AtlasError, ConfigurationError, Conflict, NotFound, Unavailable
 from atlas_search.core.settings import Settings
 from atlas_search.providers.http import (
@@ -24,7 +24,8 @@ from atlas_search.providers.http import (
     wait_as_asked,
 )
 
-SECONDS = 30.0  # for each step of a request
+SECONDS = 30.0  # for each request
+LONGEST_PAGE = 500_000_000  # bytes: spans hold prompts and passages
 FIRST_BACKOFF, LONGEST_BACKOFF = 1.0, 30.0  # seconds, where Phoenix does not say
 PATIENCE = 120.0
 """Seconds after which a request is not sent again, whatever Phoenix asks for."""
@@ -58,7 +59,7 @@ class PhoenixApi:
         self._sleep = sleep
         self._there = False  # as far as is known
         with readable_environment():
-            self._client = Client(headers=dict(headers), timeout=SECONDS)
+            self._client = bounded(Client(headers=dict(headers), timeout=SECONDS), LONGEST_PAGE)
 
     def __enter__(self) -> "PhoenixApi":
         """For `with`: it is closed at the end."""

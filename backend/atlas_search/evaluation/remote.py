@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, stop_before_delay
 
 from atlas_search.atlas import Atlas
-from atlas_search.core.addresses import address_fault, without_login
+from atlas_search.core.addresses import address_fault, bounded, without_login
 from atlas_search.core.errors import AtlasError, NotFound, RequestError, UnknownTarget
 from atlas_search.core.settings import Settings, load_settings
 from atlas_search.core.telemetry.tracer import Tracer, open_tracer
@@ -48,6 +48,7 @@ PATIENCE = 600.0
 """Seconds after which a request is not sent again, and those that an answer may take."""
 
 CONNECT_SECONDS = 10.0
+LONGEST_DOCUMENT = 500_000_000  # bytes: a document comes whole
 
 COLLECTION_HEADER = "Atlas-Collection"
 
@@ -88,9 +89,8 @@ class RemoteServer:
         secret = checked_key(key, "ATLAS_API_KEY")
         headers = {"Authorization": f"Bearer {secret}"} if secret else {}
         with readable_environment():
-            self._client = Client(
-                headers=headers, timeout=Timeout(PATIENCE, connect=CONNECT_SECONDS)
-            )
+            client = Client(headers=headers, timeout=Timeout(PATIENCE, connect=CONNECT_SECONDS))
+            self._client = bounded(client, LONGEST_DOCUMENT)
         weakref.finalize(self, self._client.close)
 
     def get(self, *path: str, **parameters: int) -> dict[str, Any]:

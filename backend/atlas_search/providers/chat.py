@@ -32,6 +32,7 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
+from atlas_search.core.addresses import bounded
 from atlas_search.core.errors import ModelBusy, ModelUnavailable
 from atlas_search.core.stop import Stop
 from atlas_search.providers.http import readable_environment
@@ -122,6 +123,9 @@ class ChatModel(Protocol):
         """Check now that the provider can be reached and takes the key (some seconds)."""
 
 
+LONGEST_REPLY = 8_000_000
+"""Bytes of a reply: 25,000 tokens as events. The clients put an event together in square time."""
+
 _OPENED: ContextVar[list["Response"]] = ContextVar("opened")
 """The responses that the present task has got, if somebody wants to know."""
 
@@ -138,7 +142,7 @@ async def keep_connections(idle: int, *, task_status: "TaskStatus[AsyncClient]")
     hooks = {"response": [_remember]}
     with readable_environment():
         http = AsyncClient(follow_redirects=True, limits=limits, event_hooks=hooks)
-    async with http:
+    async with bounded(http, LONGEST_REPLY):
         task_status.started(http)
         await sleep_forever()
 

@@ -35,9 +35,10 @@ from atlas_search.providers.http import (
     Garbled,
     Provider,
     explain,
+    http_faults,
     passes,
     retry_after,
-    to_lost,
+    to_fault,
     usable_key,
     wait_as_asked,
 )
@@ -541,12 +542,13 @@ def _faults() -> Iterator[None]:
     from openai import APIConnectionError, APIError, APIStatusError
 
     try:
-        yield
+        with http_faults():  # what is read of a stream raises the client's own
+            yield
     except APIStatusError as error:
         body, headers = error.response.text, error.response.headers
         raise ErrorStatus(error.status_code, body, retry_after(headers)) from error
     except APIConnectionError as error:
-        raise to_lost(error.__cause__ or error) from error
+        raise to_fault(error.__cause__ or error) from error
     except APIError as error:  # sent in the stream
         raise Garbled(error.message) from error
     except (ValueError, TypeError, AttributeError) as error:  # the client checks nothing

@@ -132,14 +132,12 @@ def explain(fault: Fault, provider: Provider, model: str) -> AtlasError:
 @contextmanager
 def http_faults() -> Iterator[None]:
     """Turn what httpx2 raises into a Fault."""
-    from httpx2 import DecodingError, HTTPError, InvalidURL  # only who makes a request pays
+    from httpx2 import HTTPError, InvalidURL  # only who makes a request pays
 
     try:
         yield
-    except DecodingError as error:
-        raise Garbled(f"{type(error).__name__}: {error}") from error
     except (HTTPError, InvalidURL, OSError) as error:  # broken TLS comes as the last
-        raise to_lost(error) from error
+        raise to_fault(error) from error
 
 
 @contextmanager
@@ -168,10 +166,12 @@ def _without_logins(record: logging.LogRecord) -> bool:
     return True
 
 
-def to_lost(error: BaseException) -> Lost:
+def to_fault(error: BaseException) -> Fault:
     """Turn an error of an HTTP client into a Fault."""
-    from httpx2 import InvalidURL, LocalProtocolError, UnsupportedProtocol
+    from httpx2 import DecodingError, InvalidURL, LocalProtocolError, UnsupportedProtocol
 
+    if isinstance(error, DecodingError):
+        return Garbled(f"{type(error).__name__}: {error}")
     never = isinstance(error, InvalidURL | LocalProtocolError | UnsupportedProtocol)
     return Lost(f"{type(error).__name__}: {error}", passing=not never)
 

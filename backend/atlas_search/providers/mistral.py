@@ -24,7 +24,7 @@ from pydantic import SecretStr
 from pyrate_limiter import Duration, Limiter, Rate, SingleBucketFactory, StateBucket, TokenBucket
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, stop_before_delay
 
-from atlas_search.core.addresses import without_login
+from atlas_search.core.addresses import bounded, without_login
 from atlas_search.core.errors import (
     ConfigurationError,
     EmbeddingRefused,
@@ -93,7 +93,11 @@ class MistralApi:
 
     @cached_property
     def _client(self) -> Mistral:
-        return self.connect()
+        mistral = self.connect()
+        client = mistral.sdk_configuration.client
+        assert isinstance(client, httpx2.Client)
+        bounded(client)
+        return mistral
 
     async def turn(self, patience: float) -> bool:
         """Wait up to `patience` seconds until the rate allows one more request; False if not."""

@@ -1,10 +1,11 @@
 """The language models that targets name."""
 
+import math
 import threading
 import time
 from collections.abc import Callable, Mapping
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from atlas_search.core.addresses import without_login
 from atlas_search.core.errors import ConfigurationError
@@ -20,9 +21,43 @@ if TYPE_CHECKING:
     from atlas_search.providers.mistral import MistralApi
 
 
-SECONDS = 30.0  # monitors ask every few seconds; providers need not
+Result = TypeVar("Result")
+
+SECONDS = 30.0  # monitors ask every few seconds; what is checked need not
 PATIENCE_SECONDS = 0.6  # a monitor that waits longer than a second takes the server for dead
-_SILENT = Health(ready=False, detail="It has not answered yet whether it can be used.")
+SILENT = "It has not answered yet whether it can be used."
+_SILENT = Health(ready=False, detail=SILENT)
+
+
+class Remembered(Generic[Result]):
+    """The last result of a check, at first `unknown`. One thread at a time makes the check."""
+
+    def __init__(self, unknown: Result):
+        self._result = unknown
+        self._began = -math.inf
+        self._done = threading.Event()
+        self._done.set()
+        self._lock = threading.Lock()
+
+    def begin(self, check: Callable[[], Result]) -> None:
+        """Check again in a thread, unless a check goes on or began within SECONDS."""
+        with self._lock:
+            now = time.monotonic()
+            if self._done.is_set() and now - self._began >= SECONDS:
+                self._began = now
+                self._done.clear()
+                threading.Thread(target=self._run, args=(check,), name="check", daemon=True).start()
+
+    def result(self, patience: float = PATIENCE_SECONDS) -> Result:
+        """Return the result. However many ask, nobody waits once a check takes `patience`."""
+        self._done.wait(max(0.0, self._began + patience - time.monotonic()))
+        return self._result
+
+    def _run(self, check: Callable[[], Result]) -> None:
+        try:
+            self._result = check()
+        finally:
+            self._done.set()
 
 
 class ProviderHealth:
@@ -31,41 +66,17 @@ class ProviderHealth:
     def __init__(self, models: Mapping[str, ChatModel], names: Mapping[str, frozenset[str]]):
         self._models = models
         self._names = names
-        self._known: dict[str, tuple[float, Health]] = {}
-        self._asking: set[str] = set()
-        self._changed = threading.Condition()
+        self._known = {name: Remembered(_SILENT) for name in models}
 
     def __call__(self, patience: float = PATIENCE_SECONDS) -> dict[str, Health]:
         """The health of every provider, SECONDS old or newer; the extractive writer is always well.
 
-        After `patience` seconds a provider that does not answer is said to be as it was before.
+        A provider that does not answer within `patience` seconds is said to be as it was before.
         """
-        with self._changed:
-            for name in self._models:
-                self._begin(name)
-            self._changed.wait_for(lambda: not self._asking, patience)
-            found = {name: self._known.get(name, (0.0, _SILENT))[1] for name in self._models}
+        for name, known in self._known.items():
+            known.begin(partial(self._health, name))
+        found = {name: known.result(patience) for name, known in self._known.items()}
         return {"extractive": Health(ready=True), **found}
-
-    def _begin(self, provider: str) -> None:
-        """Ask it in a thread of its own, unless it is known or being asked."""
-        asked_at, _ = self._known.get(provider, (float("-inf"), _SILENT))
-        if provider in self._asking or time.monotonic() - asked_at < SECONDS:
-            return
-        self._asking.add(provider)
-        threading.Thread(
-            target=self._ask, args=(provider,), name=f"health-{provider}", daemon=True
-        ).start()
-
-    def _ask(self, provider: str) -> None:
-        try:
-            health = self._health(provider)
-            with self._changed:
-                self._known[provider] = time.monotonic(), health
-        finally:
-            with self._changed:
-                self._asking.discard(provider)
-                self._changed.notify_all()
 
     def _health(self, provider: str) -> Health:
         model = self._models[provider]

@@ -4,7 +4,9 @@ https://github.com/zotero/zotero, `chrome/content/zotero/xpcom/server/server_con
 """
 
 from collections.abc import Sequence
+from http import HTTPStatus
 
+from atlas_search.core.addresses import bounded_request
 from atlas_search.core.errors import Unavailable
 from atlas_search.providers.http import ErrorStatus, Fault, Lost, http_faults
 
@@ -19,13 +21,11 @@ _HEADERS = {"X-Zotero-Connector-API-Version": "3"}
 
 def is_running(address: str) -> bool:
     """Return True if Zotero answers at `address`."""
-    import httpx2
-
     try:
         with http_faults():
             # what the environment says of proxies is for the web
-            response = httpx2.get(
-                f"{address}/connector/ping", headers=_HEADERS, timeout=2.0, trust_env=False
+            response = bounded_request(
+                "GET", f"{address}/connector/ping", headers=_HEADERS, timeout=2.0, trust_env=False
             )
     except Fault:
         return False
@@ -37,19 +37,18 @@ def save_items(address: str, items: Sequence[object], session: str, uri: str) ->
 
     `session` names the request, each once. Raises Unavailable, which says what to do.
     """
-    import httpx2
-
     sent = {"sessionID": session, "uri": uri, "items": items}
     try:
         with http_faults():
-            response = httpx2.post(
+            response = bounded_request(
+                "POST",
                 f"{address}/connector/saveItems",
                 json=sent,
                 headers=_HEADERS,
                 timeout=SECONDS,
                 trust_env=False,
             )
-        if response.status_code != httpx2.codes.CREATED:
+        if response.status_code != HTTPStatus.CREATED:
             raise ErrorStatus(response.status_code, response.text, 0.0)
     except ErrorStatus as fault:
         raise Unavailable(_refused(fault)) from fault

@@ -17,6 +17,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from tenacity import Retrying, retry_if_exception
 
+from atlas_search.core.addresses import bounded
 from atlas_search.core.errors import ConfigurationError, MissingModel, RerankerUnavailable
 from atlas_search.core.registry import Registry
 from atlas_search.core.settings import Settings
@@ -28,7 +29,6 @@ from atlas_search.providers.http import (
     ErrorStatus,
     Fault,
     Garbled,
-    Lost,
     Provider,
     explain,
     http_faults,
@@ -44,7 +44,7 @@ from atlas_search.stores.arrays import IntArray
 from atlas_search.stores.terms import FloatArray
 
 if TYPE_CHECKING:
-    from httpx2 import URL, Response
+    from httpx2 import URL
     from sentence_transformers import CrossEncoder
 
 
@@ -189,7 +189,7 @@ class CohereReranker:
         self._sleep = sleep
         self._clock = clock
         with readable_environment():
-            self._client = Client(headers={"Authorization": f"Bearer {key}"})
+            self._client = bounded(Client(headers={"Authorization": f"Bearer {key}"}))
         weakref.finalize(self, self._client.close)
 
     def relevance(self, question: str, texts: Sequence[str], seconds: float) -> Relevance:
@@ -220,22 +220,11 @@ class CohereReranker:
 
     def _ask(self, body: Mapping[str, object], deadline: float) -> bytes:
         seconds = max(deadline - self._clock(), 0.001)
-        with (
-            http_faults(),
-            self._client.stream("POST", self._url, json=body, timeout=seconds) as response,
-        ):
-            content = b"".join(self._in_time(response, deadline))
+        with http_faults():
+            response = self._client.post(self._url, json=body, timeout=seconds)
         if not response.is_success:
-            message = content.decode(errors="replace")
-            raise ErrorStatus(response.status_code, message, retry_after(response.headers))
-        return content
-
-    def _in_time(self, response: "Response", deadline: float) -> Iterator[bytes]:
-        """The parts of the answer. The client's timeout is for each, and they may be many."""
-        for number, part in enumerate(response.iter_bytes()):
-            if number and self._clock() > deadline:
-                raise Lost("the answer came too slowly")
-            yield part
+            raise ErrorStatus(response.status_code, response.text, retry_after(response.headers))
+        return response.content
 
 
 class _Result(BaseModel):

@@ -1,10 +1,8 @@
 """Health: whether the process lives, whether it can answer, and the state of each part."""
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
-from cachetools import TTLCache
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
 from pydantic import BaseModel, ConfigDict, Field
@@ -20,6 +18,7 @@ from atlas_search.core.errors import (
 from atlas_search.core.ids import __version__
 from atlas_search.core.targets import RANKING_KEYS
 from atlas_search.providers.chat import Health
+from atlas_search.providers.open import SILENT, Remembered
 from atlas_search.server.access.caller import present_caller
 from atlas_search.server.problems import Problem
 from atlas_search.server.serving import Serve
@@ -72,8 +71,6 @@ def admin_blueprint(serve: Serve) -> APIBlueprint:
     return blueprint
 
 
-SECONDS = 30.0  # monitors ask every few seconds; a model, Phoenix and state files need not
-
 TOLD_TO_ADMINISTRATORS = "Something is wrong: an administrator's health, and the log, say what."
 
 State = Literal["ok", "note", "fault"]
@@ -125,10 +122,7 @@ def health_blueprint(
 ) -> APIBlueprint:
     """Routes for monitors: by `live` they restart the server, by `ready` they send requests."""
     blueprint = APIBlueprint("health", __name__, url_prefix="/api", abp_tags=[Tag(name="health")])
-    embedder = Remembered(lambda: embedder_problem(serve().services))
-    tracing = Remembered(lambda: tracing_problem(serve().services))
-    # a file that another program has locked is waited for
-    state = Remembered(lambda: " ".join(filter(None, (check() for check in state_problems))))
+    embedder, tracing, state = Remembered(SILENT), Remembered(SILENT), Remembered(SILENT)
 
     @blueprint.get("/live", summary="Whether the process serves", responses={200: LiveOut})
     def get_live() -> dict[str, object]:
@@ -141,7 +135,9 @@ def health_blueprint(
     )
     def get_ready() -> dict[str, object]:
         try:
-            _require_ready(serve().services, embedder, keys_problem())
+            services = serve().services
+            embedder.begin(lambda: embedder_problem(services))
+            _require_ready(services, embedder, keys_problem())
         except AtlasError as error:
             if present_caller().sees_traces:
                 raise
@@ -151,14 +147,19 @@ def health_blueprint(
     @blueprint.get("/health", summary="How each part of it is", responses={200: HealthOut})
     def get_health() -> dict[str, object]:
         services = serve().services
+        embedder.begin(lambda: embedder_problem(services))
+        tracing.begin(lambda: tracing_problem(services))
+        # a file that another program has locked is waited for
+        state.begin(lambda: " ".join(filter(None, (check() for check in state_problems))))
         manifest = services.store.manifest
         providers = services.provider_health()
+        unusable = embedder.result()  # else the model's description may be asked of its server
         parts = {
             "store": _part(store_problem(services) or problem(), _held(services)),
             "keys": _keys(services, keys_problem()),
-            "embedder": _part(embedder(), _model(services)),
-            "tracing": _tracing(services, tracing()),
-            "state": _part(state(), "costs, links and ratings can be kept"),
+            "embedder": _part(unusable, unusable or _model(services)),
+            "tracing": _tracing(services, tracing.result()),
+            "state": _part(state.result(), "costs, links and ratings can be kept"),
             **_providers(services, providers),
         }
         faults = [part.detail for part in parts.values() if part.status == "fault"]
@@ -196,23 +197,6 @@ def _status_alone(status: Literal["ok", "degraded"], faults: list[str]) -> dict[
     ).model_dump(mode="json")
 
 
-class Remembered:
-    """The result of a check, for at most SECONDS; one caller looks, others wait."""
-
-    def __init__(self, look: Callable[[], str]):
-        self._look = look
-        self._results: TTLCache[str, str] = TTLCache(1, SECONDS)
-        self._lock = threading.Lock()
-
-    def __call__(self) -> str:
-        """Return the problem, or an empty string."""
-        with self._lock:
-            result = self._results.get("")
-            if result is None:
-                result = self._results[""] = self._look()
-            return result
-
-
 def store_problem(services: Services) -> str:
     """The problem with the served version's folder, which is read as questions come."""
     folder = services.settings.collection_folder / services.store.manifest.version
@@ -245,7 +229,7 @@ def tracing_problem(services: Services) -> str:
     return "; ".join(filter(None, problems))
 
 
-def _require_ready(services: Services, embedder: Callable[[], str], keys_problem: str) -> None:
+def _require_ready(services: Services, embedder: Remembered[str], keys_problem: str) -> None:
     if keys_problem:
         raise ConfigurationError(keys_problem)
     if missing := store_problem(services):
@@ -254,7 +238,7 @@ def _require_ready(services: Services, embedder: Callable[[], str], keys_problem
     health = services.provider_health()[target.llm_provider]
     if not health.ready and target.llm_fallback == "none":
         raise ModelUnavailable(f"{target.llm_provider}: {health.detail}")
-    if wrong := embedder():
+    if wrong := embedder.result():
         raise EmbeddingUnavailable(wrong)
 
 

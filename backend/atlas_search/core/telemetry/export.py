@@ -20,7 +20,7 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as SentSpan
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
 
-from atlas_search.core.addresses import Destination
+from atlas_search.core.addresses import Destination, bounded
 from atlas_search.core.telemetry.span import LateSpan, size_of
 
 if TYPE_CHECKING:
@@ -300,42 +300,37 @@ class Delivery:
         import httpx2  # 0.1 s: only who traces pays
 
         if self._client is None:
-            self._client = httpx2.Client(follow_redirects=False)
+            self._client = bounded(httpx2.Client(follow_redirects=False), MAX_ANSWER)
         headers = {**self.destination.headers, "content-type": "application/x-protobuf"}
         seconds = LAST_SECONDS if self._stopped.is_set() else ANSWER_SECONDS
         try:
             with self._client.stream(
                 "POST", self.destination.url, content=body, headers=headers, timeout=seconds
             ) as response:
-                return self._read(response, self._clock() + seconds)
+                return self._read(response)
         except httpx2.ConnectError as error:
             return _Reply("absent", f"it does not answer ({error})")
-        except httpx2.TransportError as error:
+        except httpx2.HTTPError as error:
             # by its kind alone: the text of an illegal header is the header
             return _Reply("absent", f"it does not answer ({type(error).__name__})")
 
-    def _read(self, response: "httpx2.Response", end: float) -> _Reply:
+    def _read(self, response: "httpx2.Response") -> _Reply:
         status = response.status_code
         if status == _TOO_LARGE:
             return _Reply("too large", f"it answers {status}")
         if not response.is_success:
             return _Reply("later" if status in _LATER else "refused", f"it answers {status}")
-        rejected = _rejected(self._content(response, end))
+        rejected = _rejected(self._content(response))
         return _Reply("taken", "it takes some, not all" if rejected else "", rejected)
 
-    def _content(self, response: "httpx2.Response", end: float) -> bytes:
+    def _content(self, response: "httpx2.Response") -> bytes:
         """Read the body; empty if it is broken or too long, for the spans were taken."""
         import httpx2
 
-        content = b""
         try:
-            for piece in response.iter_bytes():
-                content += piece
-                if len(content) > MAX_ANSWER or self._clock() > end:
-                    return b""
+            return response.read()
         except httpx2.HTTPError:
             return b""
-        return content
 
     def _succeed(self) -> None:
         self.problem = ""

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 from atlas_search.answer.answer import Answer
-from atlas_search.core.addresses import Destination, phoenix_at
+from atlas_search.core.addresses import Destination, bounded_request, phoenix_at
 from atlas_search.core.errors import ConfigurationError, NotFound, Unavailable
 from atlas_search.core.settings import Settings
 from atlas_search.core.telemetry.names import silent
@@ -313,7 +313,7 @@ def _shared(name: str, votes: Sequence[bool]) -> Annotation:
     return {"label": label, "score": share, "explanation": f"{sum(votes)} of {len(votes)}: {yes}"}
 
 
-SECONDS = 10.0  # for each step of a request
+SECONDS = 10.0  # for each request
 MOST_SPANS = 1000
 _BUSY = frozenset({401, 403, 408, 429, 502, 503, 504})
 _SHOWN = 200  # characters of what Phoenix says
@@ -372,7 +372,7 @@ class Phoenix:
 
     def _call(self, method: str, path: str, query: dict[str, str], body: object = None) -> Any:
         try:
-            response = self._http.request(
+            response = bounded_request(
                 method,
                 f"{self._address}{path}",
                 params=query,
