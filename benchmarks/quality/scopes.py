@@ -71,7 +71,7 @@ def scopes(collection: Collection, test_set: TestSet, query: BenchmarkQuery) -> 
 
 def found(candidates: Candidates) -> IntArray:
     """All that either leg found, and all that is ranked."""
-    legs = [leg.rows for hits in candidates.hits for leg in (hits.dense, hits.lexical)]
+    legs = [leg.rows for hits in candidates.hits for leg in hits.legs.values()]
     return np.concatenate([candidates.table.rows, *legs])
 
 

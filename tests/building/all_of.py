@@ -152,7 +152,7 @@ def _hits(store: Store) -> dict[str, Any]:
         for corpus in store.corpora:
             for depth in (1, 3, 1000):
                 hits = store.nearest(corpus.id, vector, depth, None)
-                indexed = store.nearest_in_index(corpus.id, vector, depth)
+                indexed = store.nearest(corpus.id, vector, depth, None, how="hnsw")
                 every[f"near {number} {corpus.id} {depth}"] = [
                     hits.rows.tolist(),
                     hits.scores.tolist(),

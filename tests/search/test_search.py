@@ -10,8 +10,9 @@ import pytest
 
 from atlas_search import Atlas, SearchResult
 from atlas_search.core.domain import LEGS, Passage
-from atlas_search.core.targets import Target
+from atlas_search.core.targets import SearchType, Target
 from atlas_search.language.text import words
+from atlas_search.search.ranking import SCORERS
 from atlas_search.services import Services
 from tests.finding import find, searching
 
@@ -46,6 +47,32 @@ def test_each_leg_takes_the_same_number_of_candidates_from_each_corpus(
     assert find(atlas, QUESTION, target, corpora="legal_us").per_corpus["legal_us"].dense == (
         depth + 1
     )
+
+
+@pytest.mark.parametrize(("search_type", "leg"), [("similarity", "dense"), ("keyword", "lexical")])
+@pytest.mark.parametrize("reranker", sorted(SCORERS))
+def test_one_leg_alone_may_find_the_candidates(
+    atlas: Atlas, search_type: SearchType, leg: str, reranker: str
+) -> None:
+    both = find(atlas, QUESTION, Target(multi_hop=False))
+    result = find(
+        atlas, QUESTION, Target(search_type=search_type, reranker=reranker, multi_hop=False)
+    )
+    assert result.legs == (leg,)
+    assert {c.passage_id for c in result.explained or ()} == {
+        c.passage_id for c in both.explained or () if leg in c.legs
+    }
+    assert len(result.passages) == 3
+
+
+def test_no_candidate_is_further_than_the_threshold(atlas: Atlas) -> None:
+    every = find(atlas, QUESTION, PLAIN).explained or ()
+    near = find(atlas, QUESTION, Target(score_threshold=0.3)).explained or ()
+    assert {c.passage_id for c in near} == {
+        c.passage_id for c in every if c.signals["semantic"] >= 0.3
+    }
+    assert 0 < len(near) < len(every)
+    assert not find(atlas, QUESTION, Target(score_threshold=1)).passages
 
 
 def holds(phrase: str) -> Callable[[Passage], bool]:

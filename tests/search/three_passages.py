@@ -86,6 +86,9 @@ def hits(*pairs: tuple[int, float]) -> LegHits:
 
 def candidates_of(table: SignalTable, *corpora: tuple[LegHits, LegHits]) -> Candidates:
     """Candidates with these signals, found by the dense and the lexical leg of each corpus."""
-    of_corpora = [CorpusHits(f"c{number}", *legs) for number, legs in enumerate(corpora)]
+    of_corpora = [
+        CorpusHits(f"c{number}", {"dense": dense, "lexical": lexical})
+        for number, (dense, lexical) in enumerate(corpora)
+    ]
     cosines = Cosines(np.ones(3, dtype=np.float32), lambda rows: np.eye(3, dtype=np.float32)[rows])
     return Candidates(parse_query("any"), cosines, of_corpora, table)

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 from atlas_search.atlas import Atlas
+from atlas_search.core.targets import Target, VectorSearch
 from atlas_search.core.telemetry.span import DOCUMENT_BYTES, size_of, size_of_attributes
 from atlas_search.search.rerankers import Relevance
 from atlas_search.search.trace import imbalance
 from atlas_search.services import Services
 from tests.answering import answered_by, asked
+from tests.finding import find
 from tests.recorded_spans import Recorded, documents, said
 from tests.telemetry.by_index import by_index
 from tests.telemetry.conftest import Traced, cited
@@ -151,6 +153,20 @@ def test_roots_say_how_the_nearest_were_found_in_truth(
     assert [index_of(said(root)) for root in recorded.roots] == [expected, expected]
     ways = {"hnsw": {"index"}, "mixed": {"index", "all"}, "exact": {"all"}}
     assert compared(recorded) == ways[kind]
+
+
+@pytest.mark.parametrize(
+    ("exact_up_to", "how", "kind"), [(NONE, "hnsw", "hnsw"), (ALL, "exact", "exact")]
+)
+def test_a_target_chooses_how_the_nearest_are_found(
+    traced: Traced, exact_up_to: int, how: VectorSearch, kind: str
+) -> None:
+    services, recorded = traced
+    with by_index(services, exact_up_to) as own:
+        found = [find(Atlas(own), QUESTION, Target(vector_search=each)) for each in ("auto", how)]
+    assert index_of(recorded.last("search"))["index_kind"] == kind
+    assert compared(recorded) == {"index", "all"}
+    assert found[0].passages == found[1].passages  # at this size the index misses none
 
 
 def test_a_search_may_ask_for_no_index(traced: Traced) -> None:

@@ -171,7 +171,13 @@ def write_readable(path: Path, report: BuildReport) -> None:
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+def _found_by(manifest: Manifest, corpus: str) -> str:
+    """How searches find the nearest passages of a corpus, unless a target says otherwise."""
+    return manifest.index.algorithm if corpus in manifest.index_recalls else "exact"
+
+
 def _collection(manifest: Manifest) -> list[str]:
+    found_by = {_found_by(manifest, corpus.id) for corpus in manifest.corpora}
     return [
         f"COLLECTION={manifest.collection}",
         f"VERSION={manifest.version}",
@@ -185,6 +191,8 @@ def _collection(manifest: Manifest) -> list[str]:
         f"POOLING={manifest.embedding.pooling}",
         f"TRUNCATED_SHARE={manifest.truncated_share}",
         *(f"INDEX_{name.upper()}={_value(value)}" for name, value in manifest.index),
+        f"INDEX_SEARCHED={'mixed' if len(found_by) > 1 else found_by.pop()}",
+        f"INDEX_RECALL={min((of.recall for of in manifest.index_recalls.values()), default=1.0)}",
         f"EVIDENCE_THRESHOLD={manifest.calibration.threshold if manifest.calibration else ''}",
         f"MULTI_CORPUS_METADATA={','.join(corpus.id for corpus in manifest.corpora)}",
         f"DOCUMENTS={manifest.documents}",
@@ -211,7 +219,9 @@ def _corpus_lines(manifest: Manifest) -> list[str]:
     return [
         f"CORPUS_{corpus.id}_{name.upper()}={value}"
         for corpus in manifest.corpora
-        for name, value in corpus.model_dump(exclude={"id"}).items()
+        for name, value in (
+            corpus.model_dump(exclude={"id"}) | {"index_searched": _found_by(manifest, corpus.id)}
+        ).items()
     ]
 
 

@@ -10,6 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from atlas_search.core.errors import InvalidTarget, UnknownTarget
 
 Share = float
+SearchType = Literal["hybrid", "similarity", "keyword"]
+VectorSearch = Literal["auto", "hnsw", "exact"]
 MAX_DAYS = 36_500  # a century; the calendar ends somewhere
 
 
@@ -92,6 +94,19 @@ class Target(BaseModel):
     )
     large_retrieval_size_single_corpus: int = Field(
         500, ge=1, le=1000, description="Candidates per corpus and leg when corpora are chosen"
+    )
+    search_type: SearchType = Field(
+        "hybrid",
+        description="Who finds candidates: `hybrid` by meaning and by words, `similarity` by "
+        "meaning alone, `keyword` by words alone",
+    )
+    score_threshold: Share = Field(
+        0, ge=0, le=1, description="Cosine below which no passage is a candidate"
+    )
+    vector_search: VectorSearch = Field(
+        "auto",
+        description="How the nearest passages of a corpus are found: by the `hnsw` index, `exact` "
+        "by comparing every one, or `auto`: exact up to 75,000; a filtered search is exact",
     )
     reranker: str = Field(
         "fused",

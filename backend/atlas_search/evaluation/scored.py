@@ -65,7 +65,7 @@ def _found(store: Store, corpus: str, vector: NDArray[np.float32], depth: int) -
     nearest = store.nearest(corpus, vector, depth, store.scope({}))
     if not len(nearest.rows):
         return 1.0
-    given = store.nearest_in_index(corpus, vector, depth)
+    given = store.nearest(corpus, vector, depth, None, how="hnsw")
     near = given.scores >= nearest.scores[-1] - _SAME
     return float(near.sum() / len(nearest.rows))
 

@@ -18,23 +18,15 @@ from atlas_search.stores.vectors import Cosines
 
 @dataclass(frozen=True)
 class CorpusHits:
-    """The hits of each leg in one corpus; `sparse` is None without a SPARSE_MODEL."""
+    """The hits of each leg that was searched, in one corpus; `sparse` takes a SPARSE_MODEL."""
 
     corpus: str
-    dense: LegHits
-    lexical: LegHits
-    sparse: LegHits | None = None
+    legs: Mapping[Leg, LegHits]
 
     @cached_property
     def rows(self) -> IntArray:
         """The passages that any leg found, ascending."""
         return sorted_unique(np.concatenate([hits.rows for hits in self.legs.values()]))
-
-    @cached_property
-    def legs(self) -> Mapping[Leg, LegHits]:
-        """The hits of each leg that was searched."""
-        legs: dict[Leg, LegHits] = {"dense": self.dense, "lexical": self.lexical}
-        return legs if self.sparse is None else {**legs, "sparse": self.sparse}
 
 
 @dataclass(frozen=True)

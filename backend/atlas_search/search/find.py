@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.core.domain import Leg
+from atlas_search.core.targets import SearchType
 from atlas_search.search.candidates import Candidates, CorpusHits, Part
 from atlas_search.search.parts import sub_questions
 from atlas_search.search.query import Query
@@ -19,6 +20,12 @@ from atlas_search.stores.store import LegHits
 from atlas_search.stores.terms import FloatArray
 from atlas_search.stores.vectors import Cosines
 
+LEGS: Mapping[SearchType, Sequence[Leg]] = {
+    "hybrid": ("dense", "lexical", "sparse"),
+    "similarity": ("dense",),
+    "keyword": ("lexical",),
+}
+
 
 def retrieve(
     run: SearchRun, query: Query, cosines: Cosines, term_scores: FloatArray | None = None
@@ -27,22 +34,21 @@ def retrieve(
 
     Passages that hold a quoted phrase have places in the lexical leg before others, and those that
     hold what is required, if they are too few, in the dense leg. With `term_scores`, those of every
-    passage, there is a sparse leg.
+    passage, there is a sparse leg. The legs are those of SEARCH_TYPE.
     """
     store, vector = run.store, cosines.vector
     language = {corpus.id: corpus.language for corpus in store.corpora}
     scope, preferred = run.scope, run.preferred if query.preferred else None
     required = run.scope_of(run.required) if run.too_few else None
+    legs = [
+        leg for leg in LEGS[run.target.search_type] if leg != "sparse" or term_scores is not None
+    ]
 
     def from_corpus(corpus: str) -> CorpusHits:
         with run.stage("retrieve", of=corpus) as stage:
-            hits = CorpusHits(
-                corpus,
-                from_leg(corpus, "dense"),
-                from_leg(corpus, "lexical"),
-                None if term_scores is None else from_leg(corpus, "sparse"),
+            return stage.done(
+                CorpusHits(corpus, {leg: from_leg(corpus, leg) for leg in legs}), query
             )
-            return stage.done(hits, query)
 
     def from_leg(corpus: str, leg: Leg) -> LegHits:
         run.stop.check()
@@ -50,7 +56,8 @@ def retrieve(
             return stage.done(find[leg](corpus), query, corpus, leg)
 
     def dense(corpus: str) -> LegHits:
-        hits = store.nearest(corpus, vector, run.depth, scope, run.stop, cosines)
+        how = run.target.vector_search
+        hits = store.nearest(corpus, vector, run.depth, scope, run.stop, cosines, how)
         if required is None:
             return hits
         required_hits = store.nearest(corpus, vector, run.depth, required, run.stop)
@@ -78,7 +85,19 @@ def retrieve(
         run.searcher.executor.submit(copy_context().run, from_corpus, corpus)
         for corpus in run.request.corpora
     ]
-    return [task.result() for task in tasks]
+    every = [task.result() for task in tasks]
+    least = run.target.score_threshold
+    return [_near(hits, cosines, least) for hits in every] if least else every
+
+
+def _near(hits: CorpusHits, cosines: Cosines, least: float) -> CorpusHits:
+    """The hits whose cosine is at least so large, whichever leg found them."""
+    near = hits.rows[cosines.of(hits.rows) >= least]
+    legs: dict[Leg, LegHits] = {}
+    for leg, (rows, scores) in hits.legs.items():
+        stays = np.isin(rows, near)
+        legs[leg] = LegHits(rows[stays], scores[stays])
+    return CorpusHits(hits.corpus, legs)
 
 
 def _with_most_weight(run: SearchRun, corpus: str, term_scores: FloatArray) -> LegHits:

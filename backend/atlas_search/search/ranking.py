@@ -91,12 +91,12 @@ def rrf(candidates: Candidates, target: Target) -> FloatArray:
     Cormack, Clarke and Büttcher 2009, with k = 60. Ranks begin at 1 and run over all corpora
     together, by the leg's own score; a passage that a leg did not find gets nothing from it.
     """
-    weights: dict[Leg, float] = {
+    own: Mapping[Leg, float] = {
         "dense": target.rrf_weight_dense,
         "lexical": target.rrf_weight_lexical,
+        "sparse": 1.0,
     }
-    if candidates.term_scores is not None:
-        weights["sparse"] = 1.0
+    weights = {leg: own[leg] for leg in candidates.hits[0].legs}
     scores = np.zeros(len(candidates.table.rows))
     for leg, weight in weights.items():
         ranked = _rank_leg(candidates, leg)

@@ -93,7 +93,8 @@ def _counts(
     return {
         hits.corpus: CorpusCounts(
             candidates=int(found[number[hits.corpus]]),
-            **{leg: len(found.rows) for leg, found in hits.legs.items()},
+            **{"dense": 0, "lexical": 0}
+            | {leg: len(found.rows) for leg, found in hits.legs.items()},
             kept=sum(item.passage.corpus == hits.corpus for item in checked),
         )
         for hits in candidates.hits

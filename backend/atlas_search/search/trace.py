@@ -225,7 +225,7 @@ def _describe_corpus(run: "SearchRun", span: Span, hits: CorpusHits, query: Quer
     span.input(query.text)
     span.set(
         corpus=hits.corpus,
-        search_type="hybrid",
+        search_type=run.target.search_type,
         large_retrieval_size=run.depth,
         candidates=len(hits.rows),
         **{leg: len(own.rows) for leg, own in hits.legs.items()},
@@ -241,7 +241,9 @@ def _describe_leg(
     span.input(query.text)
     span.set(corpus=corpus, leg=leg, score_is=KIND_OF_SCORE[leg], candidates=len(hits.rows))
     if leg == "dense":
-        all_compared = run.scope is not None or run.store.compares_all(corpus)
+        all_compared = run.scope is not None or run.store.compares_all(
+            corpus, run.target.vector_search
+        )
         span.set(compared="all" if all_compared else "index")
     span.set(
         {
@@ -294,7 +296,7 @@ def _describe_search(run: "SearchRun", span: Span, result: WholeResult) -> None:
     span.output([{"id": item.passage.id, "score": item.ranked.score} for item in result.passages])
     span.set({gen_ai.OPERATION: "retrieval", gen_ai.PROVIDER: "atlas"})
     span.set(
-        search_type="hybrid",
+        search_type=target.search_type,
         search_k=request.limit,
         large_retrieval_size=result.depth,
         pooling=run.searcher.embedder.info.pooling,
@@ -305,7 +307,7 @@ def _describe_search(run: "SearchRun", span: Span, result: WholeResult) -> None:
         balance=target.balance,
     )
     describe_collection(span, run.store.manifest)
-    describe_index(span, run.store, request, result)
+    describe_index(span, run.store, request, target, result)
     describe_counts(span, result)
     if run.target_name:
         span.set(target=run.target_name)
@@ -332,11 +334,13 @@ def describe_collection(span: Span, manifest: Manifest) -> None:
     )
 
 
-def describe_index(span: Span, store: Store, request: SearchPlan, result: SearchResult) -> None:
+def describe_index(
+    span: Span, store: Store, request: SearchPlan, target: Target, result: SearchResult
+) -> None:
     """Set how the nearest passages were found: by the index, with its numbers, or without it."""
-    scope, manifest = result.scope, store.manifest
+    scope, manifest, how = result.scope, store.manifest, target.vector_search
     narrowed = bool(scope.filters or scope.required or scope.excluded or request.exact)
-    indexed = [c for c in result.per_corpus if not (narrowed or store.compares_all(c))]
+    indexed = [c for c in result.per_corpus if not (narrowed or store.compares_all(c, how))]
     if not indexed:
         span.set(index_kind="exact")
         return
@@ -374,7 +378,8 @@ def _describe_depth(span: Span, result: SearchResult) -> None:
     _count(span, "lexical", {corpus: of.lexical for corpus, of in result.per_corpus.items()})
     if "sparse" in result.legs:
         _count(span, "sparse", {c: of.sparse or 0 for c, of in result.per_corpus.items()})
-    span.set({"imbalance.depth": depth_imbalance(result.depth, available, dense)})
+    if "dense" in result.legs:
+        span.set({"imbalance.depth": depth_imbalance(result.depth, available, dense)})
 
 
 def _count(span: Span, what: str, counts: Mapping[str, int]) -> None:

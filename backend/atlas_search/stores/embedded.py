@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from atlas_search.core.domain import Corpus
 from atlas_search.core.errors import AtlasError, DamagedStore, OutdatedStore
 from atlas_search.core.stop import Stop
+from atlas_search.core.targets import VectorSearch
 from atlas_search.language.text import ANALYSER_VERSION, distinct
 from atlas_search.stores.arrays import IntArray, Splice, map_array, reading
 from atlas_search.stores.filters import PASSAGE_FIELDS, DocumentDays, Filter
@@ -212,7 +213,7 @@ class EmbeddedStore:
     def _open(self, version: Path) -> None:
         using = _in_use(version)
         self._version, self._using, self._opening = version, using, threading.Lock()
-        self._unused: Vectors | None = None
+        self._small: Vectors | None = None
         self._order = order = Order.read(version / ORDER)
         self._records = records = Records.of_version(version, self.manifest, order)
         # what the documents alone answer
@@ -307,35 +308,33 @@ class EmbeddedStore:
         scope: Scope | None,
         stop: Stop | None = None,
         known: Cosines | None = None,
+        how: VectorSearch = "auto",
     ) -> LegHits:
         if scope is not None:
             allowed = self._own(corpus, scope.rows)
             return _nearest(allowed, self._compare(allowed, vector, stop or Stop()), depth)
         own = self._rows_of[corpus]
-        if self._index is None or self.compares_all(corpus):
+        if self.compares_all(corpus, how):
             compared = self._compare(own, vector, stop or Stop())
             if known is not None and len(own):
                 known.keep(int(own[0]), compared)
             return _nearest(own, compared, depth)
+        if self._index is None or self.compares_all(corpus):
+            return self._search_index(self._small_index(), corpus, vector, depth)
         return self._search_index(self._index, corpus, vector, depth)
 
-    def nearest_in_index(self, corpus: str, vector: NDArray[np.float32], depth: int) -> LegHits:
-        if self._index is not None and not self.compares_all(corpus):
-            return self._search_index(self._index, corpus, vector, depth)
-        return self._search_index(self._unused_index(), corpus, vector, depth)
-
-    def _unused_index(self) -> Vectors:
-        """Open the index of corpora whose searches do not ask it; released with all else."""
+    def _small_index(self) -> Vectors:
+        """Open the index of corpora of which only a target or an audit asks it, when it does."""
         with self._opening:
-            if self._unused is None:
-                unused = [
+            if self._small is None:
+                small = [
                     corpus.id
                     for corpus in self.corpora
                     if self.compares_all(corpus.id) and self._indexed[corpus.id]
                 ]
-                self._unused = Vectors(self._version / CHROMA, unused)
-                self._using.callback(self._unused.close)
-            return self._unused
+                self._small = Vectors(self._version / CHROMA, small)
+                self._using.callback(self._small.close)
+            return self._small
 
     def _search_index(
         self, index: Vectors, corpus: str, vector: NDArray[np.float32], depth: int
@@ -372,7 +371,9 @@ class EmbeddedStore:
                 return rows[stands], result.similarities[stands]
             limit *= 2
 
-    def compares_all(self, corpus: str) -> bool:
+    def compares_all(self, corpus: str, how: VectorSearch = "auto") -> bool:
+        if how != "auto":
+            return how == "exact"
         return self._index is None or corpus not in self._index.corpora
 
     def _own(self, corpus: str, rows: IntArray) -> IntArray:

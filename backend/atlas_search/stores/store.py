@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from atlas_search.core.domain import Corpus, Document, Metadata, Passage
 from atlas_search.core.errors import NotFound
 from atlas_search.core.stop import Stop
+from atlas_search.core.targets import VectorSearch
 from atlas_search.stores.arrays import IntArray, Ragged, sorted_unique
 from atlas_search.stores.filters import DocumentDays, Filter
 from atlas_search.stores.manifest import Field, Manifest
@@ -82,21 +83,16 @@ class Store(Protocol):
         scope: Scope | None,
         stop: Stop | None = None,
         known: Cosines | None = None,
+        how: VectorSearch = "auto",
     ) -> LegHits:
         """Return the `depth` passages of `corpus` closest to the unit vector, by cosine.
 
-        In a scope, and in a corpus that `compares_all`, every passage is compared, and Cancelled
-        raised soon after the `stop`; else the index is asked, which may miss a few. `known` keeps
-        the cosines where those of a whole corpus were worked out.
+        In a scope, and where it `compares_all`, every passage is compared, and Cancelled raised
+        soon after the `stop`; else the index is asked, which may miss a few. `known` keeps the
+        cosines where those of a whole corpus were worked out. Raises DamagedStore.
         """
 
-    def nearest_in_index(self, corpus: str, vector: NDArray[np.float32], depth: int) -> LegHits:
-        """Return what the index gives for them, in every corpus. Raises DamagedStore.
-
-        For an audit: where `compares_all`, no search asks it, and it is opened when first asked.
-        """
-
-    def compares_all(self, corpus: str) -> bool:
+    def compares_all(self, corpus: str, how: VectorSearch = "auto") -> bool:
         """Return whether the nearest passages of a whole corpus are found without the index."""
 
     def matching(
@@ -226,17 +222,14 @@ class PermittedStore:
         scope: Scope | None,
         stop: Stop | None = None,
         known: Cosines | None = None,
+        how: VectorSearch = "auto",
     ) -> LegHits:
         self._check(corpus)
-        return self._whole.nearest(corpus, vector, depth, scope, stop, known)
+        return self._whole.nearest(corpus, vector, depth, scope, stop, known, how)
 
-    def nearest_in_index(self, corpus: str, vector: NDArray[np.float32], depth: int) -> LegHits:
+    def compares_all(self, corpus: str, how: VectorSearch = "auto") -> bool:
         self._check(corpus)
-        return self._whole.nearest_in_index(corpus, vector, depth)
-
-    def compares_all(self, corpus: str) -> bool:
-        self._check(corpus)
-        return self._whole.compares_all(corpus)
+        return self._whole.compares_all(corpus, how)
 
     def matching(
         self, corpus: str, terms: Sequence[str], depth: int, scope: Scope | None
