@@ -10,9 +10,15 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from atlas_search.core.telemetry.span import NAME_JOINT
 from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.services import Services
 from tests.servers import wait_for
+
+
+def kind_of(span: ReadableSpan) -> str:
+    """Its name without what it is about."""
+    return span.name.partition(NAME_JOINT)[0]
 
 
 class Recorded:
@@ -33,8 +39,8 @@ class Recorded:
         return [span for span in self.spans if span.parent is None]
 
     def named(self, name: str) -> list[ReadableSpan]:
-        """Those of this name."""
-        return [span for span in self.spans if span.name == name]
+        """Those of this name, whatever they are about."""
+        return [span for span in self.spans if kind_of(span) == name]
 
     def last(self, name: str) -> dict[str, Any]:
         """The attributes of the last span of this name."""
@@ -44,7 +50,7 @@ class Recorded:
     def root(self, name: str) -> ReadableSpan:
         """The only root there is, waited for, which has this name."""
         found = wait_for(lambda: self.roots or None, 60, f"the root {name}")
-        assert [span.name for span in found] == [name]
+        assert [kind_of(span) for span in found] == [name]
         return found[0]
 
     @property

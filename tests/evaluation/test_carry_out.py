@@ -111,7 +111,7 @@ def test_every_trace_names_the_run_and_its_question(
         traced = replace(subject, atlas=atlas)
         folder = new_run(tmp_path / "run", traced)
         carry_out(folder, traced, parallel=parallel)
-        arguments = [said(span) for span in recorded.roots if span.name == "ask"]
+        arguments = [said(span) for span in recorded.named("ask")]
         (root,) = [said(span) for span in recorded.roots if span.name == "evaluation"]
     id_ = folder.spec().id
     assert {each["eval.run"] for each in arguments} == {root["eval.run"]} == {id_}

@@ -143,7 +143,7 @@ def test_a_run_of_an_evaluation_is_found_by_its_name(server: Serving) -> None:
     target = atlas.services.settings.test_target
     scores = evaluate(atlas, labels, target, TODAY)
     (root,) = [said(span) for span in recorded.roots if span.name == "evaluation"]
-    questions = [said(span) for span in recorded.roots if span.name == "ask"]
+    questions = [said(span) for span in recorded.named("ask")]
     assert [each["eval.label"] for each in questions] == ["q1", "q2"]
     assert [each["eval.category"] for each in questions] == ["factual", "unanswerable"]
     assert {each["eval.run"] for each in questions} == {root["eval.run"]}

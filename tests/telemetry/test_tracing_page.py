@@ -20,7 +20,7 @@ from atlas_search.services import Services
 from tests.answering import answered_by, asked
 from tests.evaluation.judging import ANSWERED, GOOD, LABEL, TOOLS, Script, judge_of
 from tests.openai_server import openai_server
-from tests.recorded_spans import recording, said, traced_by
+from tests.recorded_spans import kind_of, recording, said, traced_by
 from tests.telemetry.by_index import by_index
 from tests.telemetry.conftest import cited
 from tests.telemetry.test_searches import TWO_PARTS, Backwards, with_stage
@@ -66,7 +66,7 @@ def carried(services: Services, tmp_path_factory: pytest.TempPathFactory) -> Car
     kinds: dict[str, str] = {}
     attributes: dict[str, set[str]] = defaultdict(set)
     for span in recorded.spans:
-        name = re.sub(corpora, "<corpus>", span.name)
+        name = re.sub(corpora, "<corpus>", kind_of(span))
         kinds[name] = said(span)["openinference.span.kind"]
         attributes[name] |= {_listed_as(each, corpora) for each in said(span)}
     return Carried(kinds, attributes)

@@ -101,6 +101,7 @@ def _describe_request(span: Span, run: "AnswerRun") -> None:
     if not span.recorded:
         return
     request, target = run.request, run.target
+    span.call("ask", request.target_name, request.search.corpora_in_words)
     span.input(run.question)
     span.set({gen_ai.OPERATION: "invoke_workflow", gen_ai.WORKFLOW: "ask"})
     span.set(

@@ -16,6 +16,7 @@ from openinference.semconv.trace import SpanAttributes
 
 from atlas_search.core.errors import NotFound, RequestError
 from atlas_search.core.settings import Settings
+from atlas_search.core.telemetry.span import NAME_JOINT
 from atlas_search.evaluation.phoenix_api import PhoenixApi, configured_phoenix, reading
 
 Attributes = Mapping[str, Any]
@@ -117,7 +118,7 @@ def read_trace(span: Mapping[str, Any]) -> Trace:
     return Trace(
         trace_id=span["context"]["trace_id"],
         span_id=span["context"]["span_id"],
-        kind=span["name"],
+        kind=span["name"].partition(NAME_JOINT)[0],
         started=started,
         seconds=(ended - started).total_seconds(),
         ended=_end_of(span, attributes),
@@ -254,17 +255,16 @@ class PhoenixProject:
         """Yield the traces wanted, the last begun first; pages are asked for as they are needed."""
         query: dict[str, Any] = {
             "parent_id": "null",
-            "name": list(wanted.kinds),
             "start_time": wanted.since.isoformat() if wanted.since else None,
             "sort": "start_time",
             "limit": PAGE,
         }
         if not wanted.target:
-            return self._roots(query)
+            return self._roots(query, wanted.kinds)
         # Phoenix knows no "or"; as JSON, or a number would be no text
         name = json.dumps(wanted.target)
         both = [
-            self._roots(query | {"attribute": f"{field}:{name}"})
+            self._roots(query | {"attribute": f"{field}:{name}"}, wanted.kinds)
             for field in ("target", "composite_target")
         ]
         return heapq.merge(*both, key=lambda trace: trace.started, reverse=True)
@@ -278,11 +278,12 @@ class PhoenixProject:
                 taken = trace.spent if trace.ended != "ok" else spent.get(trace.trace_id, Spent())
                 yield Told(trace, taken, marks.get(trace.span_id, {}))
 
-    def _roots(self, query: Mapping[str, Any]) -> Iterator[Trace]:
+    def _roots(self, query: Mapping[str, Any], kinds: Sequence[str]) -> Iterator[Trace]:
         for span in self._pages("spans", query):
             with reading(self.address):
                 trace = read_trace(span)
-            yield trace
+            if not kinds or trace.kind in kinds:
+                yield trace
 
     def _spent(self, traces: Sequence[Trace]) -> dict[str, Spent]:
         """Return the cost by the ids of traces that called a language model."""

@@ -179,8 +179,15 @@ class ScopePlan:
 
     @property
     def corpus_filter(self) -> str:
-        """The corpora as traces name them."""
+        """The corpora as attributes of traces name them."""
         return "all" if self.every_corpus else ",".join(self.corpora)
+
+    @property
+    def corpora_in_words(self) -> str:
+        """The corpora as lists of traces name them: up to three, or how many."""
+        if self.every_corpus:
+            return "all corpora"
+        return ", ".join(self.corpora) if len(self.corpora) < 4 else f"{len(self.corpora)} corpora"
 
     def without(self, name: str) -> Self:
         """Return a copy without the filters of one field."""

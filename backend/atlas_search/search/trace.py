@@ -296,10 +296,8 @@ def _describe_search(run: "SearchRun", span: Span, result: WholeResult) -> None:
     span.output([{"id": item.passage.id, "score": item.ranked.score} for item in result.passages])
     span.set({gen_ai.OPERATION: "retrieval", gen_ai.PROVIDER: "atlas"})
     span.set(
-        search_type=target.search_type,
         search_k=request.limit,
         large_retrieval_size=result.depth,
-        pooling=run.searcher.embedder.info.pooling,
         corpus_filter=request.corpus_filter,
         documents_searched=result.scope.documents,
         passages_searched=result.scope.passages,
@@ -310,6 +308,7 @@ def _describe_search(run: "SearchRun", span: Span, result: WholeResult) -> None:
     describe_index(span, run.store, request, target, result)
     describe_counts(span, result)
     if run.target_name:
+        span.call("search", run.target_name, request.corpora_in_words)
         span.set(target=run.target_name)
     if result.sub_questions:
         span.text(sub_questions=" | ".join(result.sub_questions))
@@ -331,14 +330,16 @@ def describe_collection(span: Span, manifest: Manifest) -> None:
         chunk_overlap=",".join(dict.fromkeys(str(origin.overlap) for origin in origins)),
         chunk_unit=",".join(dict.fromkeys(origin.unit for origin in origins)),
         embedding_model=manifest.embedding.name,
+        pooling=manifest.embedding.pooling,
     )
 
 
 def describe_index(
     span: Span, store: Store, request: SearchPlan, target: Target, result: SearchResult
 ) -> None:
-    """Set how the nearest passages were found: by the index, with its numbers, or without it."""
+    """Set who found candidates, and how the nearest were found: by the index, or without it."""
     scope, manifest, how = result.scope, store.manifest, target.vector_search
+    span.set(search_type=target.search_type)
     narrowed = bool(scope.filters or scope.required or scope.excluded or request.exact)
     indexed = [c for c in result.per_corpus if not (narrowed or store.compares_all(c, how))]
     if not indexed:
@@ -364,7 +365,8 @@ def describe_counts(
         stages["cited"] = {corpus: cited.get(corpus, 0) for corpus in result.per_corpus}
     for stage, counts in stages.items():
         _count(span, stage, counts)
-        span.set({f"imbalance.{stage}": imbalance(counts)})
+        if stage != "candidates":  # of a small corpus there are few: see `imbalance.depth`
+            span.set({f"imbalance.{stage}": imbalance(counts)})
     _describe_depth(span, result)
 
 

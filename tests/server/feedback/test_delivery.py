@@ -86,6 +86,8 @@ class PhoenixServer:
                 return status, {"detail": "told to"}
         if path == "/v1/span_annotations":
             return self._annotate(body["data"])
+        if path in ("/v1/trace_annotations", f"{PROJECT}/trace_annotations"):
+            return (204, None) if method == "DELETE" else (200, {"data": []})
         if path == "/v1/document_annotations":
             return self._annotate_documents(body["data"])
         if method == "DELETE" and path == f"{PROJECT}/span_annotations":
@@ -384,7 +386,7 @@ def test_what_is_voted_without_phoenix_is_sent_after_a_restart(traced: Answer, s
         with sending(state, phoenix.address) as later:
             wait_until_sent(later)
         assert phoenix.results()["thumbs"]["label"] == "down"
-        assert phoenix.requests == ["POST /v1/span_annotations"]
+        assert phoenix.requests == ["POST /v1/span_annotations", "POST /v1/trace_annotations"]
 
 
 def test_a_withdrawal_without_phoenix_is_made_up_for_after_a_restart(

@@ -53,15 +53,21 @@ def withdraw(server: str, answer: dict[str, Any], user: str) -> None:
 
 
 def annotations(phoenix: str, answer: dict[str, Any]) -> dict[tuple[str, str], dict]:
-    """The results on the root span by user and name."""
-    query = {"span_ids": answer["span_id"], "limit": 100}
-    results = httpx2.get(f"{phoenix}{PROJECT}/span_annotations", params=query)
-    return {
-        (one["metadata"]["user_id"], one["name"]): {
-            field: value for field, value in one["result"].items() if value is not None
+    """The results on the root span by user and name; those on the trace are the same."""
+    of_trace, of_span = (
+        {
+            (one["metadata"]["user_id"], one["name"]): {
+                field: value for field, value in one["result"].items() if value is not None
+            }
+            for one in httpx2.get(
+                f"{phoenix}{PROJECT}/{what}_annotations",
+                params={f"{what}_ids": answer[f"{what}_id"], "limit": 100},
+            ).json()["data"]
         }
-        for one in results.json()["data"]
-    }
+        for what in ("trace", "span")
+    )
+    assert of_trace == of_span
+    return of_span
 
 
 def wait_for_annotations(

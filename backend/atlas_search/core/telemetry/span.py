@@ -207,6 +207,9 @@ def digest(id_: str) -> str:
     return hashlib.sha256(id_.encode()).hexdigest()[:16]
 
 
+NAME_JOINT = " · "
+
+
 class Span:
     """One step of a request. Content is left out where the settings say so.
 
@@ -244,6 +247,10 @@ class Span:
         """Set plain attributes."""
         if self.recorded:
             self._attributes.update(attributes or {}, **named)
+
+    def call(self, name: str, *about: str) -> None:
+        """Give it a name that says what it is about, for lists; NAME_JOINT is between its parts."""
+        self._span.update_name(NAME_JOINT.join([name, *about]))
 
     def text(self, **attributes: str) -> None:
         """Set attributes that hold content."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
 from statistics import fmean
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote
 
 from atlas_search.answer.answer import Answer
@@ -213,13 +213,12 @@ def identifier(answer: RatedAnswer, voter: str) -> str:
     return f"atlas-{answer.span_id}-{digest[:16]}"
 
 
-def span_annotations(
+def annotations_of(
     answer: RatedAnswer, votes: Iterable[Standing], masked: Masked
 ) -> list[Annotation]:
-    """Annotate the root span with the votes on the whole answer."""
+    """The votes on the whole answer, for its trace and its root span."""
     return [
         {
-            "span_id": answer.span_id,
             "name": name,
             "annotator_kind": "HUMAN",
             "identifier": identifier(answer, standing.voter),
@@ -313,6 +312,7 @@ def _shared(name: str, votes: Sequence[bool]) -> Annotation:
     return {"label": label, "score": share, "explanation": f"{sum(votes)} of {len(votes)}: {yes}"}
 
 
+Annotated = Literal["trace", "span", "document"]
 SECONDS = 10.0  # for each request
 MOST_SPANS = 1000
 _BUSY = frozenset({401, 403, 408, 429, 502, 503, 504})
@@ -349,20 +349,15 @@ class Phoenix:
         self._headers = destination.headers
         self._project = f"/v1/projects/{quote(project, safe='')}"
 
-    def annotate_spans(self, annotations: Sequence[Annotation]) -> None:
+    def annotate(self, what: Annotated, annotations: Sequence[Annotation]) -> None:
         """Add or replace annotations, all or none; it is done when this returns."""
         if annotations:
-            self._call("POST", "/v1/span_annotations", {"sync": "true"}, {"data": annotations})
+            self._call("POST", f"/v1/{what}_annotations", {"sync": "true"}, {"data": annotations})
 
-    def annotate_documents(self, annotations: Sequence[Annotation]) -> None:
-        """Add or replace annotations of documents, all or none; done when this returns."""
-        if annotations:
-            self._call("POST", "/v1/document_annotations", {"sync": "true"}, {"data": annotations})
-
-    def delete_annotation(self, name: str, identifier: str) -> None:
-        """Remove the annotations of spans with this name and identifier, if there are any."""
+    def delete_annotation(self, what: Annotated, name: str, identifier: str) -> None:
+        """Remove the annotations with this name and identifier, if there are any."""
         query = {"name": name, "identifier": identifier, "delete_all": "true"}
-        self._call("DELETE", f"{self._project}/span_annotations", query)
+        self._call("DELETE", f"{self._project}/{what}_annotations", query)
 
     def spans(self, trace_id: str) -> list[dict[str, Any]]:
         """The spans of a trace."""
@@ -487,10 +482,14 @@ class RatingDelivery:
     def _send(self, parcel: Parcel) -> None:
         """Let Phoenix have the votes on an answer as they are; doing it twice changes nothing."""
         answer = parcel.answer
-        self._phoenix.annotate_spans(span_annotations(answer, parcel.votes, self._masked))
-        for standing in parcel.votes:
-            for name in sorted(standing.placed.difference(self._names(standing.vote))):
-                self._phoenix.delete_annotation(name, identifier(answer, standing.voter))
+        own = annotations_of(answer, parcel.votes, self._masked)
+        # the list of traces shows those of traces, experiments and exports those of spans
+        places: dict[Annotated, str] = {"span": answer.span_id, "trace": answer.trace_id}
+        for what, id_ in places.items():
+            self._phoenix.annotate(what, [{f"{what}_id": id_, **each} for each in own])
+            for standing in parcel.votes:
+                for name in sorted(standing.placed.difference(self._names(standing.vote))):
+                    self._phoenix.delete_annotation(what, name, identifier(answer, standing.voter))
         self._outbox.done(parcel, self._names, self._send_documents(parcel))
 
     def _send_documents(self, parcel: Parcel) -> Iterable[DocumentMark]:
@@ -510,7 +509,7 @@ class RatingDelivery:
             document_annotation(mark, {"label": WITHDRAWN, "score": None})
             for mark in sorted(parcel.marks.difference(annotations))
         ]
-        self._phoenix.annotate_documents([*annotations.values(), *gone])
+        self._phoenix.annotate("document", [*annotations.values(), *gone])
         return annotations
 
     def _names(self, vote: Vote) -> Iterable[str]:
