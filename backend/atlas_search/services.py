@@ -1,11 +1,14 @@
 """The one place that constructs what a server or command needs."""
 
+import logging
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
+from string import Template
 from threading import Thread
-from typing import get_args
+from typing import TypeVar, get_args
 
 from pydantic import ValidationError
 
@@ -32,10 +35,10 @@ from atlas_search.providers.embedding import ROUNDED, Embedder, PoolingChoice
 from atlas_search.providers.http import hide_logins
 from atlas_search.providers.open import (
     ProviderHealth,
-    find_readers,
     model_server,
     open_chat_models,
     open_embedder,
+    open_readers,
 )
 from atlas_search.providers.sparse import term_model
 from atlas_search.search.ranking import SCORERS
@@ -46,6 +49,9 @@ from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.store import PermittedStore, Store
 from atlas_search.stores.term_weights import TermTable
 
+log = logging.getLogger(__name__)
+Parts = TypeVar("Parts")
+
 RETRIEVAL_THREADS = 8
 
 _NOT_IN_FILE_NAMES = re.compile(r"[^A-Za-z0-9._-]+")  # of a model's name: `org/model:7b`
@@ -55,8 +61,9 @@ _NOT_IN_FILE_NAMES = re.compile(r"[^A-Za-z0-9._-]+")  # of a model's name: `org/
 class Services:
     """Everything opened once and shared by all requests.
 
-    Of it only `store`, what reads it (`answerer.searcher`) and `settings` belong to one collection;
-    all else belongs to the process, and `open_beside` gives it to further collections.
+    `unusable` says why targets cannot be served. Of it all only `store`, what reads it
+    (`answerer.searcher`) and `settings` belong to one collection; all else belongs to the process,
+    and `open_beside` gives it to further collections.
     """
 
     settings: Settings
@@ -66,6 +73,7 @@ class Services:
     calls: ModelCalls
     provider_health: ProviderHealth
     targets: dict[str, Target]
+    unusable: dict[str, str]
 
     @property
     def searcher(self) -> Searcher:
@@ -78,13 +86,24 @@ class Services:
         return tuple(corpus.id for corpus in served_corpora(self.settings, self.store))
 
     def target(self, name: str | None) -> tuple[str, Target]:
-        """A target by name, the configured one for None. Raises UnknownTarget."""
+        """A target by name, the configured one for None.
+
+        Raises UnknownTarget, or ConfigurationError for one that cannot be served.
+        """
         key = name or self.settings.test_target
+        if problem := self.problem(key):
+            raise ConfigurationError(problem)
         if key not in self.targets:
             raise UnknownTarget(
                 f"There is no target {shown([key])}. Known targets: {', '.join(self.targets)}."
             )
         return key, self.targets[key]
+
+    def problem(self, name: str) -> str:
+        """Why a target cannot be served of this collection; empty if it can."""
+        if name in self.targets:
+            return _unlike(self.store.manifest, name, self.targets[name].stated)
+        return self.unusable.get(name, "")
 
     def configure_reranker(self, name: str | None, changes: Mapping[str, object]) -> Target:
         """Change how a target ranks, until the server ends; the target as it is then.
@@ -152,23 +171,39 @@ def open_services(settings: Settings, embedder: Embedder | None = None) -> Servi
     `embedder` saves loading the model again where one is at hand.
     """
     hide_logins()
-    targets = load_targets(settings)
+    targets, unusable = load_targets(settings), {}
+
+    def opened(open_: Callable[[Mapping[str, Target], Settings], Parts]) -> Parts:
+        """What it opens for the targets, those left out for which it cannot."""
+        try:
+            return open_(targets, settings)
+        except ConfigurationError:
+            for name, target in list(targets.items()):
+                try:
+                    open_({name: target}, settings)
+                except ConfigurationError as error:
+                    if name == settings.test_target:
+                        raise
+                    log.warning("The target %s cannot be served: %s", name, error)
+                    unusable[name] = str(error)
+                    del targets[name]
+            return open_(targets, settings)
+
     Manifest.read(settings.collection_folder)  # before the model: a missing store fails at once
     # before the embedding model: once one model is loaded, no other is looked for in the network
-    readers = find_readers(targets, settings)
-    stages = open_stages(targets, settings)
-    for reader in readers.values():
-        reader.load()  # a model that cannot be used is said when the server starts
-    entailment = open_entailment(targets, settings)
+    rules_of = opened(_rules)
+    readers = opened(open_readers)
+    stages = opened(open_stages)
+    entailment = opened(open_entailment)
     calls = ModelCalls(settings.llm_concurrency, settings.llm_queue_seconds)
-    models = open_chat_models(targets, settings, calls)
+    models = opened(partial(open_chat_models, calls=calls))
     embedder = embedder or open_embedder(settings)
     tracer = open_tracer(settings)
     metrics = Metrics(metrics_sender(settings))
     executor = ThreadPoolExecutor(RETRIEVAL_THREADS, thread_name_prefix="retrieve")
     store = _open_store(settings, embedder)
     terms = _open_terms(settings, store, embedder)
-    return Services(
+    services = Services(
         settings=settings,
         store=store,
         tracer=tracer,
@@ -176,10 +211,7 @@ def open_services(settings: Settings, embedder: Embedder | None = None) -> Servi
             searcher=Searcher(store, embedder, executor, tracer, stages, metrics, terms),
             quotes=QuoteChooser(embedder),
             models=models,
-            rules={
-                target.system_prompt: rules(target.system_prompt, settings.targets_directory)
-                for target in targets.values()
-            },
+            rules=rules_of,
             cache=AnswerCache(
                 settings.query_cache_size,
                 settings.query_cache_ttl_sec,
@@ -191,7 +223,45 @@ def open_services(settings: Settings, embedder: Embedder | None = None) -> Servi
         calls=calls,
         provider_health=ProviderHealth(models, _wanted_models(targets.values())),
         targets=targets,
+        unusable=unusable,
     )
+    try:
+        services.target(None)
+    except ConfigurationError:
+        services.close()
+        raise
+    return services
+
+
+def _rules(targets: Mapping[str, Target], settings: Settings) -> dict[str, Template]:
+    names = {target.system_prompt for target in targets.values()}
+    return {name: rules(name, settings.targets_directory) for name in sorted(names)}
+
+
+def _unlike(manifest: Manifest, name: str, stated: Mapping[str, str]) -> str:
+    """What a target file says of the collection and is not so; empty if all is."""
+    origins = manifest.origins.values()
+    own: Mapping[str, set[str]] = {
+        "algorithm": {manifest.index.algorithm},
+        "chroma_collection_name": {manifest.collection},
+        "index_name": {manifest.collection},
+        "embedding_model": {manifest.embedding.name, manifest.embedding.name.rpartition("/")[2]},
+        "pooling": {manifest.embedding.pooling},
+        "chunk_size": {str(origin.size) for origin in origins},
+        "chunk_overlap": {str(origin.overlap) for origin in origins},
+        # as LangChain's classes are called too
+        "text_splitter_type": {
+            form for o in origins for form in (o.splitter, f"{o.splitter}charactertextsplitter")
+        },
+    }
+    for key, value in stated.items():
+        if value.lower() not in {each.lower() for each in own[key]}:
+            return (
+                f"{name}.txt: {key.upper()}={value} is fixed when a collection is built, and "
+                f"{manifest.collection} has {' and '.join(sorted(own[key]))}. Build one with it, "
+                "or take the line out."
+            )
+    return ""
 
 
 def serve_version(services: Services) -> Services:

@@ -27,6 +27,13 @@ def load(folder: Path, text: str, **defaults: object) -> Target:
         ),
         ("", {}, Target()),
         ("search_k=15", {}, Target(search_k=15)),
+        ("SEARCH_SCORE_THRESHOLD=0.3", {}, Target(score_threshold=0.3)),
+        ("SEARCH_TYPE=mmr", {}, Target(search_type="similarity", diversity="mmr")),
+        (
+            "SEARCH_TYPE=similarity_score_threshold\nSCORE_THRESHOLD=0.5",
+            {},
+            Target(search_type="similarity", score_threshold=0.5),
+        ),
         (
             "SEARCH_K=15",
             {"search_k": 20, "citation_limit": 7},

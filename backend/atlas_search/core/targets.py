@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from dotenv.parser import parse_stream
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
 from atlas_search.core.errors import InvalidTarget, UnknownTarget
 
@@ -242,6 +242,13 @@ class Target(BaseModel):
         0, ge=0, le=MAX_DAYS, description="Days after which a source counts as stale; 0 never"
     )
 
+    _stated: dict[str, str] = PrivateAttr(default_factory=dict)
+
+    @property
+    def stated(self) -> Mapping[str, str]:
+        """What the file says of the collection, by FIXED key: it must have been built so."""
+        return self._stated
+
     def cost(self, prompt_tokens: int, completion_tokens: int) -> float | None:
         """The cost of the tokens, in the currency of the prices; None where they are unknown."""
         if not (self.llm_price_input or self.llm_price_output):
@@ -258,6 +265,20 @@ RANKING_KEYS = tuple(
     and name != "rerank_model"  # models are opened when the server starts
 )
 """The settings that may change while a server runs: the reranker and its weights."""
+
+FIXED = frozenset(
+    "algorithm chroma_collection_name chunk_overlap chunk_size embedding_model index_name pooling "
+    "text_splitter_type".split()
+)
+"""Keys that a file may have, of what is fixed when a collection is built."""
+
+_OTHER_NAMES = {"search_score_threshold": "score_threshold"}
+_SEARCH_TYPES = {
+    "vector": {"search_type": "similarity"},
+    "similarity_score_threshold": {"search_type": "similarity"},
+    "mmr": {"search_type": "similarity", "diversity": "mmr"},
+}
+"""Search types by their names in LangChain, as target files for it have them."""
 
 
 def load_target(folder: Path, name: str, defaults: Mapping[str, object]) -> Target:
@@ -283,7 +304,8 @@ def load_target(folder: Path, name: str, defaults: Mapping[str, object]) -> Targ
             if binding.key is None:
                 continue
             key = binding.key.lower()
-            if key not in Target.model_fields:
+            key = _OTHER_NAMES.get(key, key)
+            if key not in Target.model_fields and key not in FIXED:
                 allowed = ", ".join(field.upper() for field in Target.model_fields)
                 raise InvalidTarget(f"{path}:{line}: unknown key {binding.key}. Known: {allowed}.")
             if key in lines:
@@ -294,8 +316,12 @@ def load_target(folder: Path, name: str, defaults: Mapping[str, object]) -> Targ
                 raise InvalidTarget(f"{path}:{line}: {binding.key} has no value.")
             lines[key] = line
             values[key] = binding.value
+    stated = {key: str(values.pop(key)) for key in FIXED & lines.keys()}
+    values |= _SEARCH_TYPES.get(str(values.get("search_type")), {})
     try:
-        return Target.model_validate(values)
+        target = Target.model_validate(values)
+        target._stated = stated
+        return target
     except ValidationError as error:
         first = error.errors()[0]
         key = str(first["loc"][0])

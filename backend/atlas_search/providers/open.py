@@ -231,13 +231,13 @@ READER_MODELS: Registry[ReaderFactory] = Registry("atlas_search.reader_models", 
 question-answering model, or of its folder."""
 
 
-def find_readers(targets: Mapping[str, Target], settings: Settings) -> dict[str, ReaderModel]:
-    """The readers that targets name, by READER_MODEL; none is loaded yet.
-
-    Raises MissingModel or ConfigurationError.
-    """
+def open_readers(targets: Mapping[str, Target], settings: Settings) -> dict[str, ReaderModel]:
+    """The readers that targets name, by READER_MODEL. Raises MissingModel or ConfigurationError."""
     names = {target.reader_model for target in targets.values()} - {""}
-    return {name: _find(name, settings) for name in sorted(names)}
+    readers = {name: _find(name, settings) for name in sorted(names)}
+    for reader in readers.values():
+        reader.load()  # a model that cannot be used is said when the server starts
+    return readers
 
 
 def _find(name: str, settings: Settings) -> ReaderModel:

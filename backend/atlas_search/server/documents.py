@@ -16,6 +16,7 @@ from atlas_search.search.request import Filters, conditions
 from atlas_search.search.scope import CorpusExtent, joint_dates
 from atlas_search.server.access.caller import present_caller
 from atlas_search.server.limits import waiting
+from atlas_search.server.problems import TOLD_TO_ADMINISTRATORS
 from atlas_search.server.runs import Runs
 from atlas_search.server.serving import Serve
 from atlas_search.services import Services, known_corpora
@@ -64,6 +65,7 @@ class TargetsOut(BaseModel):
 
     default: str
     targets: list[TargetOut]
+    unusable: dict[str, str] = Field(description="Targets that cannot be served, and why")
 
 
 class SourceOut(BaseModel):
@@ -169,7 +171,13 @@ def _targets(services: Services) -> TargetsOut:
                 in_force=services.in_force(name),
             )
             for name, target in services.targets.items()
+            if not services.problem(name)
         ],
+        unusable={
+            name: why if present_caller().sees_traces else TOLD_TO_ADMINISTRATORS
+            for name in sorted({*services.targets, *services.unusable})
+            if (why := services.problem(name))
+        },
     )
 
 

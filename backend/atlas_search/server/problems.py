@@ -11,6 +11,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 from atlas_search.core import errors
 
 PROBLEM_TYPE = "application/problem+json"
+TOLD_TO_ADMINISTRATORS = "Something is wrong: an administrator's health, and the log, say what."
 
 log = logging.getLogger(__name__)
 

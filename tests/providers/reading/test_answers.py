@@ -21,7 +21,7 @@ from atlas_search.core.telemetry.span import digest
 from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.providers import open as opening
 from atlas_search.providers.embedding_local import LocalEmbedder
-from atlas_search.providers.open import READER_MODELS, find_readers
+from atlas_search.providers.open import READER_MODELS, open_readers
 from atlas_search.providers.reading import (
     BATCH,
     AnswerSpan,
@@ -79,9 +79,9 @@ class TestFirstWord(ReaderModelContract):
 
 def test_each_model_that_targets_name_is_found_once(tiny: Path) -> None:
     named = Target(reader_model=str(tiny))
-    result = find_readers({"a": named, "b": Target(), "c": named}, Settings())
+    result = open_readers({"a": named, "b": Target(), "c": named}, Settings())
     assert {name: reader.name for name, reader in result.items()} == {str(tiny): str(tiny)}
-    assert find_readers({"plain": Target()}, Settings()) == {}
+    assert open_readers({"plain": Target()}, Settings()) == {}
 
 
 def test_the_reader_of_another_package_is_found_by_its_name(
@@ -96,10 +96,10 @@ def test_the_reader_of_another_package_is_found_by_its_name(
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     fresh: Registry[opening.ReaderFactory] = Registry(READER_MODELS.group, READER_MODELS.kind, {})
     monkeypatch.setattr(opening, "READER_MODELS", fresh)
-    result = find_readers({"mine": Target(reader_model="first-word")}, Settings())
+    result = open_readers({"mine": Target(reader_model="first-word")}, Settings())
     assert isinstance(result["first-word"], FirstWord)
     with pytest.raises(ConfigurationError, match="reader model lost of the package words"):
-        find_readers({"mine": Target(reader_model="lost")}, Settings())
+        open_readers({"mine": Target(reader_model="lost")}, Settings())
 
 
 def test_a_server_opens_the_reader_of_its_target_or_does_not_start(
