@@ -161,6 +161,7 @@ def _start(
     caller = present_caller()
     question = plan_answer(atlas.services, body, streamed=streamed, user_id=caller.name)
     address = request.remote_addr or ""
+    question = replace(question, asker=spender(caller, address))
     target = question.target
     if target.llm_provider != EXTRACTIVE and target.cost(1_000_000, 1_000_000):
         limiter.check_cost(caller, address)
