@@ -200,7 +200,8 @@ def _work(
         guard.require_whole()  # damage may have come while it was written
     except Exception as error:
         run.error = guard.cause(error)
-        run.write("error", problem_of(run.error, path).model_dump_json(exclude_none=True))
+        problem = problem_of(run.error, path, tells_paths=with_trace)
+        run.write("error", problem.model_dump_json(exclude_none=True))
     else:
         run.answer, run.document, run.manifest = shown, document, atlas.services.store.manifest
         note(answer, run.owner)
