@@ -102,7 +102,7 @@ def test_no_more_are_kept_than_were_asked_for_and_none_if_switched_off(both: Bot
         small.put(answer, version)
         off.put(answer, version)
     assert small.get(answer.request, "1") is None
-    assert small.get(answer.request, "3") is answer
+    assert small.get(answer.request, "3") == replace(answer, cache_hit=True)
     assert (small.clear(), off.clear()) == (2, 0)
 
 
@@ -131,6 +131,10 @@ def test_the_api_says_what_came_from_the_cache_and_clears_it(client: FlaskClient
     assert second["answer"] == first["answer"]
     assert second["created"] == first["created"]
     assert (second["session_id"], second["qa_id"] != first["qa_id"]) == ("s2", True)
+    address = {"REMOTE_ADDR": "192.0.2.7"}
+    other = client.post("/api/ask", json=BODY, environ_base=address).get_json()
+    assert (other["cache_hit"], other["usage"]) == (False, first["usage"])
+    assert client.post("/api/ask", json=BODY, environ_base=address).get_json()["cache_hit"]
     assert client.post("/api/cache/clear", json={}).status_code == 403
     token = {"Authorization": "Bearer sesame"}
     cleared = client.post("/api/cache/clear", json={}, headers=token)

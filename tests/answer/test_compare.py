@@ -1,7 +1,9 @@
 """Compare mode: every corpus answers for itself, then what they agree and differ about."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,8 +12,9 @@ from numpy.typing import NDArray
 from atlas_search.answer.answer import References, Restart, Section
 from atlas_search.answer.cache import AnswerCache
 from atlas_search.answer.compare import agreements_and_differences
+from atlas_search.answer.conflicts import Contradiction, _contradiction
 from atlas_search.atlas import Atlas
-from atlas_search.core.domain import CheckedSentence
+from atlas_search.core.domain import CheckedSentence, Citation
 from atlas_search.core.errors import ModelUnavailable
 from atlas_search.providers.chat import Usage
 from atlas_search.server.app import create_app
@@ -20,6 +23,8 @@ from tests.answer.models import MARRIAGE, Both, first_token, one_sentence_each, 
 from tests.answering import asked
 from tests.chat_server import Reply, Request, Says
 from tests.contradictions import passage
+from tests.hash_embedder import HashEmbedder
+from tests.tiny import build_tiny, write_sources
 
 # by rules
 
@@ -62,6 +67,32 @@ def test_every_part_has_indices_into_the_citations_and_is_kept(services: Service
                 assert answer["citations"][index]["corpus"] == part["corpus"]
     assert again["cache_hit"]
     assert again["comparison"] == answer["comparison"]
+
+
+def test_each_further_corpus_adds_the_same_to_what_is_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: Counter[int] = Counter()
+    for count in (20, 40):
+        files = {
+            f"c{corpus}/d{n}.txt": f"The miller of the c{corpus}ton parish may grind {word} corn.\n"
+            for corpus in range(count)
+            for n, word in enumerate("barley rye oat".split())
+        }
+        folder = tmp_path / f"of{count}"
+        build_tiny(write_sources(tmp_path / f"s{count}", files), folder, HashEmbedder())
+
+        def note(a: Citation, b: Citation, at: int = count) -> Contradiction | None:
+            calls[at] += 1
+            return _contradiction(a, b)
+
+        monkeypatch.setattr("atlas_search.answer.conflicts._contradiction", note)
+        with Atlas.open(folder, embedder=HashEmbedder()) as atlas:
+            client = create_app(lambda opened=atlas: opened).test_client()
+            body = {"question": "What may the miller grind?", "mode": "compare"}
+            answer = client.post("/api/ask", json=body).get_json()
+        assert len(answer["comparison"]["answers"]) == count
+    assert 0 < calls[40] <= 2 * calls[20]
 
 
 # by a model

@@ -237,6 +237,7 @@ class Answer:
     `confidence` says how surely an answer in the sources' own words answers.
     `choices` are the ways in which the sources read the question, if there are several.
     `counted` is the exact count that the question asks for, None if it asks for none.
+    One that is a `cache_hit` is shown `as_new` to who would learn by it what others asked.
     `span_id` is that of the trace's root, empty if no trace is kept.
     """
 
@@ -259,6 +260,7 @@ class Answer:
     collection: str = ""
     collection_version: str = ""
     cache_hit: bool = False
+    as_new: bool = False
     read_as: str = ""
     support: Support = field(default_factory=Support)
     choices: tuple[Reading, ...] = ()
@@ -376,7 +378,7 @@ def answer_document(answer: Answer, *, include_context: bool) -> dict[str, Any]:
             **asdict(answer.writer.usage),
             "cost": answer.writer.cost,
         },
-        "cache_hit": answer.cache_hit,
+        "cache_hit": answer.cache_hit and not answer.as_new,
     }
 
 

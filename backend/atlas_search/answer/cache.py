@@ -1,12 +1,24 @@
 """Keeping answers for the same question, as long as nothing they depend on has changed."""
 
 import threading
+from collections import deque
 from collections.abc import Hashable
+from dataclasses import replace
+from typing import NamedTuple
 
 from cachetools import TTLCache
 
 from atlas_search.answer.answer import Answer
 from atlas_search.answer.request import AnswerPlan
+
+MOST_ASKERS = 100  # of one answer, the last; who is forgotten is told that the answer is new
+
+
+class Kept(NamedTuple):
+    """An answer, and who has been given it."""
+
+    answer: Answer
+    askers: deque[str]
 
 
 class AnswerCache:
@@ -19,7 +31,7 @@ class AnswerCache:
 
     def __init__(self, size: int, seconds: float, *, enabled: bool = True):
         self._enabled = enabled
-        self._answers: TTLCache[Hashable, Answer] = TTLCache(size, seconds)
+        self._answers: TTLCache[Hashable, Kept] = TTLCache(size, seconds)
         self._lock = threading.Lock()
         self.hits = 0
         self.misses = 0
@@ -36,14 +48,22 @@ class AnswerCache:
             return len(self._answers)
 
     def get(self, request: AnswerPlan, state: str) -> Answer | None:
-        """Return the answer to the same request in the same `Answerer.state`, if it is kept."""
+        """Return the answer to the same request in the same `Answerer.state`, if it is kept.
+
+        It is a `cache_hit`, `as_new` for who has not been given it before.
+        """
         if request.history:
             return None
         with self._lock:
-            answer = self._answers.get(key_of(request, state))
-            self.hits += answer is not None
-            self.misses += answer is None
-            return answer
+            kept = self._answers.get(key_of(request, state))
+            self.hits += kept is not None
+            self.misses += kept is None
+            if kept is None:
+                return None
+            is_new = request.asker not in kept.askers
+            if is_new:
+                kept.askers.append(request.asker)
+            return replace(kept.answer, cache_hit=True, as_new=is_new)
 
     def put(self, answer: Answer, state: str) -> None:
         """Keep an answer."""
@@ -55,7 +75,8 @@ class AnswerCache:
         )
         if self._enabled and not passing and not answer.request.history:
             with self._lock:
-                self._answers[key_of(answer.request, state)] = answer
+                askers = deque([answer.request.asker], MOST_ASKERS)
+                self._answers[key_of(answer.request, state)] = Kept(answer, askers)
 
     def clear(self) -> int:
         """Forget all answers and return their number."""

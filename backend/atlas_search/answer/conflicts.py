@@ -1,7 +1,8 @@
 """Contradictions between the passages that an answer is written from."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations, pairwise
@@ -431,6 +432,11 @@ class Contradiction:
     stated: bool = False
 
 
+MOST_COMPARED = 500
+"""Sentences, those of the best passages: 100 corpora together have 10,000, and each is compared
+with all that speak of the same."""
+
+
 def conflicts_between(
     question: str, passages: Sequence[CheckedPassage]
 ) -> tuple[Contradiction, ...]:
@@ -439,8 +445,8 @@ def conflicts_between(
     Only sentences that speak to the question count. What two corpora say is a conflict only if
     both name the same thing: the law of one country does not contradict that of another. What a
     superseded document says contradicts nothing but what took its place (`repealed`). Rather few
-    are found than false ones; sentences in other languages than English are not compared.
-    Each pair of places is listed once, in order of rank, then of place.
+    are found than false ones; sentences in other languages than English are not compared, nor more
+    than MOST_COMPARED. Each pair of places is listed once, in order of rank, then of place.
     """
     by_places = {
         _places(conflict): conflict
@@ -523,8 +529,21 @@ def _find_opposed(question: str, passages: Sequence[CheckedPassage]) -> list[Con
     for item in passages:
         for side in _speaking_sides(item.passage, terms):
             sides.setdefault(_place(side), side)
-    pairs = (_contradiction(a, b) for a, b in combinations(sides.values(), 2))
+    pairs = (_contradiction(a, b) for a, b in _on_one_matter(list(sides.values())[:MOST_COMPARED]))
     return [conflict for conflict in pairs if conflict]
+
+
+def _on_one_matter(sides: Sequence[Citation]) -> Iterator[tuple[Citation, Citation]]:
+    """The pairs that `_contradiction` could find opposed, looked up by what both must speak of."""
+    alike: dict[Hashable, list[int]] = defaultdict(list)
+    for number, side in enumerate(sides):
+        said = _read(side)
+        nouns = {amount.noun for amount in said.quantities} - {""}
+        own = ((side.passage.corpus, stem) for stem in specific(said.subject | nouns))
+        for matter in (*own, *said.names) if said.free else ():
+            alike[matter, said.labels, said.past].append(number)
+    pairs = {pair for numbers in alike.values() for pair in combinations(numbers, 2)}
+    return ((sides[one], sides[other]) for one, other in sorted(pairs))
 
 
 def _contradiction(a: Citation, b: Citation) -> Contradiction | None:
@@ -534,11 +553,14 @@ def _contradiction(a: Citation, b: Citation) -> Contradiction | None:
     first, second = _read(a), _read(b)
     if one.corpus != other.corpus and not first.names & second.names:
         return None
-    titles = content_terms(f"{one.title} {other.title}")
+    titles = _title_terms(f"{one.title} {other.title}")
     contrast = difference(first, second, titles)
     if not contrast or _are_apart(one, other):
         return None
     return Contradiction(contrast.kind, a, b, contrast.detail)
+
+
+_title_terms = lru_cache(maxsize=4096)(content_terms)
 
 
 def _are_apart(one: Passage, other: Passage) -> bool:

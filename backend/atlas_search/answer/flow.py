@@ -64,7 +64,8 @@ def answer_question(run: AnswerRun) -> Answer:
         else:
             answer = _answer(run, stage)
             run.answerer.cache.put(answer, state)
-        return stage.done(answer, (cached or answer).writer)
+        stage.done(answer, (cached or answer).writer)
+    return _as_new(answer, cached) if cached and cached.as_new else answer
 
 
 def _answer(run: AnswerRun, stage: Stage) -> Answer:
@@ -224,8 +225,13 @@ def _repeat(run: AnswerRun, cached: Answer, stage: Stage) -> Answer:
         span_id=stage.span_id,
         writer=replace(cached.writer, attempts=0, usage=Usage(), cost=cached.writer.cost and 0.0),
         timings_ms=run.clock.laps,
-        cache_hit=True,
     )
+
+
+def _as_new(answer: Answer, cached: Answer) -> Answer:
+    """Give it the figures of the first time, and the present date."""
+    now, took = datetime.now(UTC), cached.timings_ms
+    return replace(answer, created=now, writer=cached.writer, timings_ms=took)
 
 
 def _tell_sentences(run: AnswerRun, answer: Answer | CorpusAnswer) -> None:

@@ -58,6 +58,7 @@ class AnswerPlan:
     `clarify` a question that the sources read in several ways is not answered; whoever asked is to
     choose. `history` is what is kept of the conversation, after `turns_dropped` older turns.
     Whether it is `streamed` and whose key asks, `user_id`, decides nothing: both are for the trace.
+    `asker` is the account that the question counts for: who has asked it before is told so.
     """
 
     search: SearchPlan
@@ -73,6 +74,7 @@ class AnswerPlan:
     turns_dropped: int = 0
     streamed: bool = False
     user_id: str = ""
+    asker: str = ""
 
     @property
     def reads_follow_ups(self) -> bool:

@@ -67,6 +67,7 @@ def _pairs() -> dict[str, set[str]]:
 _OPPOSITE = _pairs()
 
 
+@lru_cache(maxsize=1 << 15)  # sentences on one matter have the same words in many pairs
 def are_opposite(one: str, other: str) -> bool:
     """Return whether of two folded words one denies the other: `lawful` and `unlawful`, `rise` and
     `fall`."""

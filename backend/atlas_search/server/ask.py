@@ -161,6 +161,7 @@ def _start(
     caller = present_caller()
     question = plan_answer(atlas.services, body, streamed=streamed, user_id=caller.name)
     address = request.remote_addr or ""
+    question = replace(question, asker=spender(caller, address))
     target = question.target
     if target.llm_provider != EXTRACTIVE and target.cost(1_000_000, 1_000_000):
         limiter.check_cost(caller, address)
@@ -199,7 +200,8 @@ def _work(
         guard.require_whole()  # damage may have come while it was written
     except Exception as error:
         run.error = guard.cause(error)
-        run.write("error", problem_of(run.error, path).model_dump_json(exclude_none=True))
+        problem = problem_of(run.error, path, tells_paths=with_trace)
+        run.write("error", problem.model_dump_json(exclude_none=True))
     else:
         run.answer, run.document, run.manifest = shown, document, atlas.services.store.manifest
         note(answer, run.owner)

@@ -1,7 +1,8 @@
 """Routes that read a collection: its catalogue, its documents, their sources, and its numbers."""
 
 import json
-from typing import Annotated, Literal
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from flask_openapi3.blueprint import APIBlueprint
@@ -16,7 +17,7 @@ from atlas_search.search.request import Filters, conditions
 from atlas_search.search.scope import CorpusExtent, joint_dates
 from atlas_search.server.access.caller import present_caller
 from atlas_search.server.limits import waiting
-from atlas_search.server.problems import TOLD_TO_ADMINISTRATORS
+from atlas_search.server.problems import TOLD_TO_ADMINISTRATORS, holds_path, sees_paths
 from atlas_search.server.runs import Runs
 from atlas_search.server.serving import Serve
 from atlas_search.services import Services, known_corpora
@@ -167,18 +168,25 @@ def _targets(services: Services) -> TargetsOut:
             TargetOut(
                 name=name,
                 composite_target=services.composite_target(name),
-                settings={k.upper(): v for k, v in target.model_dump().items()},
-                in_force=services.in_force(name),
+                settings={k.upper(): _named(v) for k, v in target.model_dump().items()},
+                in_force={k: _named(v) for k, v in services.in_force(name).items()},
             )
             for name, target in services.targets.items()
             if not services.problem(name)
         ],
         unusable={
-            name: why if present_caller().sees_traces else TOLD_TO_ADMINISTRATORS
+            name: TOLD_TO_ADMINISTRATORS if holds_path(why) and not sees_paths() else why
             for name in sorted({*services.targets, *services.unusable})
             if (why := services.problem(name))
         },
     )
+
+
+def _named(value: Any) -> Any:
+    """A value of the settings; of a model's folder its name alone for who sees no paths."""
+    if isinstance(value, str) and value.startswith("/") and not sees_paths():
+        return Path(value).name
+    return value
 
 
 def _config(services: Services) -> ConfigOut:
@@ -189,9 +197,9 @@ def _config(services: Services) -> ConfigOut:
         collection=manifest.collection,
         collection_version=manifest.version,
         embedding_provider=manifest.embedding.provider,
-        embedding_model=manifest.embedding.name,
+        embedding_model=_named(manifest.embedding.name),
         embedding_digest=manifest.embedding.digest,
-        sparse_model=settings.sparse_model,
+        sparse_model=_named(settings.sparse_model),
         pooling=manifest.embedding.pooling,
         sources={kind: _source(origin) for kind, origin in manifest.origins.items()},
         default_target=settings.test_target,
@@ -502,6 +510,7 @@ def statistics_blueprint(serve: Serve, runs: Runs) -> APIBlueprint:
         manifest = services.store.manifest
         extents = services.searcher.whole
         whole = present_caller().sees(manifest.collection) is None
+        told = present_caller().sees_traces  # by a count of hits one learns what others asked
         return StatsOut(
             collection=manifest.collection,
             version=manifest.version,
@@ -511,12 +520,14 @@ def statistics_blueprint(serve: Serve, runs: Runs) -> APIBlueprint:
             corpora=[_corpus(corpus, extents[corpus.id]) for corpus in manifest.corpora],
             years=_years(services.store),
             kinds={kind: _kind(origin) for kind, origin in manifest.origins.items()},
-            embedding=manifest.embedding,
+            embedding=manifest.embedding.model_copy(
+                update={"name": _named(manifest.embedding.name)}
+            ),
             index=manifest.index,
             truncated_share=manifest.truncated_share if whole else 0.0,
             disk=dict(manifest.sizes) if whole else {},
             seconds=dict(manifest.durations) if whole else {},
-            server=_server(services, runs, since) if whole else _silent(services, since),
+            server=_server(services, runs, since) if told else _silent(services, since),
         ).model_dump(mode="json")
 
     return blueprint

@@ -20,7 +20,7 @@ from atlas_search.core.targets import RANKING_KEYS
 from atlas_search.providers.chat import Health
 from atlas_search.providers.open import SILENT, Remembered
 from atlas_search.server.access.caller import present_caller
-from atlas_search.server.problems import TOLD_TO_ADMINISTRATORS, Problem
+from atlas_search.server.problems import TOLD_TO_ADMINISTRATORS, Problem, holds_path
 from atlas_search.server.serving import Serve
 from atlas_search.services import Services
 
@@ -250,7 +250,8 @@ def _part(problem: str, well: str) -> PartOut:
 
 
 def _without_detail(part: PartOut) -> PartOut:
-    return part if part.status == "ok" else PartOut(status=part.status, detail="")
+    tells = part.status == "ok" and not holds_path(part.detail)
+    return part if tells else PartOut(status=part.status, detail="")
 
 
 def _keys(services: Services, problem: str) -> PartOut:

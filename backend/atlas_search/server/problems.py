@@ -1,14 +1,16 @@
 """Errors as RFC 9457 problem documents: one table of statuses, one shape."""
 
 import logging
+import re
 from http import HTTPStatus
 from math import ceil
 
-from flask import Response, json, request
+from flask import Response, g, json, request
 from pydantic import BaseModel, Field, ValidationError
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 
 from atlas_search.core import errors
+from atlas_search.server.access.caller import present_caller
 
 PROBLEM_TYPE = "application/problem+json"
 TOLD_TO_ADMINISTRATORS = "Something is wrong: an administrator's health, and the log, say what."
@@ -54,11 +56,32 @@ class Problem(BaseModel):
     )
 
 
-def problem_of(error: Exception, instance: str) -> Problem:
-    """The problem document for any exception; unexpected ones are logged and kept vague."""
+_PATH = re.compile(r"(?<![\w/.:\])-])/(?!api\b)\w")
+
+
+def sees_paths() -> bool:
+    """Return True if the present caller may know where files of the server lie."""
+    return "caller" in g and present_caller().sees_traces
+
+
+def holds_path(text: str) -> bool:
+    """Check for an absolute path; an address is none."""
+    return bool(_PATH.search(text))
+
+
+def problem_of(error: Exception, instance: str, *, tells_paths: bool = False) -> Problem:
+    """The problem document for any exception; unexpected ones are logged and kept vague.
+
+    So is one whose message holds a path, unless its reader may see it. What a caller can mend holds
+    none but their own.
+    """
     if isinstance(error, errors.AtlasError):
         status = next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
-        problem = problem_for(_words(type(error).__name__), status, str(error), instance)
+        detail = str(error)
+        if not (tells_paths or isinstance(error, errors.RequestError)) and holds_path(detail):
+            log.warning("%s: %s", instance, detail)
+            detail = TOLD_TO_ADMINISTRATORS
+        problem = problem_for(_words(type(error).__name__), status, detail, instance)
         if isinstance(error, errors.Unavailable) and error.retry_after:
             wait = ceil(error.retry_after)
             message = f"{problem.detail} {_when(wait)}" if status == 429 else problem.detail
@@ -86,7 +109,7 @@ def _when(seconds: int) -> str:
 
 def problem_response(error: Exception) -> Response:
     """A response carrying the problem document."""
-    response = response_of(problem_of(error, request.path))
+    response = response_of(problem_of(error, request.path, tells_paths=sees_paths()))
     if isinstance(error, MethodNotAllowed) and error.valid_methods:
         response.headers["Allow"] = ", ".join(sorted(error.valid_methods))
     return response

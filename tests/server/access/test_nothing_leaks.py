@@ -7,17 +7,20 @@ the hidden corpus: the response must be the same.
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import pytest
+from flask.testing import FlaskClient
 
 from atlas_search import Atlas
-from atlas_search.core.errors import RequestError, UnknownCorpus, UnknownFilterField
+from atlas_search.core.errors import MissingModel, RequestError, UnknownCorpus, UnknownFilterField
 from atlas_search.documents.export import FORMATS
 from atlas_search.server.access.caller import RULES
 from atlas_search.server.access.keys import add_key
+from atlas_search.server.app import create_app
 from tests.hash_embedder import HashEmbedder
 from tests.server.two_corpora import (
     COLLECTION,
@@ -25,10 +28,12 @@ from tests.server.two_corpora import (
     PLANTED,
     QUESTION,
     SECRET_QUESTION,
+    TOKEN,
     VAULT,
     Signed,
     build_open,
     client_of,
+    guard,
 )
 
 DOCUMENT = f"{VAULT}.zqxfile"
@@ -423,6 +428,70 @@ def test_a_kept_answer_is_not_given_to_who_sees_another_part(parish: Atlas, part
     assert whole.to_dict()["scope"]["all_corpora"] == 2
     assert again.to_dict()["scope"]["all_corpora"] == 1
     assert part.ask(QUESTION, corpora=[OPEN]).cache_hit
+
+
+def test_who_asks_for_the_first_time_is_not_told_that_another_asked(
+    guarded: Atlas, client: FlaskClient, keys_file: Path, whole: Signed
+) -> None:
+    guarded.services.answerer.cache.clear()
+    other = Signed(client, add_key(keys_file, "other").text)
+    whole.post("/api/ask", {"question": QUESTION})
+    hits = other.get("/api/stats").get_json()["server"]["cache"]
+    events = other.post("/api/ask/stream", {"question": QUESTION}).get_data(as_text=True)
+    told = json.loads(events.split("event: complete\ndata: ")[1])
+    again = other.post("/api/ask", {"question": QUESTION}).get_json()
+    assert (told["cache_hit"], again["cache_hit"]) == (False, True)
+    assert (told["usage"]["attempts"], again["usage"]["attempts"]) == (1, 0)
+    assert "rank" in told["timings_ms"]
+    assert other.get("/api/stats").get_json()["server"]["cache"] == hits
+
+
+# paths
+
+
+class Gone(HashEmbedder):
+    """An embedder whose model is gone; its name is the folder."""
+
+    def embed_query(self, text: str) -> NoReturn:
+        raise MissingModel(f"The model in {self.info.name} cannot be loaded.")
+
+
+def test_a_reader_with_a_key_learns_no_path_of_the_server(
+    parish: Atlas, keys_file: Path, whole_key: str, tmp_path: Path
+) -> None:
+    services = guard(parish, keys_file, atlas_state_directory=tmp_path / "state").services
+    target = services.targets["certain"].model_copy(update={"rerank_model": str(tmp_path / "m")})
+    searcher = replace(services.searcher, embedder=Gone(str(tmp_path / "model")))
+    broken = Atlas(
+        replace(
+            services,
+            targets=dict(services.targets) | {"own": target},
+            answerer=replace(services.answerer, searcher=searcher),
+        )
+    )
+    client = create_app(lambda: broken).test_client()
+    (tmp_path / "state").mkdir()
+    for name in ("shared.sqlite", "feedback.sqlite"):
+        (tmp_path / "state" / name).write_bytes(b"damaged " * 1000)
+    ask = {"question": "Who sings?", "telemetry": False}
+
+    def seen_by(key: str) -> dict[str, str]:
+        signed = Signed(client, key)
+        replies = {
+            path: signed.get(path)
+            for path in ("/api/health", "/api/targets", "/api/config", "/api/stats", "/api/ready")
+        }
+        replies |= {path: signed.get(path) for path in ("/api/feedback", f"/api/shared/{'x' * 43}")}
+        replies |= {path: signed.post(path, ask) for path in ("/api/search", "/api/ask/stream")}
+        return {path: reply.get_data(as_text=True) for path, reply in replies.items()}
+
+    readers, keepers = seen_by(whole_key), seen_by(TOKEN)
+    root = str(parish.services.settings.chroma_persist_directory.parent)
+    assert [path for path, text in readers.items() if str(tmp_path) in text or root in text] == []
+    assert "an administrator" in readers["/api/ask/stream"]
+    told = {path for path, text in keepers.items() if str(tmp_path) in text}
+    assert told >= {"/api/health", "/api/feedback", "/api/search", "/api/targets"}
+    assert "an administrator" in readers["/api/feedback"]
 
 
 # comparing

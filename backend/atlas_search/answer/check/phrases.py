@@ -242,6 +242,8 @@ def took_over(new: Passage, old: Passage) -> bool:
 
 def _name_one(passage: Passage, field: str, other: Passage) -> bool:
     names = _names_in(passage, field)
+    if not names:
+        return False
     ids = (other.document_id, other.document_id.removeprefix(f"{other.corpus}."), other.title)
     return bool({_slug(name) for name in names} & {_slug(name) for name in ids} - {""})
 
