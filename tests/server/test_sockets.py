@@ -2,8 +2,10 @@
 which an administrator alone may send, a few at once."""
 
 import socket
+import tempfile
 import threading
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from time import monotonic
 from typing import Any
 
@@ -31,6 +33,7 @@ from tests.server.listening import (
     rest,
 )
 from tests.servers import wait_for
+from tests.stores.disks import longest_file
 
 Address = tuple[str, int]
 
@@ -98,16 +101,16 @@ def test_more_connections_at_once_than_there_are_places_stop_nobody(app: Any) ->
 @pytest.mark.parametrize("begin", [HALF_HEADER, HALF_BODY], ids=["header", "body"])
 def test_a_request_that_trickles_is_cut_off(address: Address, begin: bytes) -> None:
     with connected(address, 1, begin) as [client]:
-        cut = threading.Event()
+        assert wait_for(lambda: is_cut(client), 60, "the end of the connection")
 
-        def trickle() -> bool | None:
-            try:
-                client.send(b"x")
-            except ConnectionError:
-                cut.set()
-            return cut.is_set() or None
 
-        assert wait_for(trickle, 60, "the end of the connection")
+def is_cut(client: socket.socket) -> bool | None:
+    """Send one more byte: True if the other side takes none, else None."""
+    try:
+        client.send(b"x")
+    except ConnectionError:
+        return True
+    return None
 
 
 @pytest.mark.usefixtures("hurried")
@@ -297,10 +300,15 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 @pytest.fixture
-def uploads(keys: dict[str, str]) -> Iterator[Address]:
+def access(keys: dict[str, str]) -> Access:
     token = SecretStr(keys["token"])
-    access = Access(Settings(api_keys_file=keys["file"], atlas_admin_token=token))
-    with listening(count, max_body=SMALL, large=LargeBodies(MOST, access)) as uploads:
+    return Access(Settings(api_keys_file=keys["file"], atlas_admin_token=token))
+
+
+@pytest.fixture
+def uploads(access: Access, tmp_path: Path) -> Iterator[Address]:
+    large = LargeBodies(MOST, access, tmp_path / "ingest")
+    with listening(count, max_body=SMALL, large=large) as uploads:
         yield uploads
 
 
@@ -348,6 +356,83 @@ def test_nor_in_chunks(uploads: Address, keys: dict[str, str], key: str) -> None
     begun = head(keys.get(key, ""), None)
     with connected(uploads, 1, begun) as [client], pytest.raises(ConnectionError):
         client.sendall(chunks(50_000_000))
+
+
+@pytest.mark.parametrize(
+    ("path", "key", "size", "status"),
+    [
+        ("/api/search", "", 50_000_000, 413),
+        ("/api/ingest", "", 50_000_000, 401),
+        ("/api/ingest", "", None, 401),
+        ("/api/ingest", "token", 50_000_000, 507),
+        ("/api/ingest", "token", None, 507),
+        ("/api/ingest", "token", 60_000_000, 413),
+    ],
+)
+def test_a_refusal_reaches_who_sends_all_before_reading(
+    access: Access,
+    keys: dict[str, str],
+    tmp_path: Path,
+    path: str,
+    key: str,
+    size: int | None,
+    status: int,
+) -> None:
+    large = LargeBodies(60_000_000, access, tmp_path)
+    sent = head(keys.get(key, ""), size, path)
+    sent += bytes(size) if size else chunks(50_000_000) + b"0\r\n\r\n"
+    with (
+        listening(count, max_body=SMALL, large=large) as address,
+        longest_file(1_000_000),
+        connected(address, 1) as [client],
+    ):
+        client.sendall(sent)
+        answer = rest(client)
+    assert answer.startswith(f"HTTP/1.1 {status} ".encode()), answer
+    assert answer.count(b"HTTP/1.1") == 1
+
+
+@pytest.mark.usefixtures("hurried_body")
+def test_who_never_ends_what_was_refused_is_cut_off(uploads: Address) -> None:
+    with connected(uploads, 1, head("", 4_000_000)) as [client]:
+        assert rest(client).startswith(b"HTTP/1.1 401")
+        wait_for(lambda: is_cut(client), 20, "the end of the connection")
+
+
+def test_a_full_disk_is_said_and_stops_no_other_body(
+    uploads: Address, keys: dict[str, str]
+) -> None:
+    last = "Connection: close\r\n"
+    with longest_file(1_000_000):
+        with connected(uploads, 1, head(keys["token"], 3_000_000)) as [client]:
+            client.sendall(bytes(3_000_000))
+            answer = rest(client)
+        assert answer.startswith(b"HTTP/1.1 507 Full Disk")
+        assert b"application/problem+json" in answer
+        assert b"cannot be kept in INGEST_ROOT: File too large. Nothing of it was" in answer
+        with connected(uploads, 1, head("", 90_000, "/api/search", more=last)) as [client]:
+            client.sendall(bytes(90_000))
+            assert b"took 90000" in rest(client)
+    with connected(uploads, 1, head(keys["token"], 3_000_000, more=last)) as [client]:
+        client.sendall(bytes(3_000_000))
+        assert b"took 3000000" in rest(client)
+
+
+def test_a_body_without_room_for_temporary_files_is_refused_and_an_upload_needs_none(
+    access: Access, keys: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
+    large = LargeBodies(MOST, access, tmp_path)
+    last = "Connection: close\r\n"
+    with listening(count, max_body=1_000_000, large=large) as address:
+        with connected(address, 1, head(keys["token"], 3_000_000, more=last)) as [client]:
+            client.sendall(bytes(3_000_000))
+            assert b"took 3000000" in rest(client)
+        with connected(address, 1, head("", 900_000, "/api/search")) as [client]:
+            client.sendall(bytes(900_000))
+            answer = rest(client)
+    assert answer.startswith(b"HTTP/1.1 503")
+    assert b"The body cannot be kept in TMPDIR: No such file" in answer
 
 
 @pytest.mark.parametrize("key", ["token", "whole"])

@@ -88,7 +88,7 @@ def serve(settings: Settings) -> None:
                 networks(settings.trusted_proxies),
             ),
             tell=partial(refusals.tell_outside, app),
-            large=LargeBodies(_largest_body(settings), access),
+            large=LargeBodies(_largest_body(settings), access, settings.ingest_root),
         )
         observe_listener(serving().services.searcher.metrics, listener)
         serving.follow()

@@ -32,6 +32,7 @@
     │   ├── ReaderUnavailable   likewise a model that finds answers in passages
     │   ├── ModelUnavailable    likewise a language model
     │   │   └── ModelBusy       others waited longer for it
+    │   ├── FullDisk            what was sent has no room on the server's disk
     │   ├── TooManyQuestions    as many as can be answered at once are being answered
     │   └── ServerBusy          no thread or connection is free, or the server is stopping
     ├── SourceError             a source folder or file cannot be built
@@ -194,6 +195,10 @@ class ModelUnavailable(Unavailable):
 
 class ModelBusy(ModelUnavailable):
     """Every place at the language model is taken, and waiting for one took too long."""
+
+
+class FullDisk(Unavailable):
+    """The disk has no room for what a caller sent."""
 
 
 class TooManyQuestions(Unavailable):

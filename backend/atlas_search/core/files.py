@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
 from typing import IO
 
-from atlas_search.core.errors import AtlasError, UnwritableFolder
+from atlas_search.core.errors import AtlasError, FullDisk, Unavailable, UnwritableFolder
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 CLOSED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
@@ -107,6 +107,14 @@ def is_full(error: BaseException) -> bool:
         # SQLite calls a write that the system refused for another reason an I/O error
         return name == "SQLITE_FULL" or (name.startswith("SQLITE_IOERR") and "READ" not in name)
     return any(words in str(error).lower() for words in _WORDS_OF_FULL)
+
+
+def not_kept(name: str, folder: str, error: OSError) -> Unavailable:
+    """The error for what a caller sent and the disk of the server's `folder` does not take."""
+    message = f"{name} cannot be kept in {folder}: {error.strerror or error}."
+    if not is_full(error):
+        return Unavailable(message)
+    return FullDisk(f"{message} Nothing of it was taken in. Make room there, and send it again.")
 
 
 def _is_closed(error: BaseException, folder: Path) -> bool:

@@ -102,6 +102,7 @@ STATUSES = {
     429: "As many answers as can wait are waiting, or the caller has taken what they may",
     500: "Something went wrong in the server; its log says what",
     503: "The server is busy or set up wrong, or a provider cannot be reached",
+    507: "The server's disk has no room for what was sent",
 }
 """The statuses of problems, and the meaning of each on any route."""
 
@@ -109,7 +110,7 @@ EVERY_ROUTE = (403, 415, 421, 500, 503)
 """Statuses that the gates and the server itself may answer in place of any route."""
 
 _OF_CALLERS = (401, 429)
-_WITH_BODY = (400, 413)
+_WITH_BODY = (400, 413, 507)
 _LATER = (429, 503)
 _RETRY = {
     "Retry-After": {

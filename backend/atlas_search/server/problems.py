@@ -32,6 +32,7 @@ STATUS: dict[type[errors.AtlasError], int] = {
     errors.RequestError: 400,
     errors.ConfigurationError: 503,
     errors.Unavailable: 503,
+    errors.FullDisk: 507,
     errors.Cancelled: 409,
     errors.BuildRunning: 409,
     errors.TooManyQuestions: 429,

@@ -21,10 +21,13 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from waitress import wasyncore
 from waitress.adjustments import Adjustments
+from waitress.buffers import FileBasedBuffer
 from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser
 from waitress.server import TcpWSGIServer
@@ -32,6 +35,7 @@ from waitress.task import ErrorTask, ThreadedTaskDispatcher
 from waitress.utilities import BadRequest
 
 from atlas_search.core.errors import AtlasError, ConfigurationError, ServerBusy
+from atlas_search.core.files import not_kept
 from atlas_search.server.access.caller import Access, rule_key
 from atlas_search.server.access.gate import check_caller
 from atlas_search.server.api import TAKES_FORMS
@@ -53,10 +57,14 @@ class RefusedRequest:
 
 
 class LargeBodies:
-    """Places for bodies of up to `most` bytes, for who may send them. None without `access`."""
+    """Places for bodies of up to `most` bytes, for who may send them. None without `access`.
 
-    def __init__(self, most: int = 0, access: Access | None = None):
+    Their files are in `folder`, so that those of others never want for room in TMPDIR.
+    """
+
+    def __init__(self, most: int = 0, access: Access | None = None, folder: Path = Path()):
         self.most = most
+        self._folder = folder
         self._access = access
         self._places = threading.BoundedSemaphore(AT_ONCE)
 
@@ -80,6 +88,11 @@ class LargeBodies:
                 held.pop().release()
 
         return release
+
+    def file(self) -> Any:
+        """A body without bytes, as a file without a name. Raises OSError."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        return FileBasedBuffer(TemporaryFile(dir=self._folder))
 
 
 class Request(HTTPRequestParser):  # type: ignore[misc]
@@ -112,16 +125,24 @@ class Request(HTTPRequestParser):  # type: ignore[misc]
         self.is_large = True
         self.adj = copy.copy(self.adj)
         self.adj.max_request_body_size = max(most, self._large.most)
+        self.body_rcv.buf = self._large.file()
 
     def received(self, data: bytes) -> int:
-        """Parse more of a request; one with an error gives its place back."""
-        consumed = int(super().received(data))
+        """Parse more of a request; one with an error takes all, and gives its place back."""
+        try:
+            consumed = int(super().received(data))
+        except OSError as error:
+            place = "INGEST_ROOT" if self.is_large else "TMPDIR"
+            problem = problem_of(not_kept("The body", place, error), self.path)
+            self.error = self._refused = RefusedRequest(problem)
+            self.completed = True
         if self.chunked and not self.completed and self._line() > LONGEST_LINE:
             self.error, self.completed = BadRequest("A line between chunks is too long"), True
         if self.error:
             if self._refused:
                 self.error = self._refused
-            self.release()
+            self.close()
+            consumed = len(data)
         if self.completed:
             self.expect_continue = False  # or a body would be asked for, and waited for
         return consumed
@@ -130,25 +151,28 @@ class Request(HTTPRequestParser):  # type: ignore[misc]
         """Return the bytes between two chunks, as far as they have come."""
         return len(self.body_rcv.control_line) + len(self.body_rcv.trailer)
 
-    def release(self) -> None:
-        """Give its place back."""
+    def close(self) -> None:
+        with suppress(OSError):  # of a full disk, which does not take its last bytes either
+            super().close()
         self._release()
 
-    def close(self) -> None:
-        super().close()
-        self.release()
 
-
-Phase = Literal["busy", "silent", "header", "body", "idle"]
-"""Busy with answering; nothing sent yet; half a header; half a body; between two requests."""
+Phase = Literal["busy", "silent", "header", "body", "refused", "idle"]
+"""Busy with answering; nothing sent yet; half a header; half a body; refused; between requests."""
 
 PIPELINED = 4  # requests that may wait behind another; browsers send none
 PIECE = 1024  # bytes parsed before they are counted: of 8192, 200 small requests took 10 ms
 
 
 class Channel(HTTPChannel):  # type: ignore[misc]
-    """A channel of waitress's, with an owner and times. Only the sockets' thread closes it."""
+    """A channel of waitress's, with an owner and times. Only the sockets' thread closes it.
 
+    After a refusal, what its client still sends is thrown away for a while: closing a socket with
+    bytes that nobody has read resets it, and the refusal would be lost to who sends before reading.
+    """
+
+    will_close: bool
+    close_when_flushed: bool
     HEADER_SECONDS: ClassVar[float] = 15.0
     BODY_SECONDS: ClassVar[float] = 30.0
     LARGE_BYTES: ClassVar[int] = 100_000  # a second, on average, of a large body beyond that time
@@ -162,10 +186,19 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         self._sent = 0
         self._waiting: tuple[float, int] | None = None  # since when, and sent until then
         self._parsed: tuple[Phase, object, float] = ("silent", None, 0.0)
+        self._newest: Request | None = None
+        # twice the largest body: who sends too much often sends not much more
+        self._spare = 2 * max(adj.max_request_body_size, server.large.most)
         super().__init__(server, sock, addr, adj, map=map)
 
     def parser_class(self, adj: Any) -> Request:
-        return Request(adj, self.server.large)
+        self._newest = Request(adj, self.server.large)
+        return self._newest
+
+    @property
+    def refused(self) -> bool:
+        """Return True once a request was refused: nothing after it is taken."""
+        return self._newest is not None and self._newest.error is not None
 
     @property
     def busy(self) -> bool:
@@ -174,9 +207,11 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     @property
     def has_unread(self) -> bool:
-        """Return True if bytes of the client are waiting to be read."""
+        """Return True if bytes of the client are waiting to be read, and not to be thrown away."""
         try:
-            return bool(self.socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT))
+            return not self.refused and bool(
+                self.socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+            )
         except OSError:
             return False
 
@@ -184,6 +219,8 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     def phase(self) -> Phase:
         if self.busy:
             return "busy"
+        if self.refused:
+            return "refused"
         if self.request is not None:
             return "body" if self.request.headers_finished else "header"
         return "idle" if self._served else "silent"
@@ -194,7 +231,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         phase = self.phase
         if phase == "silent":
             return float(self.creation_time)
-        if phase in ("header", "body") and self._parsed[:2] == (phase, self.request):
+        if phase in ("header", "body", "refused") and self._parsed[:2] == (phase, self.request):
             return self._parsed[2]
         return float(self.last_activity)
 
@@ -215,7 +252,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
                 return self.BODY_SECONDS + float(
                     self.request.body_bytes_received / self.LARGE_BYTES
                 )
-            case "body":
+            case "body" | "refused":
                 return self.BODY_SECONDS
             case "idle":
                 return self.IDLE_SECONDS
@@ -243,17 +280,33 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     def received(self, data: bytes) -> bool:
         """Parse what has come. Who asks for too much at once is not read any more."""
         for start in range(0, len(data), PIECE):
+            if self.refused:
+                self._spare -= len(data) - start
+                self.will_close |= self._spare < 0
+                return False
             super().received(data[start : start + PIECE])
             if len(self.requests) > 1 + PIPELINED:
                 self.will_close = True
                 return False
         return bool(data)
 
-    def handle_close(self) -> None:
-        """Close the connection. Half a request gives its place back."""
+    def handle_write(self) -> None:
+        """Send what waits. A refusal is followed by the end of what is sent, not of the socket."""
+        if self.refused and self.close_when_flushed and not self.will_close:
+            self._flush_exception(self._flush_some)
+            if not self.total_outbufs_len:
+                self.close_when_flushed = False
+                with suppress(OSError):  # gone
+                    self.socket.shutdown(socket.SHUT_WR)
+            if not self.will_close:
+                return
+        super().handle_write()
+
+    def del_channel(self, map: Any = None) -> None:
+        """Forget a connection that is closed. Half a request gives its place and its file back."""
+        super().del_channel(map)
         if self.request is not None:
-            self.request.release()
-        super().handle_close()
+            self.request.close()
 
     def service(self) -> None:
         self._served = True

@@ -3,11 +3,20 @@
 import io
 import json
 import os
-from collections.abc import Iterator
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from io import BufferedRandom
 from pathlib import Path
+from typing import cast
 
+import httpx2
 import pytest
 from flask.testing import FlaskClient
+from werkzeug.datastructures import FileStorage, MultiDict
+from werkzeug.formparser import parse_form_data
+from werkzeug.test import encode_multipart
 
 from atlas_search.core.errors import Conflict, RequestError
 from atlas_search.core.settings import Settings
@@ -15,6 +24,7 @@ from atlas_search.server.ingest.arrival import (
     MOST_FILES,
     MOST_LEFT_OUT,
     Arrival,
+    FormFiles,
     Handed,
     Places,
     UploadLimits,
@@ -24,7 +34,18 @@ from atlas_search.server.ingest.arrival import (
     safe_name,
     take_in,
 )
-from tests.server.ingest.handing import BEES, COLLECTION, detail, send, served_by, settings_for
+from atlas_search.server.sockets import LargeBodies
+from tests.server.ingest.handing import (
+    ADMINISTRATOR,
+    BEES,
+    COLLECTION,
+    detail,
+    send,
+    served_by,
+    settings_for,
+)
+from tests.server.listening import listening
+from tests.stores.disks import longest_file, small_disk
 
 
 @pytest.mark.parametrize(
@@ -118,6 +139,66 @@ def test_too_large_files_are_refused_and_not_kept(refusing: FlaskClient, place: 
     for files in ({"a.xyz": "1"}, large):
         assert send(refusing, files, collection="new").status_code == 400
     assert not (place / "ingest" / "new").exists()
+
+
+@contextmanager
+def upload_address(client: FlaskClient, root: Path) -> Iterator[str]:
+    """The route of files, behind a listener to which more than 100 KB are a large body."""
+    large = LargeBodies(20_000_000, client.application.extensions["access"], root)
+    with listening(client.application, max_body=100_000, large=large) as (host, port):
+        yield f"http://{host}:{port}/api/ingest"
+
+
+def upload(address: str, sizes: Sequence[int]) -> httpx2.Response:
+    files = [("files", (f"{n}.txt", bytes([97 + n % 26]) * size)) for n, size in enumerate(sizes)]
+    return httpx2.post(address, files=files, headers=ADMINISTRATOR, timeout=60)
+
+
+def test_an_upload_has_a_thousand_files(client: FlaskClient, settings: Settings) -> None:
+    with upload_address(client, settings.ingest_root) as address:
+        response = upload(address, [10] * MOST_FILES)
+        assert [file["bytes"] for file in response.json()["files"]] == [10] * MOST_FILES
+        for more in (1, 100):
+            refused = upload(address, [10] * (MOST_FILES + more))
+            assert refused.status_code == 413
+            assert "at most 1000 files, and 200 MB" in refused.json()["detail"]
+
+
+def test_an_upload_takes_its_size_once_on_the_disk_of_kept_files(
+    client: FlaskClient, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = settings.ingest_root
+    with small_disk(root, 1500), upload_address(client, root) as address:
+        monkeypatch.setattr(tempfile, "tempdir", str(root))
+        response = upload(address, [1_000_000, 100_000])
+        assert response.status_code == 202, response.text
+        client.application.extensions["jobs"].close()
+        full = upload(address, [1_400_000, 400_000])
+    assert full.status_code == 507
+    assert "Make room there" in full.json()["detail"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux makes holes in files")
+def test_files_of_a_form_need_no_room_beside_it_and_give_it_back(tmp_path: Path) -> None:
+    contents = [bytes([97 + number]) * 1_000_000 for number in range(3)]
+    parts = [FileStorage(io.BytesIO(each), "a.txt") for each in contents]
+    boundary, sent = encode_multipart(MultiDict([*(("files", p) for p in parts), ("corpus", "a")]))
+    with tempfile.TemporaryFile(dir=tmp_path) as body:
+        body.write(sent)
+        body.seek(0)
+        kind = f"multipart/form-data; boundary={boundary}"
+        environ = {"wsgi.input": body, "CONTENT_LENGTH": str(len(sent)), "CONTENT_TYPE": kind}
+        _, form, files = parse_form_data(environ, FormFiles(cast(BufferedRandom, body)))
+        assert form["corpus"] == "a"
+        assert os.fstat(body.fileno()).st_size == len(sent)
+        assert [each.stream.read() for each in files.getlist("files")] == contents
+        assert os.fstat(body.fileno()).st_blocks * 512 < 100_000
+
+
+def test_a_full_disk_is_told(refusing: FlaskClient) -> None:
+    with longest_file(100_000):
+        message = detail(send(refusing, {"bees.txt": b"b" * 200_000}), 507)
+    assert message.startswith("'bees.txt' cannot be kept in INGEST_ROOT: File too large.")
 
 
 def test_many_fields_are_refused(refusing: FlaskClient) -> None:

@@ -1,16 +1,21 @@
 """Arriving files: checked, and copied to where a build finds them. Nothing is overwritten yet."""
 
+import ctypes
 import os
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from io import BufferedRandom, BytesIO, RawIOBase, UnsupportedOperation
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, cast
 
-from atlas_search.core.errors import Conflict, RequestError, Unavailable
-from atlas_search.core.files import folder_below, open_below
+from typing_extensions import Buffer
+
+from atlas_search.core.errors import Conflict, RequestError
+from atlas_search.core.files import folder_below, not_kept, open_below
 from atlas_search.server.ingest.documents import LeftOut, TakenFile
 
 LONGEST = 200  # bytes of one part: file systems take 255, and a temporary name needs some
@@ -62,6 +67,8 @@ MEGABYTE = 1_000_000
 MOST_FILES = 1000  # in one request
 MOST_LEFT_OUT = 100  # files that are named; of more the number is said
 _BLOCK = 1024 * 1024
+_HOLE = 3  # Linux's FALLOC_FL_KEEP_SIZE and FALLOC_FL_PUNCH_HOLE
+_fallocate = getattr(ctypes.CDLL(None), "fallocate", None)
 
 
 @dataclass(frozen=True)
@@ -70,6 +77,55 @@ class Handed:
 
     name: str
     open: Callable[[], IO[bytes]]
+
+
+class FormFiles:
+    """A form's files, each in a place of the form's own `body` that was read already.
+
+    Werkzeug asks for a stream for each file, and writes them one after the other: that never passes
+    what it has read. What is read of a file is given back to the disk, so an upload takes its size
+    there once, not once more as files and once more as their copies.
+    """
+
+    def __init__(self, body: BufferedRandom | BytesIO):
+        self._last = _FormFile(body, 0)
+
+    def __call__(self, *_: object, **__: object) -> IO[bytes]:
+        self._last = _FormFile(self._last.body, self._last.end)
+        return cast(IO[bytes], self._last)
+
+
+class _FormFile(RawIOBase):
+    def __init__(self, body: BufferedRandom | BytesIO, start: int):
+        self.body = body
+        self._start = self._next = self.end = start
+
+    def readable(self) -> bool:
+        return True
+
+    def seek(self, *_: int) -> int:
+        return 0  # werkzeug, once it is written: it is read from its start, and once
+
+    def write(self, data: bytes) -> int:  # type: ignore[override]
+        place = self.body.tell()
+        self.body.seek(self.end)
+        self.end += self.body.write(data)
+        self.body.seek(place)
+        return len(data)
+
+    def readinto(self, buffer: Buffer) -> int:
+        self.body.seek(self._next)
+        count = self.body.readinto(memoryview(buffer)[: self.end - self._next])
+        self._next += count
+        with suppress(UnsupportedOperation):  # in memory
+            _free(self.body.fileno(), self._start, self._next - self._start)
+        return count
+
+
+def _free(file: int, start: int, length: int) -> None:
+    """Make a hole where a file is not read again; where the system cannot, it stays as it is."""
+    if _fallocate:
+        _fallocate(file, _HOLE, ctypes.c_int64(start), ctypes.c_int64(length))
 
 
 @dataclass(frozen=True)
@@ -167,7 +223,7 @@ def _copy(handed: Handed, root: Path, place: Path, room: int, limits: UploadLimi
     except (FileExistsError, NotADirectoryError) as error:
         raise RequestError(f"{handed.name!r} is the name of a folder and of a file.") from error
     except OSError as error:
-        raise Unavailable(f"{handed.name!r} cannot be kept: {error.strerror or error}.") from error
+        raise not_kept(repr(handed.name), "INGEST_ROOT", error) from error
     return size
 
 

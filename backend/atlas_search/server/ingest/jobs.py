@@ -28,8 +28,8 @@ from filelock import FileLock, Timeout
 from atlas_search.building.flow import MOST_REFUSED, build_root, stage_spans
 from atlas_search.building.go_live import Progress
 from atlas_search.building.kept_files import JOBS
-from atlas_search.core.errors import AtlasError, Cancelled, Conflict, NotFound, Unavailable
-from atlas_search.core.files import folder_below, open_below, writing
+from atlas_search.core.errors import AtlasError, Cancelled, Conflict, NotFound
+from atlas_search.core.files import folder_below, not_kept, open_below, writing
 from atlas_search.core.ids import is_collection_name, moment
 from atlas_search.core.telemetry.span import AttributeValue, Span
 from atlas_search.core.telemetry.tracer import Tracer
@@ -287,7 +287,7 @@ class Jobs:
                 job.files.forget_brought()
                 if isinstance(error, Conflict):
                     raise
-                raise Unavailable(f"The job cannot be kept: {error.strerror or error}.") from error
+                raise not_kept("The job", "INGEST_ROOT", error) from error
             self._jobs[told.id] = job
             lane = self._lanes.setdefault(
                 told.collection, ThreadPoolExecutor(1, thread_name_prefix="ingest")

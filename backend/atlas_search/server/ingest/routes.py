@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from io import BufferedRandom, BytesIO
 from pathlib import Path
 from typing import IO
 
@@ -9,6 +10,8 @@ from flask import Response, g, request, stream_with_context
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
 from pydantic import BaseModel, ValidationError
+from werkzeug.exceptions import RequestEntityTooLarge
+from werkzeug.formparser import parse_form_data
 
 from atlas_search.building.chunking import Chunking, chunking
 from atlas_search.building.kept_files import INGEST
@@ -24,6 +27,7 @@ from atlas_search.server.ingest.arrival import (
     MEGABYTE,
     MOST_FILES,
     Arrival,
+    FormFiles,
     Handed,
     Places,
     UploadLimits,
@@ -335,10 +339,24 @@ def _handed(settings: Settings) -> tuple[IngestBody, list[Handed] | None]:
     """Read the fields of the request, and its files if it brings any. Raises ValidationError."""
     if request.mimetype != FORM:
         return IngestBody.model_validate(g.get("body", {})), None
-    request.max_content_length = settings.ingest_max_request_mb * 1_000_000 + _MARGIN
-    request.max_form_parts = MOST_FILES + _FIELDS
-    files = request.files.getlist("files")
-    fields = {name or "": value for name, value in request.form.items()}
+    body = request.environ["wsgi.input"]
+    try:
+        _, form, parts = parse_form_data(
+            request.environ,
+            FormFiles(body) if isinstance(body, BufferedRandom | BytesIO) else None,
+            request.max_form_memory_size,
+            settings.ingest_max_request_mb * MEGABYTE + _MARGIN,
+            max_form_parts=MOST_FILES + _FIELDS,
+        )
+        files = parts.getlist("files")
+        if len(files) > MOST_FILES:
+            raise RequestEntityTooLarge
+    except RequestEntityTooLarge as error:
+        raise RequestEntityTooLarge(
+            f"An upload has at most {MOST_FILES} files, and {settings.ingest_max_request_mb} MB "
+            "(INGEST_MAX_REQUEST_MB). Send the rest in another one."
+        ) from error
+    fields = {name or "": value for name, value in form.items()}
     body = IngestBody.model_validate({**fields, "path": "."})
     return body, [Handed(each.filename or "", partial(_same, each.stream)) for each in files]
 
