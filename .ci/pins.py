@@ -23,7 +23,9 @@ TORCH = """
 [[dependency-metadata]]
 name = "torch"
 version = "2.13.0"
-requires-dist = ["filelock", "fsspec", "jinja2", "networkx", "setuptools", "sympy", "typing-extensions"]
+requires-dist = [
+    "filelock", "fsspec", "jinja2", "networkx", "setuptools", "sympy", "typing-extensions",
+]
 """
 """PyTorch as its builds have it in common: without the libraries of NVIDIA."""
 
