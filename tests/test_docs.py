@@ -5,7 +5,7 @@ import json
 import re
 import shlex
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from itertools import chain, pairwise, takewhile
 from pathlib import Path
@@ -362,18 +362,33 @@ def test_the_workflow_runs_everything_on_every_python_that_is_supported() -> Non
     assert set(job["env"]) <= set(re.findall(r"^([A-Z_]+) \?=", text_of("Makefile"), re.MULTILINE))
 
 
-def test_constraints_pin_what_is_installed_and_no_nvidia_package() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    pins = dict(
-        line.split("==")
-        for line in (ROOT / "constraints.txt").read_text().lower().splitlines()
-        if "==" in line
-    )
-    assert not [name for name in pins if name.startswith("nvidia")]
-    wanted = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
-    names = {re.match(r"[A-Za-z0-9_-]+", each)[0].lower().replace("_", "-") for each in wanted}
-    unpinned = names - {name.replace("_", "-") for name in pins}
-    assert unpinned - {project["name"]} == {"torch"}  # an extra may name others of this project
+LISTS = {path.name: path.read_text().splitlines() for path in ROOT.glob("constraints*.txt")}
+PIN = r"([\w.-]+)==[\w.]+( ; [^#]+?)?( --hash=sha256:[0-9a-f]{64})+"
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_a_list_of_packages_has_the_hashes_of_each_and_is_installed_whole(name: str) -> None:
+    pins = [re.fullmatch(PIN, line) for line in LISTS[name]]
+    assert all(pins)
+    assert not [pin[1] for pin in pins if pin[1].startswith(("nvidia", "torch"))]
+    makefile = text_of("Makefile")
+    assert f"/pip install $(HASHED) {name}\n" in makefile.replace("$(BIN)", "/")
+    assert f"\t$(PINS) {name} " in makefile
+
+
+def test_every_requirement_is_pinned() -> None:
+    project = tomllib.loads(text_of("pyproject.toml"))["project"]
+    extras = project["optional-dependencies"]
+    for_tests = extras.pop("test")
+    pins = {line.partition("==")[0] for line in LISTS["constraints.txt"]}
+    own = {project["name"], "torch"}  # an extra may name others of this project
+    assert requirements(chain(project["dependencies"], *extras.values())) - pins == own
+    pins |= {line.partition("==")[0] for line in LISTS["constraints-test.txt"]}
+    assert requirements(for_tests) - pins == own - {"torch"}
+
+
+def requirements(lines: Iterable[str]) -> set[str]:
+    return {re.split("[<>=[]", line)[0].lower().replace("_", "-") for line in lines}
 
 
 def test_every_bundled_target_says_what_it_is_for() -> None:

@@ -13,6 +13,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 import yaml
 from dotenv import dotenv_values
@@ -20,8 +21,11 @@ from flask.testing import FlaskClient
 
 from atlas_search.cli.main import Commands
 from atlas_search.core.settings import Settings
+from tests.conftest import free_port, require
 from tests.places import ROOT
+from tests.servers import ATLAS, PHOENIX, START_SECONDS, answers, running, wait_for
 from tests.test_docs import table
+from tests.without_model import settings_without_model
 
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
@@ -113,9 +117,22 @@ def test_no_service_runs_as_root(name: str) -> None:
         assert service["user"] == "10001:10001"
 
 
+def test_what_others_publish_is_named_by_its_digest() -> None:
+    bases = {rest.split()[0] for stage in STAGES for rest in instructions(stage, "FROM")}
+    (base,) = bases - STAGES.keys()
+    assert re.fullmatch(r"python:[\w.-]+@sha256:[0-9a-f]{64}", base)
+    job = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())["jobs"]["test"]
+    assert job["container"].endswith("@sha256:${{ matrix.digest }}")
+    matrix = job["strategy"]["matrix"]
+    assert [each["python"] for each in matrix["include"]] == matrix["python"]
+    assert all(re.fullmatch("[0-9a-f]{64}", each["digest"]) for each in matrix["include"])
+    for step in filter(lambda step: "uses" in step, job["steps"]):
+        assert re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", step["uses"])
+
+
 def test_what_is_built_is_in_the_dockerfile_and_what_is_named_is_declared() -> None:
     built = {each["build"]["target"] for each in SERVICES.values() if "build" in each}
-    assert built == {"server", "phoenix"} == STAGES.keys() - {"install"}
+    assert built == {"server", "phoenix"} == STAGES.keys() - {"python", "install"}
     named = {
         source
         for name in SERVICES
@@ -297,3 +314,67 @@ def test_the_server_writes_nothing_beside_its_stores(own_stores: Path, tmp_path:
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip().splitlines()[-1] == "[]"
     assert list((tmp_path / "working").iterdir()) == []
+
+
+# Phoenix, as the compose file starts it
+
+KEY = "0123456789abcdef" * 2
+PHOENIX_COMMAND = [word.replace("$$", "$") for word in SERVICES["phoenix"]["command"]]
+
+
+def test_with_keys_phoenix_does_not_start_without_a_key_of_its_own() -> None:
+    own = {"PATH": os.environ["PATH"], "API_KEYS_FILE": "keys.json", "PHOENIX_API_KEY": ""}
+    done = subprocess.run(PHOENIX_COMMAND, env=own, capture_output=True, text=True)
+    assert done.returncode != 0
+    assert "set PHOENIX_API_KEY in .env" in done.stderr
+    assert SERVICES["phoenix"]["environment"].keys() == own.keys() - {"PATH"}
+
+
+@pytest.mark.phoenix
+@pytest.mark.thorough
+def test_with_keys_phoenix_asks_for_a_login_and_takes_the_traces_of_atlas(tmp_path: Path) -> None:
+    require("phoenix", present=PHOENIX.exists(), remedy="`make phoenix-venv` has not run")
+    port = str(free_port())
+    phoenix = f"http://127.0.0.1:{port}"
+    own = {
+        **environment("phoenix"),
+        "PATH": os.pathsep.join([str(PHOENIX.parent), os.environ["PATH"]]),
+        "PHOENIX_HOST": "127.0.0.1",
+        "PHOENIX_PORT": port,
+        "PHOENIX_GRPC_PORT": "0",
+        "PHOENIX_WORKING_DIR": str(tmp_path / "phoenix"),
+        "HOME": str(tmp_path),
+        "API_KEYS_FILE": "keys.json",
+        "PHOENIX_API_KEY": KEY,
+    }
+    tracing = {
+        "PHOENIX_COLLECTOR_ENDPOINT": phoenix,
+        "PHOENIX_API_KEY": KEY,
+        "PHOENIX_PROJECT_NAME": "login",
+        "OTEL_BSP_SCHEDULE_DELAY": "200",
+    }
+    spans = f"{phoenix}/v1/projects/login/spans"
+    header = {"Authorization": f"Bearer {KEY}"}
+    with (
+        settings_without_model(tmp_path) as settings,
+        running(*PHOENIX_COMMAND, environment=own, folder=tmp_path),
+        running(*ATLAS, "serve", environment=settings | tracing, folder=tmp_path) as server,
+    ):
+        wait_for(lambda: answers(f"{phoenix}/healthz"), START_SECONDS, "Phoenix")
+        body = {"question": "Who gives wool?"}
+        answer = httpx2.post(f"{server.address('Atlas')}/api/ask", json=body, timeout=60).json()
+        page = wait_for(lambda: read(spans, header), 60, "the trace")
+        assert {span["context"]["trace_id"] for span in page} == {answer["trace_id"]}
+        for refused in ({}, {"Authorization": "Bearer another"}):
+            assert httpx2.get(spans, headers=refused).status_code == 401
+            assert httpx2.post(f"{phoenix}/v1/traces", headers=refused).status_code == 401
+        login = {"email": "admin@localhost", "password": KEY}
+        assert httpx2.post(f"{phoenix}/auth/login", json=login).status_code == 204
+        login["password"] = "admin"
+        assert httpx2.post(f"{phoenix}/auth/login", json=login).status_code == 401
+
+
+def read(spans: str, header: dict[str, str]) -> list[dict[str, Any]] | None:
+    """The spans of a project, once there are some."""
+    response = httpx2.get(spans, headers=header, params={"limit": 100})
+    return (response.json()["data"] or None) if response.is_success else None
