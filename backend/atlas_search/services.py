@@ -145,7 +145,10 @@ class Services:
         """Return the values in force where a target sets none: those of the collection, the
         settings and the files."""
         answerer, target = self.answerer, self.targets[name]
+        whole = {self.store.compares_all(id_, target.vector_search) for id_ in self.default_corpora}
+        found = "mixed" if len(whole) > 1 else "exact" if whole.pop() else "hnsw"
         return {
+            "vector_search": found,
             "answer_threshold": str(answerer.threshold(target)),
             "answer_likelihood": str(answerer.likelihood(target)),
             "model": answerer.model_name(target),

@@ -35,7 +35,7 @@ export function openCatalogue() {
     offerCorpora(catalogue);
     offerFilters(catalogue);
     for (const { name, settings } of targets.targets) writers.set(name, writerOf(settings));
-    offerTargets(targets);
+    offerTargets(targets, config);
     offerSuggestions();
   }
 
@@ -73,16 +73,23 @@ function showServed({ collection, corpora }) {
   });
 }
 
-function offerTargets({ default: preselected, targets }) {
+function offerTargets({ default: preselected, targets, unusable }, config) {
   const select = at("target");
   const byName = new Map(targets.map((target) => [target.name, target]));
   const describe = () => {
-    const { settings, in_force: inForce } = byName.get(select.value);
+    const target = byName.get(select.value);
+    const { settings, in_force: inForce } = target;
     at("target-hint").textContent = summary(settings);
     at("model").textContent = modelOf(settings, inForce);
     at("k").placeholder = settings.SEARCH_K;
+    at("target-all").querySelector("dl").replaceChildren(...detailsOf(target, config));
   };
-  select.append(...targets.map(({ name }) => element("option", { value: name }, name)));
+  select.append(
+    ...targets.map(({ name }) => element("option", { value: name }, name)),
+    ...Object.entries(unusable).map(([name, why]) =>
+      element("option", { disabled: "", title: why }, say("ask.targetUnusable", { name })),
+    ),
+  );
   select.dataset.default = preselected;
   select.value = preselected;
   select.addEventListener("change", describe);
@@ -97,6 +104,45 @@ function writerOf({ LLM_PROVIDER: provider, LLM_MODEL: model }) {
 /** Names the writer of the answers of a target. */
 function modelOf({ LLM_PROVIDER: provider }, { model }) {
   return provider === QUOTING ? say("ask.noModel") : `${provider} (${model})`;
+}
+
+/** Each thing that a target and its collection decide, with its value and a sentence on it. */
+function detailsOf({ settings, in_force: inForce, system_prompt: rules }, config) {
+  const cuts = Object.values(config.sources).map((cut) => say("ask.cut", cut));
+  const values = {
+    writer: modelOf(settings, inForce),
+    rules,
+    embedding: config.embedding_model,
+    pooling: config.pooling,
+    chunks: [...new Set(cuts)].join("; "),
+    search: settings.SEARCH_TYPE,
+    index: inForce.vector_search,
+    depth: say("ask.depth", {
+      all: settings.LARGE_RETRIEVAL_SIZE_ALL_CORPUS,
+      single: settings.LARGE_RETRIEVAL_SIZE_SINGLE_CORPUS,
+    }),
+    near: settings.SCORE_THRESHOLD,
+    reranker: settings.RERANKER,
+    balance: settings.BALANCE,
+    kept: settings.SEARCH_K,
+    evidence: say("ask.evidence", {
+      cosine: settings.SIMILARITY_THRESHOLD,
+      share: settings.OVERLAP_THRESHOLD,
+    }),
+    threshold: inForce.answer_threshold,
+    likelihood: inForce.answer_likelihood,
+    citations: settings.CITATION_LIMIT,
+    memory: settings.CHAT_MEMORY_TOKENS,
+  };
+  return Object.entries(values).map(([name, value]) =>
+    element(
+      "div",
+      {},
+      element("dt", {}, say(`targetNames.${name}`)),
+      element("dd", {}, String(value)),
+      element("dd", { class: "hint" }, say(`targetNotes.${name}`)),
+    ),
+  );
 }
 
 function summary({ SEARCH_K: passages, RERANKER: reranker, BALANCE: balance }) {

@@ -55,9 +55,11 @@ class TargetOut(BaseModel):
     name: str
     composite_target: str
     settings: dict[str, str | int | float | None]
+    system_prompt: str = Field(description="The rules that its language model is given, whole")
     in_force: dict[str, str] = Field(
         description="What answers depend on beside the settings: the threshold and likelihood that "
-        "they need, the model and the address of its server, the version of the system prompt"
+        "they need, the model and the address of its server, the version of the system prompt, and "
+        "how the nearest passages are found (`exact`, `hnsw`, or `mixed` where corpora differ)"
     )
 
 
@@ -169,6 +171,7 @@ def _targets(services: Services) -> TargetsOut:
                 name=name,
                 composite_target=services.composite_target(name),
                 settings={k.upper(): _named(v) for k, v in target.model_dump().items()},
+                system_prompt=services.answerer.rules[target.system_prompt].template,
                 in_force={k: _named(v) for k, v in services.in_force(name).items()},
             )
             for name, target in services.targets.items()
