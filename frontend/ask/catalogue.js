@@ -110,7 +110,6 @@ function modelOf({ LLM_PROVIDER: provider }, { model }) {
 function detailsOf({ settings, in_force: inForce, system_prompt: rules }, config) {
   const cuts = Object.values(config.sources).map((cut) => say("ask.cut", cut));
   const values = {
-    writer: modelOf(settings, inForce),
     rules,
     embedding: config.embedding_model,
     pooling: config.pooling,

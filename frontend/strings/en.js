@@ -41,7 +41,6 @@ export default {
     unkept: "This browser keeps nothing for this page, so no key can be used. Allow this site to store data.",
   },
   targetNames: {
-    writer: "Writer",
     rules: "System prompt",
     embedding: "Embedding model",
     pooling: "Pooling",
@@ -60,7 +59,6 @@ export default {
     memory: "Chat memory",
   },
   targetNotes: {
-    writer: "Who writes the answer.",
     rules: "What a language model is told before the passages and the question.",
     embedding: "Turns passages and questions into vectors; fixed when the collection was built.",
     pooling: "How the vectors of a text’s words become one; fixed likewise.",

@@ -41,7 +41,6 @@ export default {
     unkept: "Ce navigateur ne garde rien pour cette page : aucune clé ne peut servir. Autorisez ce site à conserver des données.",
   },
   targetNames: {
-    writer: "Rédacteur",
     rules: "Consigne système",
     embedding: "Modèle de vecteurs",
     pooling: "Agrégation",
@@ -60,7 +59,6 @@ export default {
     memory: "Mémoire",
   },
   targetNotes: {
-    writer: "Qui rédige la réponse.",
     rules: "Ce qu’on dit à un modèle de langue avant les passages et la question.",
     embedding: "Transforme passages et questions en vecteurs ; fixé à la construction de la collection.",
     pooling: "Comment les vecteurs des mots d’un texte n’en font qu’un ; fixé de même.",
