@@ -240,7 +240,7 @@ def test_the_collection_may_be_named_by_the_settings_but_is_not_the_demo_unless_
     code, _, error = create("txt", farm)
     assert (code, error.strip()) == (
         1,
-        "atlas: The collection has no name. Give --collection NAME.",
+        "atlas: The collection has no name. Give --collection, or set CHROMA_COLLECTION_NAME.",
     )
     monkeypatch.setenv("CHROMA_COLLECTION_NAME", "named")
     assert create("txt", farm, "--output", tmp_path / "lists")[0] == 0

@@ -397,7 +397,9 @@ def _collection_name(given: str | None) -> str:
     if given is None:
         settings = load_settings()
         if "chroma_collection_name" not in settings.model_fields_set:
-            raise SourceError("The collection has no name. Give --collection NAME.")
+            raise SourceError(
+                "The collection has no name. Give --collection, or set CHROMA_COLLECTION_NAME."
+            )
         return settings.chroma_collection_name
     require_name(given)
     return given
