@@ -1,8 +1,6 @@
 """Build a collection from XML files."""
 
-import sys
-
-from atlas_search.cli.main import main
+from atlas_search.cli.main import create_store
 
 if __name__ == "__main__":
-    main(["create", "xml", *sys.argv[1:]])
+    create_store(__file__)

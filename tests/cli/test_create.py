@@ -5,6 +5,7 @@ import json
 import os
 import runpy
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -80,7 +81,8 @@ def tables(tmp_path: Path) -> Path:
 
 SHARED = (
     "collection splitter chunk_size chunk_overlap chunk_unit across_pages across_sections corpora "
-    "corpus_field corpus rename encoding language if_missing force every_file strict report"
+    "corpus_field corpus rename encoding language if_missing force every_file strict report "
+    "output"
 ).split()
 OWN = {
     "files": [],
@@ -197,16 +199,23 @@ def test_a_table_is_built_and_reported(tables: Path, tmp_path: Path, create: Cre
 def test_the_script_goes_on_where_the_command_was(
     farm: Path, tmp_path: Path, create: Create
 ) -> None:
-    """Also from another folder; the script has the real model, so it embeds all again."""
+    """Also from another folder; the script has the real model, so it embeds all again.
+
+    Where the store lies and its name are those of the environment and of `.env`. A copy of the
+    script leaves the checkout clean.
+    """
     assert create("txt", farm, "--collection", "script_test")[0] == 0
-    script = ROOT / "create" / "txt" / "create_txt_store.py"
+    script = tmp_path / "elsewhere" / "create" / "txt" / "create_txt_store.py"
+    shutil.copytree(ROOT / "create" / "txt", script.parent, ignore=lambda *_: ["output"])
+    (tmp_path / ".env").write_text("CHROMA_COLLECTION_NAME=script_test\n")
     done = subprocess.run(
-        [sys.executable, script, "source", "--collection", "script_test", "--every-file"],
+        [sys.executable, script, "source", "--every-file"],
         capture_output=True,
         text=True,
         cwd=tmp_path,
         env={
             "PATH": "/usr/bin:/bin",
+            "PYTHONPATH": str(ROOT / "backend"),
             "HOME": str(tmp_path),
             "ATLAS_MODEL_DIRECTORY": os.environ["ATLAS_MODEL_DIRECTORY"],
             "CHROMA_PERSIST_DIRECTORY": "stores",
@@ -218,11 +227,27 @@ def test_the_script_goes_on_where_the_command_was(
     assert "Documents: 0 added, 0 changed, 3 unchanged, 0 removed." in done.stderr
     assert "0 files read, 3 passages embedded" in done.stderr
     assert "farm/cows.txt" in done.stderr
-    readable = tmp_path / "stores" / "script_test" / "txt.txt"
+    readable = script.parent / "output" / "script_test.txt"
     assert readable.read_text("utf-8").startswith("COLLECTION=script_test\n")
     manifest = Manifest.read(tmp_path / "stores" / "script_test")
     assert (manifest.documents, manifest.embedding.dimension) == (3, 384)
     assert len(list((tmp_path / "stores").iterdir())) == 1
+
+
+def test_the_collection_may_be_named_by_the_settings_but_is_not_the_demo_unless_they_say_so(
+    farm: Path, tmp_path: Path, create: Create, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, _, error = create("txt", farm)
+    assert (code, error.strip()) == (
+        1,
+        "atlas: The collection has no name. Give --collection, or set CHROMA_COLLECTION_NAME.",
+    )
+    monkeypatch.setenv("CHROMA_COLLECTION_NAME", "named")
+    assert create("txt", farm, "--output", tmp_path / "lists")[0] == 0
+    readable = (tmp_path / "lists" / "named.txt").read_text("utf-8")
+    assert readable.startswith("COLLECTION=named\n")
+    assert create("txt", farm, "--collection", "other")[0] == 0
+    assert sorted(each.name for each in (tmp_path / "stores").iterdir()) == ["named", "other"]
 
 
 def test_a_collection_outside_of_the_checkout_has_its_readable_manifest_beside_it(
@@ -423,7 +448,6 @@ def test_a_command_that_makes_no_sense_is_refused_before_anything_is_done(
     "line",
     [
         "txt --collection c",
-        "txt .",
         "txt . --collection c --splitter magic",
         "txt . --collection c --chunk-size many",
         "txt . --collection c --colour red",

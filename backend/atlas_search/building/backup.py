@@ -35,7 +35,15 @@ from atlas_search.building.prepare import document_digest
 from atlas_search.building.reading import Plan
 from atlas_search.building.sources import label_of
 from atlas_search.building.workers import ReadingLimits
-from atlas_search.core.domain import Document, Located, Passage, Segment, embedded_text, passage_id
+from atlas_search.core.domain import (
+    Document,
+    Located,
+    Passage,
+    Segment,
+    embedded_text,
+    passage_id,
+    plain_metadata,
+)
 from atlas_search.core.errors import DamagedStore, MissingStore, SourceError
 from atlas_search.core.ids import __version__, moment
 from atlas_search.language.text import TextSpan, words
@@ -45,7 +53,7 @@ from atlas_search.stores.manifest import FILE_NAME, Calibration, Manifest, Origi
 from atlas_search.stores.record_writer import PassageRow, Provenance, SourceRow
 from atlas_search.stores.staged import StagedDocument, StagedPassage, text_digest
 from atlas_search.stores.staging import Staging
-from atlas_search.stores.vectors import AnyEmbeddings
+from atlas_search.stores.vectors import BATCH, AnyEmbeddings, ChromaRecord, write_collection
 from atlas_search.stores.versions import (
     STAGING,
     go_live,
@@ -344,6 +352,52 @@ def export_collection(folder: Path, path: Path, progress: Progress) -> Manifest:
         with export.file(form.MANIFEST) as file:
             file.write(described.model_dump_json(indent=2).encode())
     return manifest
+
+
+def export_to_chroma(folder: Path, path: Path, progress: Progress) -> Manifest:
+    """Write the live version to a new folder `path` as one Chroma collection; give its manifest.
+
+    Ids, vectors, texts and metadata are those that `Chroma` of LangChain reads: `corpus` to filter
+    by, places as its loader of PDFs names them. Raises as `export_collection` does.
+    """
+    manifest = Manifest.read(folder)
+    if path.suffix == form.ZIP:
+        raise SourceError(f"{path}: Chroma opens a folder. Give a name that does not end in .zip.")
+    with _open(folder, manifest) as live, new_export(path) as export:
+        batches = _chroma_batches(live, manifest.passages, progress)
+        write_collection(export.partial, manifest.collection, batches)
+    return manifest
+
+
+def _chroma_batches(live: Live, total: int, progress: Progress) -> Iterator[list[ChromaRecord]]:
+    stored = map(live.records.stored_document, range(len(live.columns.ids)))
+    pairs = ((document, passage) for document, passages in stored for passage in passages)
+    for start in range(0, total, BATCH):
+        vectors = live.embeddings.vectors[start : start + BATCH]
+        yield [
+            ChromaRecord(passage.id, passage.text, _chroma_metadata(document, passage), vector)
+            for vector, (document, passage) in zip(vectors, pairs, strict=False)
+        ]
+        progress("Writing passages", start + len(vectors), total)
+
+
+def _chroma_metadata(document: Document, passage: Passage) -> dict[str, Any]:
+    """Return the document's metadata and the passage's place; what is unknown is left out."""
+    place = {
+        "corpus": document.corpus,
+        "document_id": document.id,
+        "title": document.title,
+        "source": document.source,
+        "page": passage.page - 1,
+        "page_label": passage.printed_page or str(passage.page),
+        "total_pages": len(document.pages),
+        "start_index": passage.start,
+        "section": passage.section,
+        "speaker": passage.speaker,
+        "locator": passage.locator,
+    }
+    known = {name: value for name, value in place.items() if value != ""}
+    return plain_metadata(document.metadata) | known
 
 
 @contextmanager

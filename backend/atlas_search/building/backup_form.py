@@ -230,7 +230,7 @@ class NewExport:
     """An export that is being written. `files` are those that are finished."""
 
     def __init__(self, partial: Path, archive: zipfile.ZipFile | None):
-        self._partial = partial
+        self.partial = partial
         self._archive = archive
         self.files: dict[str, FileDigest] = {}
 
@@ -245,7 +245,7 @@ class NewExport:
     def _open(self, name: str) -> AbstractContextManager[IO[bytes]]:
         if self._archive:
             return self._archive.open(name, "w", force_zip64=True)
-        return (self._partial / name).open("wb")
+        return (self.partial / name).open("wb")
 
 
 class _Counting:
@@ -277,7 +277,7 @@ def new_export(path: Path) -> Iterator[NewExport]:
         try:
             yield from _new(path, partial)
             # before it bears its name: a backup must outlast a power failure
-            bring_to_disk(partial, *(partial.iterdir() if partial.is_dir() else ()))
+            bring_to_disk(partial, *partial.rglob("*"))
             partial.rename(path)
         finally:
             _remove(partial)

@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field, replace
 from errno import EINVAL
 from functools import cached_property
@@ -133,10 +133,10 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class VectoredDocument:
-    """A document of one passage that came with the vector of it."""
+    """A document that came with the vectors of its passages."""
 
     staged: StagedDocument
-    vector: tuple[float, ...]
+    vectors: Sequence[Sequence[float]]
 
 
 Prepared = StagedDocument | VectoredDocument | KeptDocument | Remark
@@ -172,7 +172,7 @@ def prepare(preparation: Preparation, file: SourceFile) -> Iterator[Prepared]:
             if remark:
                 yield Remark(remark, read.key)
         if isinstance(read, EmbeddedDraft) and isinstance(staged, StagedDocument):
-            yield VectoredDocument(staged, read.vector)
+            yield VectoredDocument(staged, [each.vector for each in read.passages])
         else:
             yield staged
     if is_empty:
@@ -251,7 +251,9 @@ def _stage(
     digest = document_digest(document)
     if file.known.get(draft.key) == digest and not isinstance(draft, EmbeddedDraft):
         return KeptDocument(draft.key, digest, characters_of(document))
-    provenance = Provenance(preparation.origin, draft.key, _stem(file, draft.key), digest)
+    name = draft.name if isinstance(draft, EmbeddedDraft) else ""
+    stem = slug(name) if name else _stem(file, draft.key)
+    provenance = Provenance(preparation.origin, draft.key, stem, digest)
     language = preparation.language(file.rule, corpus)
     passages = _passages(preparation, document, draft, language)
     return StagedDocument(document, provenance, tuple(passages))
@@ -290,22 +292,21 @@ def _stated_title(preparation: Preparation, draft: Draft, stated: str) -> str:
 def _passages(
     preparation: Preparation, document: Document, draft: Draft, language: str
 ) -> Iterator[StagedPassage]:
-    given = draft.passage_id if isinstance(draft, EmbeddedDraft) else ""
-    spans = (
-        [TextSpan(0, len(document.text))]
-        if given
-        else passage_spans(document, preparation.chunking, preparation.token_spans)
+    given = draft.passages if isinstance(draft, EmbeddedDraft) else ()
+    spans = [TextSpan(each.start, each.end) for each in given] or passage_spans(
+        document, preparation.chunking, preparation.token_spans
     )
-    for span, position in zip(spans, positions(document, spans), strict=True):
+    ids = [each.id for each in given] or [""] * len(spans)
+    for id_, span, position in zip(ids, spans, positions(document, spans), strict=True):
         text = document.text[span.start : span.end]
         terms, parts = terms_and_parts(text, language)
         embedded = (
             text
-            if given
+            if id_
             else embedded_text(document.context_title, position.section, position.speaker, text)
         )
         yield StagedPassage(
-            PassageRow(given, span, *position),
+            PassageRow(id_, span, *position),
             embedded,
             text_digest(embedded),
             terms,

@@ -39,9 +39,13 @@ def check_vectors(
     Raises SourceError if they are not those of `embedder`: a question's vector would mean nothing
     among them.
     """
-    passages = [document.staged.passages[0] for document in documents]
-    texts = {passage.digest: passage.embedded for passage in passages}
-    given = {p.digest: each.vector for p, each in zip(passages, documents, strict=True)}
+    pairs = [
+        pair
+        for document in documents
+        for pair in zip(document.staged.passages, document.vectors, strict=True)
+    ]
+    texts = {passage.digest: passage.embedded for passage, _ in pairs}
+    given = {passage.digest: vector for passage, vector in pairs}
     digests = list(given)
     lengths = {len(vector) for vector in given.values()}
     if lengths != {embedder.info.dimension}:

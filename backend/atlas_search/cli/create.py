@@ -237,7 +237,7 @@ REFUSED = 3
 """The status of a command with `--strict` that built a collection without all of its sources."""
 
 _OF_ONE_RUN = frozenset(
-    {"collection", "if_missing", "force", "every_file", "strict", "report", "refresh"}
+    {"collection", "if_missing", "force", "every_file", "strict", "report", "output", "refresh"}
 )
 """Options that a repair does not give again."""
 
@@ -247,7 +247,10 @@ Locate = Callable[[Sequence[Path], Reader, Mapping[str, Any], Path], Sources]
 
 def _common(
     source: Annotated[list[Path], typer.Argument(help="Folder, or file, or several of them")],
-    collection: Annotated[str, typer.Option(help="Name of the collection to build")],
+    collection: Annotated[
+        str | None,
+        typer.Option(help="Name of the collection to build (default: CHROMA_COLLECTION_NAME)"),
+    ] = None,
     splitter: Annotated[Splitter, typer.Option(help="How documents are cut")] = "recursive",
     chunk_size: Annotated[
         int | None, typer.Option(help="Length of a passage (default: 1000; fixed: 800)")
@@ -291,6 +294,9 @@ def _common(
     report: Annotated[
         Path | None, typer.Option(help="Write the report as JSON to this file")
     ] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="Folder of the readable manifest, COLLECTION.txt")
+    ] = None,
 ) -> None:
     """The options that all source types share; the docstring of a factory replaces this one."""
 
@@ -307,7 +313,7 @@ def store_command(
     def command(**given: Any) -> None:
         console = Console(stderr=True)
         try:
-            require_name(given["collection"])
+            given["collection"] = _collection_name(given["collection"])
             if given["if_missing"] and _is_built(given["collection"]):
                 return
             chosen = {name: given.pop(name) for name in own}
@@ -319,7 +325,7 @@ def store_command(
         except AtlasError as error:
             console.print(f"atlas: {error}", style="red", markup=False)
             sys.exit(1)
-        _publish(kind, report, console, every_file=given["every_file"], path=given["report"])
+        _publish(kind, report, given, console)
         if given["strict"] and refused(report):
             sys.exit(REFUSED)
 
@@ -393,6 +399,22 @@ def _check(given: Mapping[str, Any]) -> None:
         raise SourceError(f"--report {given['report']}: there is no such folder. Make it first.")
 
 
+def _collection_name(given: str | None) -> str:
+    """Return the name that is given, else that of the environment or `.env`.
+
+    Raises SourceError if neither has one: the default is the bundled demo's.
+    """
+    if given is None:
+        settings = load_settings()
+        if "chroma_collection_name" not in settings.model_fields_set:
+            raise SourceError(
+                "The collection has no name. Give --collection, or set CHROMA_COLLECTION_NAME."
+            )
+        return settings.chroma_collection_name
+    require_name(given)
+    return given
+
+
 def require_name(collection: str) -> None:
     """Raise SourceError for an empty name, such as an unset variable of a script gives."""
     if not collection:
@@ -421,25 +443,25 @@ def _arguments(given: Mapping[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def _publish(
-    kind: str, report: BuildReport, console: Console, *, every_file: bool, path: Path | None
-) -> None:
-    readable = _readable(kind, report.manifest.collection)
+def _publish(kind: str, report: BuildReport, given: Mapping[str, Any], console: Console) -> None:
+    readable = _readable(kind, report.manifest.collection, given["output"])
     write_readable(readable, report)
-    print_report(console, report, every_file=every_file)
+    print_report(console, report, every_file=given["every_file"])
     console.print(f"Manifest: {readable} and manifest.json in the collection's folder")
-    if path:
+    if path := given["report"]:
         document = json.dumps(report.to_dict(), indent=2, ensure_ascii=False)
         path.write_text(f"{document}\n", encoding="utf-8")
     print_refused(console, report)
 
 
-def _readable(kind: str, collection: str) -> Path:
-    """The path of the readable manifest: in `create/<type>/output` if the collection lies in a
-    checkout, else in the collection's folder.
+def _readable(kind: str, collection: str, output: Path | None) -> Path:
+    """The path of the readable manifest: in `output`, else in `create/<type>/output` if the
+    collection lies in a checkout, else in the collection's folder.
 
     A source type of another package has no folder in a checkout.
     """
+    if output:
+        return output / f"{collection}.txt"
     folder = load_settings(chroma_collection_name=collection).collection_folder
     root = checkout()
     if root and kind in READERS.built_in and _is_below(folder, root):

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
+from pathlib import Path
 from types import FrameType
 from typing import Any, ClassVar, NamedTuple, NoReturn
 
@@ -206,6 +207,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except AtlasError as error:
         print(f"atlas: {error}", file=sys.stderr)
         sys.exit(1)
+
+
+def create_store(script: str) -> None:
+    """Run `atlas create` for the script `create/<type>/create_<type>_store.py`.
+
+    The readable manifest is written to `output` beside the script, wherever the store lies.
+    """
+    folder = Path(script).resolve().parent
+    main(["create", folder.name, "--output", str(folder / "output"), *sys.argv[1:]])
 
 
 if __name__ == "__main__":

@@ -4,14 +4,19 @@ import inspect
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from atlas_search.building.backup import collection_of, export_collection, import_collection
+from atlas_search.building.backup import (
+    collection_of,
+    export_collection,
+    export_to_chroma,
+    import_collection,
+)
 from atlas_search.building.maintain import NeedsSources, compact, drop, repair, write_digests
 from atlas_search.building.materials import remedy
 from atlas_search.cli.ask import print_whole
@@ -152,11 +157,19 @@ def ingest_command(
 def export_command(
     collection: Annotated[str, typer.Argument(help="Name of a collection")],
     path: Annotated[Path, typer.Argument(help="A new folder, or a new file that ends in .zip")],
+    form: Annotated[
+        Literal["atlas", "langchain-chroma"],
+        typer.Option(help="What shall read it; that of LangChain is a folder"),
+    ] = "atlas",
 ) -> None:
-    """Write a collection to a folder or .zip that later versions of Atlas can read."""
+    """Write a collection to a folder or .zip that later versions of Atlas can read.
+
+    With `--form langchain-chroma` it is a folder that `Chroma` of LangChain opens.
+    """
     folder = _settings(collection).collection_folder
+    export = export_collection if form == "atlas" else export_to_chroma
     with progress_bars(Console(stderr=True)) as progress:
-        manifest = export_collection(folder, path, progress)
+        manifest = export(folder, path, progress)
     print(f"{path} holds {_held(manifest)} of version {manifest.version}.")
 
 

@@ -1,9 +1,9 @@
 """Readers, and what they hand to the build: drafts of documents, and skipped files."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from atlas_search.core.domain import Segment
 
@@ -64,9 +64,21 @@ class Reader(Protocol):
         """
 
 
+class EmbeddedPassage(NamedTuple):
+    """A passage `text[start:end]` of a draft, with the id and the vector it has elsewhere."""
+
+    id: str
+    start: int
+    end: int
+    vector: Sequence[float]
+
+
 @dataclass(frozen=True)
 class EmbeddedDraft(Draft):
-    """A draft that is one passage, with the id and the unit vector it has elsewhere."""
+    """A draft that was cut and embedded elsewhere: its `passages` in order of `start`.
 
-    passage_id: str = ""
-    vector: tuple[float, ...] = ()
+    The id of the document is made of `name`, if there is one, else of `key`.
+    """
+
+    passages: tuple[EmbeddedPassage, ...] = ()
+    name: str = ""

@@ -30,7 +30,7 @@ READERS: Registry[ReaderFactory] = Registry(
         "docx": "atlas_search.readers.docx:docx_reader [office]",
         "epub": "atlas_search.readers.epub:epub_reader [office]",
         "beir": "atlas_search.readers.tables:beir_reader",
-        "chroma": "atlas_search.readers.tables:chroma_reader",
+        "chroma": "atlas_search.readers.chroma:chroma_reader",
     },
 )
 

@@ -20,10 +20,9 @@ import typer
 
 from atlas_search.core.domain import CONTEXT_JOINT, Segment
 from atlas_search.core.errors import SourceError
-from atlas_search.readers import Draft, EmbeddedDraft, Read, Skipped
+from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.metadata import flat, is_empty, name_of, text_of
 from atlas_search.readers.text import Undecodable, clean, open_text, pages
-from atlas_search.stores.vectors import read_collection
 
 TEXT = ("text", "body", "content", "speech")
 ID = ("id", "_id")
@@ -186,7 +185,7 @@ def _draft(record: Record, columns: Columns) -> Read:
         key=key,
         metadata=_metadata(fields, {*text_fields, id_field}, columns.metadata),
         pages=_pages(text, text_of(fields.get("page"))),
-        segments=_place(fields),
+        segments=place_of(fields),
         remark="; ".join(filter(None, [record.remark, *remarks])),
     )
 
@@ -229,7 +228,7 @@ def _pages(text: str, page: str) -> tuple[int, ...]:
     return (0,) * (number - 1 if number <= LAST_PAGE else 0) + pages(text)
 
 
-def _place(fields: Mapping[str, object]) -> tuple[Segment, ...]:
+def place_of(fields: Mapping[str, object]) -> tuple[Segment, ...]:
     """Headings, speaker and the number of a section of law, as far as the record has them."""
     names = [
         " ".join(text_of(fields.get(name)).split())[:_LONGEST_NAME]
@@ -386,53 +385,6 @@ class BeirReader:
 def beir_reader() -> BeirReader:
     """Build a collection from benchmark folders (corpus.jsonl or docs.jsonl), each a corpus."""
     return BeirReader()
-
-
-@dataclass(frozen=True)
-class ChromaReader:
-    """Reads one collection of a Chroma folder; ids and vectors are kept as they are.
-
-    `collection` may be empty where the folder has only one.
-    """
-
-    collection: str = ""
-    suffixes: ClassVar[frozenset[str]] = frozenset({"chroma.sqlite3"})
-
-    @property
-    def options(self) -> Mapping[str, object]:
-        """The collection."""
-        return {"version": 1, "collection": self.collection}
-
-    def read(self, path: Path, encoding: str) -> Iterator[Read]:
-        """Every record in order of id. Raises SourceError for a folder that cannot be opened."""
-        for record in read_collection(path, self.collection):
-            if not record.text.strip():
-                yield Skipped("it holds no text", record.id)
-                continue
-            if not record.vector.any():
-                yield Skipped("its vector is zero", record.id)
-                continue
-            yield EmbeddedDraft(
-                text=record.text,
-                title=str(record.metadata.get("title") or ""),
-                key=record.id,
-                metadata=dict(record.metadata),
-                passage_id=record.id,
-                vector=tuple(record.vector.tolist()),
-            )
-
-
-def chroma_reader(
-    from_collection: Annotated[
-        str, typer.Option(help="The Chroma collection (default: the only one of the folder)")
-    ] = "",
-) -> ChromaReader:
-    """Build a collection from a Chroma folder: ids and vectors are kept, nothing is embedded.
-
-    The corpus of a record is its metadata field `corpus`, unless --corpus-field or --corpus says
-    otherwise. EMBEDDING_MODEL must be the model that made the vectors: a sample is checked.
-    """
-    return ChromaReader(from_collection)
 
 
 DELIMITERS = ",;\t|"

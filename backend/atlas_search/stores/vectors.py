@@ -498,11 +498,42 @@ def _compact(folder: Path) -> None:
     connection.close()
 
 
-def read_collection(folder: Path, name: str) -> Iterator[ChromaRecord]:
-    """Read the records of a Chroma collection in order of id, its vectors as they are stored.
+def write_collection(folder: Path, name: str, batches: Iterable[Sequence[ChromaRecord]]) -> None:
+    """Write records to a new Chroma collection in `folder`, as a program without Atlas reads them.
 
-    It is read from a copy: opening a folder of an older Chroma would change it. Raises SourceError
-    if there is no such collection, or if a record lacks a text.
+    Each batch has up to BATCH. Raises SourceError for a name that Chroma does not take.
+    """
+    from chromadb.api.collection_configuration import CreateCollectionConfiguration
+    from chromadb.errors import InvalidArgumentError
+
+    with _opened(folder) as client:
+        try:
+            collection = client.create_collection(
+                name,
+                metadata={"hnsw:space": HNSW["space"]},  # where langchain-community looks for it
+                configuration=CreateCollectionConfiguration(hnsw=HNSW),
+                embedding_function=None,
+            )
+        except InvalidArgumentError as error:
+            raise SourceError(f"Chroma cannot name a collection {name}: {error}") from error
+        for batch in batches:
+            collection.add(
+                ids=[each.id for each in batch],
+                documents=[each.text for each in batch],
+                metadatas=[dict(each.metadata) for each in batch],
+                embeddings=np.stack([each.vector for each in batch]),
+            )
+
+
+OrderKey = Callable[[str, Mapping[str, Any]], tuple[Any, ...]]
+"""Return what a record of a collection is ordered by, from its id and its metadata."""
+
+
+def read_collection(folder: Path, name: str, key: OrderKey) -> Iterator[ChromaRecord]:
+    """Read the records of a Chroma collection in the order of `key`, then as they were added.
+
+    Vectors are as they are stored. It is read from a copy: opening a folder of an older Chroma
+    would change it. Raises SourceError if there is no such collection.
     """
     import chromadb
 
@@ -521,11 +552,16 @@ def read_collection(folder: Path, name: str) -> Iterator[ChromaRecord]:
             raise SourceError(
                 f"{folder} has {missing}. Name one with --from-collection; it has: {listed}."
             )
-        yield from _records(client.get_collection(chosen, embedding_function=None))
+        yield from _records(client.get_collection(chosen, embedding_function=None), key)
 
 
-def _records(collection: Any) -> Iterator[ChromaRecord]:
-    ids = sorted(collection.get(include=[])["ids"])
+def _records(collection: Any, key: OrderKey) -> Iterator[ChromaRecord]:
+    keys: dict[str, tuple[Any, ...]] = {}
+    for start in range(0, collection.count(), BATCH):
+        page = collection.get(limit=BATCH, offset=start, include=["metadatas"])
+        for id_, metadata in zip(page["ids"], page["metadatas"], strict=True):
+            keys[id_] = key(id_, metadata or {})
+    ids = sorted(keys, key=keys.__getitem__)
     for start in range(0, len(ids), BATCH):
         batch = ids[start : start + BATCH]
         result = collection.get(ids=batch, include=["documents", "metadatas", "embeddings"])
