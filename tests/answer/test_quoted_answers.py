@@ -458,7 +458,7 @@ def test_nothing_comes_closest_to_no_subject_or_to_nothing_and_beside_an_answer(
 
 UPDATE = (
     "Operations update\n\nThe Portland campus reports an 18% drop in water usage year over year, "
-    "achieved through recycling and rainwater harvesting.\n\nRevenue grew by 6% in the quarter, and "
+    "achieved through recycling and rainwater harvesting.\n\nRevenue grew by 6%, and "
     "the price of shipping fell. Stock in the warehouses was reduced from nine weeks to seven.\n\n"
     "The audit team checks every supplier twice a year.\n"
 )
