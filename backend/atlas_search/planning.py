@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -25,6 +26,7 @@ from atlas_search.search.request import (
     check_fields,
     conditions,
 )
+from atlas_search.search.select import SOFT_CAP
 from atlas_search.services import Services, known_corpora
 from atlas_search.words.query import parse
 from atlas_search.words.request import (
@@ -58,7 +60,7 @@ def plan_search(services: Services, request: QuestionRequest) -> SearchPlan:
         today=request.as_of or date.today(),
         fuzzy=target.fuzzy if fuzzy is None else fuzzy,
         exact=isinstance(request, SearchRequest) and request.exact,
-        max_per_document=request.max_per_document,
+        max_per_document=request.max_per_document or target.max_passages_per_document,
         freshness_days=target.freshness_days if days is None else days,
         **_scope(services, request),
     )
@@ -72,11 +74,11 @@ def plan_answer(
     # without a language model only follow-ups are read
     budget = target.chat_memory_tokens if target.llm_provider in services.answerer.models else 0
     turns = keep([ChatTurn(t.role, t.content) for t in request.history], budget, count_tokens)
-    if request.max_per_document is None:
-        change = {"max_per_document": target.max_passages_per_document}
-        request = request.model_copy(update=change)
+    search = plan_search(services, request)
+    if search.max_per_document is None:
+        search = replace(search, max_per_document=SOFT_CAP, soft_cap=True)
     return AnswerPlan(
-        search=plan_search(services, request),
+        search=search,
         target_name=name,
         target=target,
         run_name=services.composite_target(name),

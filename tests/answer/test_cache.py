@@ -38,7 +38,7 @@ def client(services: Services) -> FlaskClient:
 def test_the_same_question_is_answered_from_the_cache(both: Both) -> None:
     services, server = both
     first, _ = asked(services, LIBEL)
-    second, events = asked(services, f"  {LIBEL} ")
+    second, events = asked(services, f"  {LIBEL[0].swapcase()}{LIBEL[1:].replace(' ', '  ')} ")
     assert (first.cache_hit, second.cache_hit) == (False, True)
     assert second.text == first.text
     assert second.writer.usage == Usage()
@@ -64,6 +64,12 @@ def test_anything_that_could_change_the_answer_asks_anew(
     asked(services, LIBEL)
     answer, _ = asked(services, LIBEL, **change)
     assert not answer.cache_hit
+
+
+def test_a_question_with_other_names_is_asked_anew(both: Both) -> None:
+    services, _ = both
+    asked(services, f"{LIBEL} May it?")
+    assert not asked(services, f"{LIBEL} may it?")[0].cache_hit
 
 
 def test_an_answer_in_a_conversation_is_not_kept(both: Both) -> None:

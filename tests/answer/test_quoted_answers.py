@@ -454,3 +454,21 @@ def test_nothing_comes_closest_to_no_subject_or_to_nothing_and_beside_an_answer(
     assert (answer.outcome.code, answer.closest) == ("no_passages", ())
     answer = norport.ask("When was the pier of Norport built?")
     assert (answer.outcome.decision, answer.closest) == ("ANSWER", ())
+
+
+UPDATE = (
+    "Operations update\n\nThe Portland campus reports an 18% drop in water usage year over year, "
+    "achieved through recycling and rainwater harvesting.\n\nRevenue grew by 6%, and "
+    "the price of shipping fell. Stock in the warehouses was reduced from nine weeks to seven.\n\n"
+    "The audit team checks every supplier twice a year.\n"
+)
+
+
+def test_one_short_report_answers_what_it_holds_and_nothing_else(
+    tmp_path: Path, embedder: Embedder
+) -> None:
+    """Of one passage every question finds that one; words alone, `stock` and `price`, do not do."""
+    with collection(tmp_path, embedder, {"ops/operations_update.txt": UPDATE}, "") as atlas:
+        held = atlas.ask("How did water usage change at the Portland campus?")
+        assert "an 18% drop in water usage year over year" in sentences(held)[0]
+        assert atlas.ask("What is the stock price today?").outcome.code == "not_held"

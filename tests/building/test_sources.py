@@ -23,6 +23,7 @@ from atlas_search.building.sources import (
 )
 from atlas_search.core.errors import SourceError
 from atlas_search.core.ids import check_id
+from atlas_search.readers.tables import BeirReader
 from atlas_search.readers.text import TxtReader
 from atlas_search.stores.embedded import EmbeddedStore
 from tests.hash_embedder import HashEmbedder
@@ -86,6 +87,14 @@ def test_of_several_sources_each_is_a_corpus(
     assert corpus_of(by_folder([Path(), roots[0]], TXT, "")) == expected
     with pytest.raises(SourceError, match=r"x\.txt is not a folder. Of several sources each is"):
         by_folder([roots[0], roots[1] / "x.txt"], TXT, "")
+
+
+def test_one_benchmark_folder_is_one_corpus(tmp_path: Path) -> None:
+    record = '{"_id": "1", "title": "Hay", "text": "Hay is dry grass."}'
+    files = {"corpus.jsonl": record, "queries.jsonl": '{"_id": "q", "text": "Hay?"}'}
+    root = write_sources(tmp_path / "hay", files | {"qrels/test.tsv": "q\t1\t1"})
+    assert corpus_of(find_sources([root], BeirReader())) == {"hay/corpus.jsonl": "hay"}
+    assert corpus_of(find_sources([tmp_path], BeirReader())) == {"hay/corpus.jsonl": "hay"}
 
 
 def test_two_sources_with_a_file_of_one_name_are_refused(tmp_path: Path) -> None:

@@ -86,9 +86,10 @@ def test_a_bundle_says_what_was_asked_and_found(atlas: Atlas) -> None:
     assert content["ranked"][0]["passage_id"] == best.passage.id
 
 
-def test_an_answer_has_the_cap_per_document_of_its_target(atlas: Atlas) -> None:
-    assert bundle_for(atlas).asked.max_per_document == 5
-    assert bundle_for(atlas, max_per_document=7).asked.max_per_document == 7
+def test_a_bundle_says_how_strict_the_cap_per_document_was(atlas: Atlas) -> None:
+    usual, strict = bundle_for(atlas).asked, bundle_for(atlas, max_per_document=7).asked
+    assert (usual.max_per_document, usual.soft_cap) == (5, True)
+    assert (strict.max_per_document, strict.soft_cap) == (7, False)
 
 
 def test_a_bundle_read_again_is_the_same_with_its_filters(atlas: Atlas) -> None:
@@ -147,8 +148,9 @@ def test_a_bundle_of_an_earlier_version_is_replayed_with_what_its_target_says(
 ) -> None:
     def age(content: dict[str, Any]) -> None:
         del content["scope"]
-        for name in ("require", "exclude", "max_per_document"):
+        for name in ("require", "exclude", "max_per_document", "soft_cap"):
             del content["asked"][name]
+        content["target"]["settings"]["max_passages_per_document"] = 5
 
     earlier = edited(bundle_for(atlas), age)
     assert earlier.scope is None

@@ -5,6 +5,7 @@ Corpora and documents are single letters, the best candidate first.
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -13,10 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from atlas_search import Atlas, SearchResult
 from atlas_search.core.targets import Target
+from atlas_search.planning import plan_search
 from atlas_search.search.query import parse_query
+from atlas_search.search.request import SearchRequest
 from atlas_search.search.select import Pool, choose, groups, mmr_order, type_caps
-from tests.finding import find, names, searching
+from tests.finding import aimed, find, names, searching
 from tests.search.three_passages import table_of
 
 Balance = Literal["rank", "floor", "quota"]
@@ -34,6 +38,7 @@ def kept(
     *,
     documents: str = "",
     cap: int | None = None,
+    soft_cap: bool = True,
     corpus_count: int = 0,
     scores: Sequence[float] = (),
     groups: Sequence[int] = (),
@@ -54,7 +59,8 @@ def kept(
         ahead,
     )
     count = corpus_count or len(set(corpora))
-    return choose(pool, count, limit, type_caps or {}, Target(balance=balance), cap)
+    target = Target(balance=balance)
+    return choose(pool, count, limit, type_caps or {}, target, cap, soft_cap=soft_cap)
 
 
 @pytest.mark.parametrize(
@@ -99,6 +105,30 @@ def test_a_document_over_its_cap_gives_way_to_others_that_are_as_good(
 ) -> None:
     corpora = "A" * len(documents)
     assert kept(corpora, limit, documents=documents, cap=cap, scores=scores) == positions
+
+
+@pytest.mark.parametrize(
+    ("documents", "limit", "cap", "positions"),
+    [
+        ("xxxy", 4, 1, [0, 3]),  # places stay empty
+        ("xxxyy", 3, 2, [0, 1, 3]),
+        ("xxx", 3, 3, [0, 1, 2]),
+    ],
+)
+def test_a_strict_cap_leaves_places_empty(
+    documents: str, limit: int, cap: int, positions: list[int]
+) -> None:
+    corpora = "A" * len(documents)
+    assert kept(corpora, limit, documents=documents, cap=cap, soft_cap=False) == positions
+
+
+def test_of_a_strict_cap_there_is_no_exception() -> None:
+    """Parts, required phrases and quotas keep to it; a repeated text takes no place of it."""
+    corpora, strict = "AAAAB", {"documents": "xxxxy", "cap": 1, "soft_cap": False}
+    assert kept(corpora, 4, parts=[[1], [2]], **strict) == [1, 4]
+    assert kept(corpora, 4, ahead=2, **strict) == [0, 4]
+    assert kept(corpora, 4, "quota", **strict) == [0, 4]
+    assert kept("AAA", 3, documents="xyy", groups=[0, 0, 2], cap=1, soft_cap=False) == [0, 2]
 
 
 def test_a_promised_place_respects_the_cap() -> None:
@@ -294,7 +324,35 @@ def test_a_cap_makes_room_for_nearly_as_good_documents_and_for_no_worse(tmp_path
     cut = {"splitter": "sentence", "size": 80, "overlap": 0}
     with searching(tmp_path / "alone", files, **cut) as alone:
         assert names(find(alone, fee, target, k=6)) == ["act"] * 6
-        assert names(find(alone, fee, target, k=6, max_per_document=2)) == ["act"] * 6
+        assert names(softly_capped(alone, fee, target, 6)) == ["act"] * 6
+        strictly = find(alone, fee, target, k=6, max_per_document=2)
+        assert sorted(names(strictly)) == ["act", "act", "bakers", "sheep"]
     with searching(tmp_path / "others", files | others, **cut) as among:
-        kept_names = names(find(among, fee, target, k=4, max_per_document=2))
+        kept_names = names(softly_capped(among, fee, target, 4))
         assert sorted(kept_names) == ["act", "act", "notice", "tariff"]
+
+
+def softly_capped(atlas: Atlas, question: str, target: Target, limit: int) -> SearchResult:
+    """The result with two passages of a document, and more where no other is nearly as good."""
+    services = aimed(atlas, target).services
+    plan = plan_search(services, SearchRequest(question=question, k=limit, target="test"))
+    soft = replace(plan, max_per_document=2, soft_cap=True)
+    return Atlas(services).find(soft, "test").kept_only()
+
+
+def test_asked_for_one_of_a_document_two_documents_give_two(tmp_path: Path) -> None:
+    files = {
+        f"law/{name}.txt": "\n\n".join(f"A mooring fee is {due} {day} days." for day in range(6))
+        for name, due in (("act", "due in"), ("tariff", "paid within"))
+    }
+    cut = {"splitter": "sentence", "size": 80, "overlap": 0}
+    one = Target(weight_semantic=0, near_duplicate=1, max_passages_per_document=1)
+    free = one.model_copy(update={"max_passages_per_document": None})
+    with searching(tmp_path, files, **cut) as atlas:
+        for target, asked in ((free, {"max_per_document": 1}), (one, {})):
+            result = find(atlas, "mooring fee", target, k=10, **asked)
+            assert sorted(names(result)) == ["act", "tariff"]
+            answer = aimed(atlas, target).ask("mooring fee", target="test", k=10, **asked)
+            assert len(answer.result.passages) == 2
+        assert len(find(atlas, "mooring fee", free, k=10).passages) == 10
+        assert len(find(atlas, "mooring fee", one, k=10, max_per_document=3).passages) == 6

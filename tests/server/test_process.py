@@ -273,6 +273,7 @@ def test_settings_come_from_a_dotenv_file(quick: dict[str, str], tmp_path: Path)
     search_k = {target["name"]: target["settings"]["SEARCH_K"] for target in targets["targets"]}
     # a target file goes before the environment
     assert search_k == {
+        "bedrock": 4,
         "k10_extractive": 10,
         "k10_lexical": 10,
         "k15_quota": 15,

@@ -50,6 +50,52 @@ def test_a_valid_sentence_is_quoted_with_its_place(farm_client: FlaskClient) -> 
     assert (checked["sentence_groundedness"], checked["answer_grounded"]) == (0.5, False)
 
 
+CHUNKS = [
+    {
+        "doc_id": "policy",
+        "chunk_id": f"policy#p{number}",
+        "timestamp": "2024-03-15T10:00:00Z",
+        "similarity": 0.9,
+        "text": "Numbers of members must not be stored in plaintext; encrypt them at rest.",
+    }
+    for number in range(7)
+]
+
+
+@pytest.mark.parametrize(
+    ("answer", "cited", "errors", "warnings"),
+    [
+        ("Numbers must be encrypted at rest.", ["policy#p1"], [], []),
+        ("Some answer text", ["other#p0"], ["Citation 'other#p0' does not match"], []),
+        ("Numbers are encrypted.", ["policy#p1", "policy#p1"], ["'policy#p1'"], []),
+        ("Numbers are encrypted.", [f"policy#p{n}" for n in range(5)], [], []),
+        ("Numbers are encrypted.", [f"policy#p{n}" for n in range(6)], ["6 citations"], []),
+        ("Numbers are encrypted.", [], ["no citation"], []),
+        ("", [], ["no citation"], []),
+        ("The context is insufficient to answer this.", [], [], []),
+        ("Cows give milk.", ["policy#p1"], [], ["no keyword"]),
+    ],
+)
+def test_the_rules_of_sentinel(
+    farm_client: FlaskClient, answer: str, cited: list[str], errors: list[str], warnings: list[str]
+) -> None:
+    checked = validate(farm_client, answer=answer, citations=cited, retrieved_chunks=CHUNKS)
+    assert checked.keys() == {"citation_valid", "errors", "warnings"}
+    assert checked["citation_valid"] is not bool(errors)
+    for wanted, given in ((errors, checked["errors"]), (warnings, checked["warnings"])):
+        assert len(wanted) == len(given)
+        assert all(part in sentence for part, sentence in zip(wanted, given, strict=True))
+
+
+def test_the_rules_may_be_named_and_their_forms_are_not_mixed(farm_client: FlaskClient) -> None:
+    theirs = {"answer": "Numbers.", "citations": [], "retrieved_chunks": CHUNKS}
+    assert "sentences" not in validate(farm_client, **theirs, rules="sentinel")
+    assert "sentences" in validate(farm_client, answer="Numbers.", passages=[SENT], rules="atlas")
+    assert "for the rules of sentinel" in refusal(farm_client, **theirs, rules="atlas")
+    for wrong in ({"rules": "sentinel"}, {"citations": []}, theirs | {"passages": []}):
+        assert "need `citations`" in refusal(farm_client, **({"answer": "Numbers."} | wrong))
+
+
 def test_no_passages_at_all_are_not_looked_up(farm_client: FlaskClient) -> None:
     answer = "Cows give milk. [farm.cows p1]"
     assert validate(farm_client, answer=answer)["errors"] == []

@@ -222,17 +222,18 @@ class _Mapping(BaseModel):
 @rare_collections()
 def by_folder(roots: Sequence[Path], suffixes: frozenset[str], encoding: str) -> Sources:
     """Make one corpus of each sub-folder of the only root; of several roots, each is a corpus
-    itself.
+    itself, and so is one that holds a file whose whole name is read (`corpus.jsonl`).
 
     Raises SourceError for what is no folder or cannot be a corpus id.
     """
     inside = real_paths(roots)
-    folders = _sub_folders(roots[0]) if len(roots) == 1 else list(roots)
-    stray = [p for p in _visible(roots[0].iterdir()) if p.is_file()] if len(roots) == 1 else []
+    above = len(roots) == 1 and not any((roots[0] / name).is_file() for name in suffixes)
+    folders = _sub_folders(roots[0]) if above else list(roots)
+    stray = [p for p in _visible(roots[0].iterdir()) if p.is_file()] if above else []
     left_out = [(printable(path.name), "outside the folders of the corpora") for path in stray]
     files: list[SourceFile] = []
     for folder in folders:
-        if len(roots) == 1 and leads_out(folder, inside):
+        if above and leads_out(folder, inside):
             left_out.append((printable(folder.name), LEADS_OUT))
             continue
         if not folder.is_dir():

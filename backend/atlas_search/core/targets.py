@@ -175,12 +175,12 @@ class Target(BaseModel):
         "rank",
         description="Places per corpus: by `rank`, a `floor` of one each, or an equal `quota`",
     )
-    max_passages_per_document: int = Field(
-        5,
+    max_passages_per_document: int | None = Field(
+        None,
         ge=1,
         le=100,
-        description="Passages one document may have among those an answer is written from; more "
-        "where no other is nearly as good",
+        description="Passages one document may have, and no more even if places stay empty; empty: "
+        "any number in a search, in an answer five and more where no other is nearly as good",
     )
     near_duplicate: Share = Field(
         0.9,

@@ -43,7 +43,8 @@ class QuestionUsed(_Part):
     """The question as it was searched for: with `standalone` in its place unless that is empty.
 
     The other fields are those of `SearchPlan`; `as_of` is the day ages are counted from.
-    Earlier bundles have no `max_per_document`: the cap was always the target's.
+    Earlier bundles have no `max_per_document`: the cap was always the target's. Nor have they
+    `soft_cap`: every cap was one.
     """
 
     question: str
@@ -59,6 +60,7 @@ class QuestionUsed(_Part):
     require: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     max_per_document: int | None = None
+    soft_cap: bool = True
     mode: Mode
 
 
@@ -254,6 +256,7 @@ def _question_of(answer: Answer) -> QuestionUsed:
         require=search.require,
         exclude=search.exclude,
         max_per_document=search.max_per_document,
+        soft_cap=search.soft_cap,
         mode=answer.request.mode,
     )
 
@@ -391,6 +394,7 @@ def _request(searcher: Searcher, bundle: RunBundle, target: Target) -> SearchPla
         require=question.require,
         exclude=question.exclude,
         max_per_document=question.max_per_document or target.max_passages_per_document,
+        soft_cap=question.soft_cap,
     )
 
 

@@ -91,8 +91,10 @@ class Label:
 
 _YES, _NO = {"true", "yes", "y", "1", "1.0"}, {"false", "no", "n", "0", "0.0"}
 _DECISION_NAMES: Mapping[Decision, str] = {
-    "ANSWER": "answer answered answerable",
-    "ABSTAIN": ("abstain abstained refuse refused refusal decline declined noanswer unanswerable"),
+    "ANSWER": "answer answered answerable answerwithcaveats",
+    "ABSTAIN": (
+        "abstain abstained refuse refused refusal decline declined noanswer unanswerable clarify"
+    ),
     "BLOCK": "block blocked",
 }
 _DECISIONS = {name: decision for decision, all_ in _DECISION_NAMES.items() for name in all_.split()}
@@ -346,7 +348,7 @@ NAMES: Mapping[Meaning, str] = {
         "gold_docs gold_doc doc_ids doc_id document_ids document_id relevant_docs relevant_doc_ids "
         "relevant_documents relevant_document_ids relevant_ids source_documents source_document "
         "source_docs source_doc expected_documents expected_document_ids expected_docs "
-        "expected_doc_ids expected_sources"
+        "expected_doc_ids expected_sources required_citation_doc_ids"
     ),
     "gold passages": (
         "gold_passage_ids gold_passage_id gold_passages gold_chunk_ids gold_chunk_id gold_chunks "
@@ -366,7 +368,7 @@ NAMES: Mapping[Meaning, str] = {
         "is_impossible unanswerable is_unanswerable is_negative should_decline should_abstain "
         "no_answer"
     ),
-    "expected decision": "expected_decision decision",
+    "expected decision": "expected_decision decision expected_outcome",
     "category": "category question_type query_type synthesizer_name",
     "kind": "kind",
     "corpora": "corpus_filter corpora corpus collection_filter",

@@ -128,8 +128,8 @@ class QuestionRequest(ScopeRequest):
         None,
         ge=1,
         le=MAX_PASSAGES,
-        description="Passages of one document, unless no other is nearly as good; any number in a "
-        "search, the target's MAX_PASSAGES_PER_DOCUMENT in an answer",
+        description="Passages one document may have, and no more even if fewer than `k` are kept; "
+        "the target's MAX_PASSAGES_PER_DOCUMENT",
     )
     as_of: Day | None = Field(None, description="The day their age is counted from; today")
 
@@ -207,8 +207,8 @@ class SearchPlan(ScopePlan):
     `limit` is the number of passages wanted. A source older than `freshness_days` before `today`
     is stale; 0 means never. With `exact` every vector is compared instead of asking the index;
     with `fuzzy` words that no source holds count as those that are spelt nearly so. Where too few
-    passages hold what is required, others follow them. Of one document at most
-    `max_per_document` passages are kept (see `select.choose`); None for any number.
+    passages hold what is required, others follow them. Of one document `max_per_document` passages
+    are kept, and with a `soft_cap` more where no other is nearly as good; None for any number.
     """
 
     question: str
@@ -218,6 +218,7 @@ class SearchPlan(ScopePlan):
     exact: bool = False
     fuzzy: bool = False
     max_per_document: int | None = None
+    soft_cap: bool = False
 
 
 def conditions(filters: Mapping[str, Filter], fields: Collection[str]) -> dict[str, Condition]:

@@ -42,11 +42,13 @@ class Pool:
 _Cap = Callable[[Hashable], float]
 """How many of one corpus, group or type may be kept."""
 
+SOFT_CAP = 5
+"""Passages of one document in an answer, unless somebody asks for a number."""
 OVER_CAP = 0.8
-"""What the score of a passage over its document's cap counts for.
+"""What the score of a passage over its document's soft cap counts for.
 
-A cap is for variety among equals: for another document a fifth of the score may be given up, and no
-more. So a long statute that alone speaks to a question keeps its places from what does not."""
+A soft cap is for variety among equals: for another document a fifth of the score may be given up,
+and no more. So a long statute that alone speaks to a question keeps its places."""
 
 
 def choose(
@@ -56,22 +58,26 @@ def choose(
     type_caps: Mapping[str, int],
     target: Target,
     max_per_document: int | None,
+    *,
+    soft_cap: bool,
 ) -> list[int]:
     """Positions to keep, ascending.
 
     Those `ahead` come first. Each part of the question is then promised one place, but never more
     than half of them together; then each corpus 0 (`rank`), 1 (`floor`) or limit // corpora
     (`quota`) places for its best passages; the other places, and those a corpus cannot fill, go by
-    rank. Beyond the first `max_per_document` of a document, a passage stands behind those of other
-    documents with at least OVER_CAP of its score, and before all others. A content type gets its
-    cap, unless places would stay empty. Of a group one passage is kept in any case.
+    rank. Beyond `max_per_document` none of a document is kept; with a `soft_cap` such a passage
+    stands behind those of other documents with at least OVER_CAP of its score, and before all
+    others. A content type gets its cap, unless places would stay empty. Of a group one passage is
+    kept in any case.
     """
     promised = {"rank": 0, "floor": 1, "quota": limit // max(corpus_count, 1)}[target.balance]
-    once: dict[str, _Cap] = {"groups": lambda _: 1}
+    most = inf if max_per_document is None or soft_cap else max_per_document
+    once: dict[str, _Cap] = {"groups": lambda _: 1, "documents": lambda _: most}
     varied = once | {"types": lambda kind: type_caps.get(str(kind), inf)}
-    over = _over_cap(pool, max_per_document)
-    # scores do not rise: without a cap the positions are in order as they are
-    order = range(len(pool.scores)) if max_per_document is None else _cap_order(pool.scores, over)
+    over = _over_cap(pool, max_per_document if soft_cap else None)
+    # scores do not rise: without such a cap the positions are in order as they are
+    order = _cap_order(pool.scores, over) if soft_cap else range(len(pool.scores))
     kept: list[int] = []
     _take(pool, range(pool.ahead), kept, limit, once)
     for best in pool.parts[: limit // 2]:
@@ -232,7 +238,13 @@ def select(run: SearchRun, candidates: Candidates, ranking: Ranking) -> list[Ran
         pool = _pool(run, candidates, ranking, heads)
         caps = type_caps(candidates.query, target)
         chosen = choose(
-            pool, len(request.corpora), request.limit, caps, target, request.max_per_document
+            pool,
+            len(request.corpora),
+            request.limit,
+            caps,
+            target,
+            request.max_per_document,
+            soft_cap=request.soft_cap,
         )
         passages = [
             RankedPassage(

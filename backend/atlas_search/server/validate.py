@@ -1,11 +1,11 @@
 """`POST /api/validate`: check the citations of any answer."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Literal, Self
 
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, RootModel, model_validator
 
 from atlas_search.answer.check.citations import Verification, verify
 from atlas_search.answer.check.markers import read_marked
@@ -16,6 +16,7 @@ from atlas_search.core.errors import NotFound, RequestError, shown
 from atlas_search.core.locator import is_locator
 from atlas_search.core.stop import Stop
 from atlas_search.core.telemetry.span import Span
+from atlas_search.language.text import content_terms
 from atlas_search.server.limits import waiting
 from atlas_search.server.problems import Problem
 from atlas_search.server.requests import CollectionBody
@@ -30,6 +31,7 @@ MAX_TEXTS = 500_000  # characters of all passages; reading them takes five secon
 MAX_PAGE = 10_000_000
 MAX_NAME = 1000  # characters of an id or a title
 MAX_DOCUMENTS = 200  # that tokens name and whose passages are looked up
+MOST_CITED = 5  # passages, by the rules of sentinel
 MAX_LOOKED_THROUGH = 50_000_000  # characters of these documents
 
 
@@ -58,11 +60,26 @@ class GivenPassage(BaseModel):
     )
 
 
+class RetrievedChunk(BaseModel):
+    """A passage as the published API of sentinel names it; `similarity` decides nothing."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    doc_id: str = Field(max_length=MAX_NAME)
+    chunk_id: str = Field(max_length=MAX_NAME)
+    timestamp: str = Field(max_length=MAX_NAME)
+    similarity: float = Field(ge=0, le=1)
+    text: str = Field(max_length=MAX_PASSAGE)
+
+
 PassageId = Annotated[str, Field(max_length=MAX_NAME)]
 
 
 class ValidateBody(CollectionBody):
-    """An answer, and the passages it may cite."""
+    """An answer, and the passages it may cite.
+
+    With `citations` and `retrieved_chunks` it is checked by the rules of sentinel.
+    """
 
     answer: str = Field(max_length=MAX_ANSWER)
     passages: list[PassageId | GivenPassage] | None = Field(
@@ -74,6 +91,29 @@ class ValidateBody(CollectionBody):
     citation_limit: int | None = Field(
         None, ge=1, le=100, description="Places that may be cited; the target's CITATION_LIMIT"
     )
+    rules: Literal["atlas", "sentinel"] | None = Field(
+        None, description="Whose rules: `sentinel` if there are `retrieved_chunks`, else `atlas`"
+    )
+    citations: list[PassageId] | None = Field(
+        None, max_length=MAX_PASSAGES, description="The `chunk_id` of each citation of the answer"
+    )
+    retrieved_chunks: list[RetrievedChunk] | None = Field(
+        None, max_length=MAX_PASSAGES, description="The passages that these may name"
+    )
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Self:
+        theirs = {"citations", "retrieved_chunks"} & self.model_fields_set
+        ours = {"passages", "citation_limit"} & self.model_fields_set
+        if self.rules == "sentinel" or (theirs and self.rules is None):
+            if ours or self.citations is None or self.retrieved_chunks is None:
+                raise ValueError(
+                    "the rules of sentinel need `citations` and `retrieved_chunks`, without "
+                    "`passages` and `citation_limit`"
+                )
+        elif theirs:
+            raise ValueError("`citations` and `retrieved_chunks` are for the rules of sentinel")
+        return self
 
 
 class ValidatedCitationOut(BaseModel):
@@ -114,6 +154,47 @@ class ValidatedAnswerOut(BaseModel):
     answer_grounded: bool = Field(description="Whether every sentence is grounded")
     sentences: list[ValidatedSentenceOut]
     refusal: bool = Field(description="Whether the answer says that it cannot answer")
+
+
+class RuledAnswerOut(BaseModel):
+    """The findings by the rules of sentinel; errors make an answer unusable, warnings do not."""
+
+    citation_valid: bool
+    errors: list[str]
+    warnings: list[str]
+
+
+class ValidationOut(RootModel[ValidatedAnswerOut | RuledAnswerOut]):
+    """The findings, in the form of the rules they were made by."""
+
+
+def check_by_sentinel(
+    answer: str, citations: Sequence[str], chunks: Sequence[RetrievedChunk]
+) -> RuledAnswerOut:
+    """Check the ids an answer cites by the published rules of sentinel.
+
+    Each is that of a chunk, none comes twice, there are at most MOST_CITED, and none only if the
+    answer says that the context is insufficient. No word common to answer and chunks is a warning.
+    """
+    texts = {chunk.chunk_id: chunk.text for chunk in chunks}
+    unique = list(dict.fromkeys(citations))
+    errors = [
+        f"Citation '{each}' does not match any retrieved chunk"
+        for each in unique
+        if each not in texts
+    ]
+    if twice := [each for each in unique if citations.count(each) > 1]:
+        errors.append(f"Citations come more than once: {shown(twice)}")
+    if len(citations) > MOST_CITED:
+        errors.append(f"There are {len(citations)} citations, more than {MOST_CITED}")
+    if not citations and not (answer.strip() and is_refusal(read_marked(answer, ()))):
+        errors.append("There is no citation, and the answer does not say that context is missing")
+    warnings = []
+    if citations and not errors:  # else there may be two hundred texts to read
+        cited = content_terms("\n".join(texts[each] for each in citations))
+        if cited.isdisjoint(content_terms(answer)):
+            warnings.append("The answer shares no keyword with the chunks that it cites")
+    return RuledAnswerOut(citation_valid=not errors, errors=errors, warnings=warnings)
 
 
 def given_passages(body: ValidateBody, store: Store, stop: Stop) -> list[Passage]:
@@ -252,10 +333,17 @@ def validate_blueprint(serve: Serve) -> APIBlueprint:
     @blueprint.post(
         "/validate",
         summary="Check an answer's citations",
-        responses={200: ValidatedAnswerOut, 404: Problem},
+        responses={200: ValidationOut, 404: Problem},
     )
     def post_validate(body: ValidateBody) -> dict[str, object]:
         services = serve().services
+        if body.citations is not None and body.retrieved_chunks is not None:
+            with services.tracer.root("validate", "GUARDRAIL") as span:
+                span.input(body.answer)
+                ruled = check_by_sentinel(body.answer, body.citations, body.retrieved_chunks)
+                span.output({"errors": ruled.errors, "warnings": ruled.warnings})
+                span.set(citation_valid=ruled.citation_valid, rules="sentinel")
+            return ruled.model_dump(mode="json")
         _, target = services.target(None)
         limit = body.citation_limit or target.citation_limit
         stop = waiting()
