@@ -2,12 +2,21 @@
 
 import json
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
+from atlas_search.atlas import Atlas
 from atlas_search.building.flow import BuildReport
+from atlas_search.cli.main import main
+from atlas_search.server.app import create_app
+from tests.mistral_server import KEY, mistral_server
 from tests.places import ROOT
+from tests.readers.sites import Answer, Site, serving
+from tests.samples.pdf_demo import write_demo
+from tests.servers import served
+from tests.slow_model import TOKEN
 
 NOTEBOOK = ROOT / "docs" / "why-this-rank.ipynb"
 
@@ -34,6 +43,67 @@ def test_every_block_of_the_page_on_python_runs(
     assert "The council votes to open a public library." in printed
     assert "atlas create" in printed  # of the last error
     assert len(blocks) == 9
+
+
+def test_every_command_beside_one_of_rag_eval_box_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (ROOT / "docs" / "coming-from.md").read_text(encoding="utf-8")
+    table = "".join(re.findall(r"^\|.*$", page.partition("| flag |")[0], re.MULTILINE))
+    commands = dict.fromkeys(re.findall(r"`atlas (.*?)`", table))
+    monkeypatch.chdir(tmp_path)
+    with serving(Site()) as site, mistral_server() as mistral:
+        mistral.models = (*mistral.models, "mistral-large-latest")
+        mistral.says(
+            lambda asked: f"They are listed {next(iter(TOKEN.findall(asked.prompt)), '')}."
+        )
+        write_box(tmp_path, site)
+        for name, value in {
+            "CHROMA_PERSIST_DIRECTORY": tmp_path / "stores",
+            "CHROMA_COLLECTION_NAME": "web",
+            "ATLAS_EVALUATION_DIRECTORY": tmp_path / "runs",
+            "EMBEDDING_PROVIDER": "mistral",
+            "EMBEDDING_MODEL": "mistral-embed",  # the one that the local server has
+            "MISTRAL_API_KEY": KEY,
+            "MISTRAL_SERVER_URL": mistral.address,
+            "MISTRAL_REQUESTS_PER_MINUTE": 60_000,
+        }.items():
+            monkeypatch.setenv(name, str(value))
+        printed = {c: run(c, capsys) for c in commands if c.startswith("create ")}
+        with Atlas.open("web") as atlas, served(create_app(lambda: atlas)) as address:
+            monkeypatch.setenv("ATLAS_PORT", address.rpartition(":")[2])
+            asking = [c for c in commands if c.startswith(("search ", "ask ", "doctor"))]
+            printed |= {c: run(c, capsys) for c in asking}
+        printed |= {c: run(c, capsys) for c in commands if c.startswith("eval ")}
+    assert printed.keys() == commands.keys()
+
+
+def run(command: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """Type a command; what it prints."""
+    local = ["--allow-private", "127.0.0.1", "--delay", "0.1"] if "sources_e" in command else []
+    with pytest.raises(SystemExit) as ended:
+        main([*shlex.split(command), *local])
+    printed = capsys.readouterr()
+    assert not ended.value.code, (command, printed)
+    return printed.out
+
+
+def write_box(folder: Path, site: Site) -> None:
+    """Write what rag-eval-box has in its folder, with one page of a local site."""
+    text = "GET /v1/customers returns a list of customer objects. A PaymentIntent tracks a payment."
+    address = site.serves(
+        "/api/customers", Answer(f"<html><body><p>{text}</p></body></html>".encode())
+    )
+    real, labels = folder / "data" / "real", folder / "src" / "evals"
+    real.mkdir(parents=True)
+    labels.mkdir(parents=True)
+    write_demo(folder / "data" / "seed_docs")
+    (real / "sources_e.txt").write_text(f"{address}\n")
+    (real / "chunks_web.csv").write_text(
+        f"chunk_id,doc_id,page_num,text\nc0,customers,1,{text}\nc1,customers,2,More of it.\n"
+    )
+    label = {"question": "What does GET /v1/customers return?", "answers": ["a list"]}
+    (labels / "qa_labelset_eng.jsonl").write_text(json.dumps(label))
 
 
 def test_the_notebook_runs_and_was_executed(here: Path) -> None:

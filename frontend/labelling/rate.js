@@ -9,11 +9,12 @@ import { createDrafts } from "./drafts.js";
 import { listenToKeys, moveFocus } from "./keys.js";
 
 const RATER = "atlas-rater"; // of this tab: who rates
+const NOTHING = { scores: {}, rationales: {}, comment: "" };
 
 const at = (id) => document.getElementById(id);
 let scales = null;
 let drafts = null;
-let about = null; // what is rated, and by whom
+let about = null; // what is rated, and by whom; without a `rater` whoever gives a name
 let state = null; // {rater, items, ratings, at}
 let saving = false;
 
@@ -32,15 +33,9 @@ async function attempt(step) {
   }
 }
 
-function offerNames() {
-  const { raters } = about;
-  const field =
-    raters.length > 0
-      ? element("select", { id: "rater" }, ...raters.map((name) => element("option", {}, name)))
-      : element("input", { id: "rater", type: "text", required: "", maxlength: "60" });
-  at("rater-field").replaceChildren(element("label", { for: "rater" }, "Your name"), field);
+function askForName() {
   at("rater-form").hidden = false;
-  field.focus();
+  at("rater").focus();
 }
 
 /** Somebody else rates on, or somebody whose name is not known. */
@@ -52,13 +47,13 @@ function leave() {
   at("another-rater").hidden = true;
   at("served").textContent = "";
   say("");
-  offerNames();
+  askForName();
 }
 
 async function begin(name) {
   const found = await getJson(`api/ratings?${new URLSearchParams({ rater: name })}`);
   tab.keep(RATER, found.rater);
-  at("another-rater").hidden = false;
+  at("another-rater").hidden = about.rater !== "";
   at("rater-form").hidden = true;
   at("rating-form").hidden = false;
   state = { ...found, at: 0 };
@@ -68,7 +63,7 @@ async function begin(name) {
 
 /** Tells if an answer has a number on a scale that is shown, or a comment in place of any. */
 function isRated({ label_id: id }) {
-  const { scores, comment } = state.ratings[id] ?? { scores: {}, comment: "" };
+  const { scores, comment } = state.ratings[id] ?? NOTHING;
   if (Object.keys(scores).length === 0) return comment !== "";
   return about.scales.some(({ name }) => scores[name] !== undefined);
 }
@@ -83,10 +78,10 @@ function nextOpen(from) {
 function show(index) {
   state.at = index;
   const item = state.items[index];
-  const given = state.ratings[item.label_id] ?? { scores: {}, comment: "" };
+  const given = state.ratings[item.label_id] ?? NOTHING;
   const known = drafts.find(draftId()) ?? given;
   at("answer").replaceChildren(...answerNodes(item, index + 1, state.items.length));
-  scales.show(known.scores);
+  scales.show(known);
   at("comment").value = known.comment;
   tellProgress();
   at("answer").focus({ preventScroll: true });
@@ -141,7 +136,7 @@ async function send() {
 }
 
 function ratedNow() {
-  return { scores: scales.read(), comment: at("comment").value };
+  return { ...scales.read(), comment: at("comment").value };
 }
 
 function step(by) {
@@ -182,14 +177,9 @@ await attempt(async () => {
     },
     save,
   );
-  const rater = tab.find(RATER);
-  if (rater === null) return offerNames();
-  try {
-    return await begin(rater);
-  } catch (error) {
-    leave(); // the name is of another run, or not among its raters
-    throw error;
-  }
+  const rater = about.rater || tab.find(RATER);
+  if (rater === null) return askForName();
+  return begin(rater);
 });
 
 /** The nodes of an answer, the `number`th of `total`. */
@@ -232,16 +222,21 @@ function createScales(place, scales, changed) {
 
   return {
     nodes: groups.map(({ node }) => node),
-    show(scores) {
+    show({ scores, rationales = {} }) {
       for (const { name, node } of groups) {
         for (const input of node.querySelectorAll("input")) {
           input.checked = input.value === String(scores[name]);
         }
+        node.querySelector("textarea").value = rationales[name] ?? "";
       }
     },
     read() {
       const given = groups.filter(({ node }) => chosen(node) !== null);
-      return Object.fromEntries(given.map(({ name, node }) => [name, Number(chosen(node).value)]));
+      const reason = ({ name, node }) => [name, node.querySelector("textarea").value];
+      return {
+        scores: Object.fromEntries(given.map(({ name, node }) => [name, Number(chosen(node).value)])),
+        rationales: Object.fromEntries(groups.map(reason)),
+      };
     },
     /** Chooses on the scale that has the focus; 0 is 10 where there is no 0. */
     choose(number) {
@@ -255,18 +250,21 @@ function createScales(place, scales, changed) {
   };
 }
 
-function group({ name, low, high, description }, index) {
+function group({ name, low, high, description, meanings }, index) {
   const numbers = Array.from({ length: high - low + 1 }, (_, step) => low + step);
   const id = `scale-${index}`; // names may differ in signs alone
-  const choices = numbers.map(String).map((value) => {
-    const input = element("input", { type: "radio", name: id, value });
-    return element("label", {}, input, value);
+  const choices = numbers.map((number, step) => {
+    const input = element("input", { type: "radio", name: id, value: String(number) });
+    const meaning = meanings[step] && element("span", { class: "hint" }, meanings[step]);
+    return element("label", {}, input, String(number), ...(meaning ? [meaning] : []));
   });
   return element(
     "fieldset",
     { class: "rated-scale", tabindex: "-1", "aria-describedby": id },
     element("legend", {}, name),
     element("p", { class: "hint", id, ...(description === "" && { hidden: "" }) }, description),
-    element("div", { class: "points" }, ...choices),
+    element("div", { class: meanings.length > 0 ? "points rubric" : "points" }, ...choices),
+    element("label", { class: "hint", for: `${id}-why` }, `Why (${name})`),
+    element("textarea", { id: `${id}-why`, rows: "1", maxlength: "10000" }),
   );
 }

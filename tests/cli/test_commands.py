@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ from atlas_search.evaluation.calibrate import FEW, everyday
 from atlas_search.server.app import create_app
 from atlas_search.services import Services
 from tests.conftest import SAMPLES
+from tests.faces.golden_files import GOLDEN
 from tests.servers import served
 
 QUESTION = "Can a local authority sue a newspaper for libel?"
@@ -199,6 +201,11 @@ def test_help_imports_nothing_heavy() -> None:
     )
     assert "Balanced, explainable research search" in done.stdout
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_the_number_of_passages_is_spelt_alike_everywhere() -> None:
+    page = (GOLDEN / "help.txt").read_text(encoding="utf-8")
+    assert re.findall(r"│ +(--k|-k) +(\S+)", page) == [("--k", "-k")] * 4  # ask, search, eval, grid
 
 
 @pytest.mark.parametrize("name", Commands.entries)

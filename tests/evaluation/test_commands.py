@@ -199,9 +199,9 @@ while kill -0 $PPID 2> /dev/null; do sleep 0.1; done
 QUESTION = "Can a local authority sue a newspaper for libel?"
 
 
-def client_of(server: Server) -> httpx2.Client:
+def client_of(server: Server, page: str = "The page") -> httpx2.Client:
     """A client with the key of the printed address."""
-    address, fragment = urldefrag(server.address("The page"))
+    address, fragment = urldefrag(server.address(page))
     key = fragment.removeprefix("key=")
     return httpx2.Client(base_url=address, headers={"Authorization": f"Bearer {key}"}, timeout=60)
 
@@ -238,27 +238,34 @@ def test_what_the_page_saves_is_evaluated_at_once(
 def test_the_answers_of_a_run_are_rated_without_its_collection(tmp_path: Path) -> None:
     folder = kept(made_run("rated", labels=LIGHTHOUSES[:3]), tmp_path)
     command = (*ATLAS, "eval", "rate", str(folder), "--scales", "relevance,tone:0-1")
-    command += ("--raters", "anna,ben", "--no-browser")
-    with running(*command, environment={}, folder=tmp_path) as server:
-        port = httpx2.URL(server.address("The page")).port
-        with client_of(server) as client:
-            about = client.get("/api/rating").json()
-            assert [scale["name"] for scale in about["scales"]] == ["relevance", "tone"]
-            assert about["raters"] == ["anna", "ben"]
-            for rater in about["raters"]:
+    sharing = (*command, "--raters", "anna,ben", "--host", "127.0.0.2", "--url")
+    sharing += ("http://127.0.0.2:1", "--no-browser")
+    with running(*sharing, environment={}, folder=tmp_path) as server:
+        assert server.address("The page of ben").startswith("http://127.0.0.2:1/#key=")
+        links = {name: server.address(f"The page of {name}") for name in ("anna", "ben")}
+        assert server.stop(signal.SIGINT) == 0
+    sharing = (*command, "--raters", "anna,ben", "--no-browser")
+    with running(*sharing, environment={}, folder=tmp_path) as server:
+        for name, link in links.items():
+            with client_of(server, f"The page of {name}") as client:
+                # a link stays when the page is started again
+                assert urldefrag(server.address(f"The page of {name}"))[1] == urldefrag(link)[1]
+                about = client.get("/api/rating").json()
+                assert [scale["name"] for scale in about["scales"]] == ["relevance", "tone"]
+                assert about["rater"] == name
                 for label in LIGHTHOUSES[:3]:
                     scores = {"relevance": 4, "tone": int(label.id == "q1")}
-                    body = {"rater": rater, "label_id": label.id, "scores": scores}
+                    rationales = {"tone": f"{name} heard it"}
+                    body = {"label_id": label.id, "scores": scores, "rationales": rationales}
                     assert client.put("/api/rating", json=body).is_success
-            stranger = client.get("/api/ratings", params={"rater": "carl"})
-            assert stranger.status_code == 400
         assert server.stop(signal.SIGINT) == 0
     assert len(Ratings(folder).all()) == 6
     # the page of the same run is at the same address again, so that drafts are found
+    port = httpx2.URL(server.address("The page of anna")).port
     browser = tmp_path / "browser"
     browser.write_text(BROWSER)
     browser.chmod(0o700)
-    opening = (*command[:-1], "--browser")
+    opening = (*command, "--browser")
     with running(*opening, environment={"BROWSER": f"{browser} %s"}, folder=tmp_path) as again:
         assert httpx2.URL(again.address("The page")).port == port
         with client_of(again) as client:
@@ -272,9 +279,30 @@ def test_the_answers_of_a_run_are_rated_without_its_collection(tmp_path: Path) -
     report = subprocess.run(
         [*ATLAS, "eval", "agreement", str(folder), "--json"], capture_output=True, text=True
     )
-    relevance, tone = json.loads(report.stdout)["scales"]
+    document = json.loads(report.stdout)
+    relevance, tone = document["scales"]
     assert relevance["missing"]["krippendorff"].startswith("All ratings are the same")
     assert tone["coefficients"]["cohen"] == 1
+    reasons = {rating["rationales"]["tone"] for rating in document["ratings"]}
+    assert reasons == {"anna heard it", "ben heard it"}
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--each", "2"), "name them with --raters"),
+        (("--each", "3", "--raters", "anna,ben"), "Each answer needs 3 raters, and there are 2."),
+        (("--raters", "anna,ANNA"), "give each rater a name of their own"),
+        (("--host", "0.0.0.0"), "--url says which one raters open"),
+    ],
+)
+def test_raters_who_could_not_rate_are_told_before_a_page_is_served(
+    evaluation: Command, tmp_path: Path, options: tuple[str, ...], why: str
+) -> None:
+    folder = kept(made_run("rated", labels=LIGHTHOUSES[:3]), tmp_path)
+    status, printed, message = evaluation("rate", folder, "--no-browser", *options)
+    assert (status, printed) == (1, "")
+    assert why in message
 
 
 def results(folder: Path) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from tests.evaluation.farm import (
     write_labels,
 )
 from tests.evaluation.judging import GOOD, Script, is_of_judge
-from tests.openai_server import OpenAIServer
+from tests.openai_server import RUN_MODEL, OpenAIServer
 
 
 @pytest.fixture
@@ -179,8 +179,8 @@ def test_a_grid_goes_on_with_what_it_lacks(
         patched.setattr("atlas_search.evaluation.grid.carry_out", interrupted)
         assert evaluation("grid", "--resume", out)[0] == 130
     assert [line.split("|")[1:4] for line in (out / "grid.md").read_text().splitlines()[4:]] == [
-        [" 3 ", " openai ", " 4 of 6 "],
-        [" 5 ", " openai ", " 6 "],
+        [" 3 ", f" {RUN_MODEL} ", " 4 of 6 "],
+        [" 5 ", f" {RUN_MODEL} ", " 6 "],
     ]
     assert "holds a grid already" in evaluation("grid", *arguments)[2]
     assert "--k says what is asked" in evaluation("grid", "--resume", out, "--k", "3")[2]
@@ -220,6 +220,24 @@ def test_what_the_language_model_must_do_and_does_not_is_an_error(
     assert (status, len(server.requests)) == (1, before)
     assert "The language model of mine cannot be used" in message
     assert not (tmp_path / "nothing").exists()
+
+
+def test_the_model_of_a_row_is_the_one_that_wrote(
+    evaluation: Command, server: OpenAIServer, labels: Path
+) -> None:
+    def models(*axes: str) -> list[str]:
+        printed = evaluation("grid", "--labels", labels, "--split", "test", *axes, "--json")[1]
+        return [row["model"] for row in json.loads(printed)]
+
+    assert models() == [RUN_MODEL]  # that of the provider: the target names none
+    assert models("--search-only") == ["openai"]  # nobody wrote
+    refusing = Reply(400, {"error": {"message": "not today"}})
+    server.says(lambda _: refusing)
+    assert models("--model", LARGE) == [f"extractive, not {LARGE}"]
+    assert models() == ["extractive"]
+    server.then(refusing, refusing)
+    server.says(written)
+    assert models("--model", LARGE) == [f"{LARGE} (3), extractive (1)"]
 
 
 def test_a_target_without_a_model_has_none_to_require_or_to_choose(

@@ -1,13 +1,16 @@
 """Labels and ratings that people write: nobody's words are lost, and how far raters agree."""
 
 import json
+import re
 import resource
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
+from math import comb
 from multiprocessing import get_context
 from pathlib import Path
 
+import httpx2
 import pytest
 from typer.testing import CliRunner
 
@@ -28,12 +31,15 @@ from atlas_search.evaluation.people import (
     Ratings,
     Scale,
     agreements,
+    allocate,
     label_line,
     own_order,
     rater_name,
     read_scales,
 )
 from tests.evaluation.made_runs import LABELS, kept, made_run, unanswered
+from tests.page.labelling import rated, rating_server
+from tests.places import ROOT
 
 LABEL = Label(
     "q1",
@@ -192,6 +198,74 @@ def test_each_rater_has_an_order_that_stays() -> None:
     assert own_order(ids, "anna", 0) != own_order(ids, "ben", 0)
     assert own_order(ids, "anna", 0) != own_order(ids, "anna", 1)
     assert sorted(own_order(ids, "anna", 0)) == sorted(ids)
+
+
+@pytest.mark.parametrize("each", [1, 2, 3, 4])
+def test_answers_are_shared_evenly_and_who_rates_together_changes(each: int) -> None:
+    ids, raters = [f"q{number}" for number in range(30)], ["anna", "ben", "carl", "dora"]
+    shares = allocate(ids, raters, each, 7)
+    assert shares == allocate(ids[::-1], raters[::-1], each, 7)
+    counts = [len(own) for own in shares.values()]
+    assert sum(counts) == 30 * each
+    assert max(counts) - min(counts) <= 1
+    groups = [frozenset(name for name in raters if id_ in shares[name]) for id_ in ids]
+    assert {len(group) for group in groups} == {each}
+    assert len(set(groups)) == comb(4, each)
+    assert shares != allocate(ids, raters, each, 8) or each == 4
+
+
+def test_the_key_of_a_link_stays_and_is_of_one_rater_and_run(tmp_path: Path) -> None:
+    one, other = Ratings(tmp_path / "one"), Ratings(tmp_path / "other")
+    keys = [one.rater_key("anna"), one.rater_key("ben"), other.rater_key("anna")]
+    assert len(set(keys)) == 3
+    assert one.rater_key("anna") == keys[0]
+    assert (tmp_path / "one" / "rating.key").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_rater_sees_their_own_answers_and_ratings_and_no_name_of_a_target(
+    tmp_path: Path,
+) -> None:
+    shares = {"anna": ["q0", "q1"], "ben": ["q1", "q2"]}
+    answers = [rated(number) for number in range(3)]
+    body = {"label_id": "q1", "scores": {"tall": 1}, "rationales": {"tall": "I measured."}}
+    with rating_server(tmp_path, answers, [TALL], shares) as address:
+        anna, ben, nobody = (
+            httpx2.Client(base_url=address, headers={"Authorization": f"Bearer {key}"})
+            for key in ("anna", "ben", "dora")
+        )
+        assert nobody.get("/api/ratings").status_code == 401
+        assert anna.put("/api/rating", json=body).json()["rationales"] == {"tall": "I measured."}
+        for refused in ({"label_id": "q2"}, {"rater": "ben"}, {"rationales": {"wide": "?"}}):
+            assert anna.put("/api/rating", json=body | refused).is_client_error
+        assert anna.get("/api/ratings", params={"rater": "ben"}).status_code == 400
+        pages = [client.get("/api/ratings") for client in (anna, ben)]
+        documents = [page.json() for page in pages]
+        assert [{item["label_id"] for item in each["items"]} for each in documents] == [
+            {"q0", "q1"},
+            {"q1", "q2"},
+        ]
+        assert [list(each["ratings"]) for each in documents] == [["q1"], []]
+        shown = "".join(page.text for page in (*pages, anna.get("/api/rating"), anna.get("/")))
+        for client in (anna, ben, nobody):
+            client.close()
+    for secret in ("k10", "extractive", "sentences_hand", "eval-", str(tmp_path)):
+        assert secret not in shown
+    assert [(one.rater, one.label_id) for one in Ratings(tmp_path).all()] == [("anna", "q1")]
+
+
+def test_a_scale_of_a_file_says_what_each_step_means(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "evaluation.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    path = tmp_path / "scales.toml"
+    path.write_text(next(block for block in blocks if "meanings" in block), encoding="utf-8")
+    scales = read_scales(str(path))
+    assert [scale.name for scale in scales] == [
+        *("citation quality", "coherence", "uncertainty", "historical context")
+    ]
+    assert all(len(scale.meanings) == len(scale.steps) for scale in scales)
+    path.write_text('[tone]\nmeanings = ["No.", "Yes."]\n', encoding="utf-8")
+    with pytest.raises(SourceError, match="tone has 5 steps and 2 meanings"):
+        read_scales(str(path))
 
 
 def test_the_last_rating_counts_and_all_are_kept(ratings: Ratings, tmp_path: Path) -> None:

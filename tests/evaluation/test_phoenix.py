@@ -1,6 +1,9 @@
 """Uploads to a Phoenix that is away, busy or strange, and what they say of a question."""
 
+import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,10 +23,12 @@ from atlas_search.evaluation.carry_out import carry_out
 from atlas_search.evaluation.folder import RunFolder
 from atlas_search.evaluation.labels import GoldSpan, Label
 from atlas_search.evaluation.metrics import Reply
+from atlas_search.evaluation.people import Rating, Ratings, Scale
 from atlas_search.evaluation.phoenix import (
     FILE,
     Shown,
     Upload,
+    annotate_ratings,
     dataset_name,
     evaluations,
     example_input,
@@ -42,6 +47,9 @@ from atlas_search.evaluation.run import RunSpec
 from atlas_search.evaluation.scored import Scored
 from tests.conftest import free_port
 from tests.evaluation.farm import LABELS, new_run, opened_farm
+from tests.evaluation.made_runs import LABELS as LIGHTHOUSES
+from tests.evaluation.made_runs import kept, made_run
+from tests.phoenix.experiments import silent
 from tests.replies import reply
 from tests.servers import served
 
@@ -336,3 +344,55 @@ def test_a_choice_of_a_label_set_is_a_dataset_of_its_own(run: RunFolder) -> None
     labels = spec.labels.model_copy(update={"split": "test"})
     few = spec.model_copy(update={"labels": labels, "limit": 20, "seed": 3})
     assert dataset_name(few) == "labels.jsonl (test, 20 drawn with seed 3)"
+
+
+def with_span(one: Scored, span_id: str) -> Scored:
+    """A question whose answer has this root span."""
+    assert one.reply.answer
+    answer = one.reply.answer.model_copy(update={"span_id": span_id})
+    return replace(one, reply=one.reply.model_copy(update={"answer": answer}))
+
+
+@pytest.mark.parametrize(
+    ("shown", "reasons"), [(ALL, ["[address] says so", "Well put"]), (BARE, [])]
+)
+def test_ratings_are_annotations_of_the_answers_by_each_rater_and_scale(
+    tmp_path: Path, api_of: Callable[[str], PhoenixApi], shown: Shown, reasons: list[str]
+) -> None:
+    made = made_run("rated", labels=LIGHTHOUSES[:2])
+    traced = [with_span(one, id_) for one, id_ in zip(made.scored, ("a1", ""), strict=True)]
+    folder = RunFolder(kept(replace(made, scored=tuple(traced)), tmp_path))
+    ratings = Ratings(folder.path)
+    ratings.begin([Scale(name="clarity"), Scale(name="tone", low=0, high=1)])
+    for rater, label_id in (("anna", "q0"), ("ben", "q0"), ("ben", "q1")):
+        ratings.add(
+            Rating(
+                rater=rater,
+                label_id=label_id,
+                scores={"clarity": 4, "tone": 0},
+                rationales={"clarity": "anna@x.org says so", "tone": ""},
+                comment="Well put" if rater == "anna" else "",
+                at=datetime(2026, 1, 1, tzinfo=UTC),
+            )
+        )
+    sent: list[dict[str, Any]] = []
+
+    def taking(environ: dict[str, Any], start: Callable[..., Any]) -> list[bytes]:
+        assert environ["QUERY_STRING"] == "sync=true"
+        sent.extend(json.load(environ["wsgi.input"])["data"])
+        start("200 OK", [("Content-Type", "application/json")])
+        return [b"{}"]
+
+    with served(taking) as address:
+        lost = annotate_ratings(folder, api_of(address), shown, silent)
+    assert [(one.rater, one.label_id) for one in lost] == [("ben", "q1")]
+    assert {(one["span_id"], one["annotator_kind"]) for one in sent} == {("a1", "HUMAN")}
+    numbers = [one for one in sent if "score" in one["result"]]
+    assert {(one["metadata"]["rater"], one["name"], one["result"]["score"]) for one in numbers} == {
+        (rater, *mark) for rater in ("anna", "ben") for mark in (("clarity", 4), ("tone", 0))
+    }
+    assert len({(one["name"], one["identifier"]) for one in sent}) == len(sent)
+    texts = {one["result"]["explanation"] for one in sent if "explanation" in one["result"]}
+    assert sorted(texts) == sorted(reasons)
+    with served(Moody(404)) as address:
+        assert len(annotate_ratings(folder, api_of(address), shown, silent)) == 3

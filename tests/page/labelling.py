@@ -1,6 +1,6 @@
 """The pages of labels and ratings, open in a browser."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -33,20 +33,25 @@ def label_server(atlas: Atlas, file: Path) -> Iterator[str]:
         label_blueprint(atlas, LabelFile(file)): LABEL_ROUTES,
         search_blueprint(lambda: atlas): SEARCH_ROUTES,
     }
-    app = page_app("label.html", atlas.services.settings, KEY, blueprints)
+    app = page_app("label.html", atlas.services.settings, {KEY: ""}, blueprints)
     with served(app, threads=8) as address:
         yield address
 
 
 @contextmanager
 def rating_server(
-    folder: Path, rated: list[Rated], scales: list[Scale], raters: tuple[str, ...] = ()
+    folder: Path,
+    rated: list[Rated],
+    scales: Sequence[Scale],
+    shares: Mapping[str, Sequence[str]] | None = None,
 ) -> Iterator[str]:
-    """The page of ratings; its address without the key."""
+    """The page of ratings; its address without the key, which is the name of who has `shares`."""
     ratings = Ratings(folder)
     ratings.begin(scales)
-    blueprint = rating_blueprint(ratings, rated, [scale.name for scale in scales], raters, 0)
-    app = page_app("rate.html", load_settings(), KEY, {blueprint: RATING_ROUTES})
+    shares = shares or {}
+    blueprint = rating_blueprint(ratings, rated, [scale.name for scale in scales], shares, 0)
+    keys = {name: name for name in shares} or {KEY: ""}
+    app = page_app("rate.html", load_settings(), keys, {blueprint: RATING_ROUTES})
     with served(app, threads=8) as address:
         yield address
 
@@ -60,24 +65,26 @@ def rated(number: int) -> Rated:
     return Rated(label, answer)
 
 
-def open_labels(context: BrowserContext, address: str, script: str = "") -> Page:
+def open_labels(context: BrowserContext, address: str, script: str = "", key: str = KEY) -> Page:
     """A new tab with the page, as the printed address opens it, ready to be written in.
 
     The script, if any, runs before those of the page.
     """
-    page = load_labels_page(context, address, script)
+    page = load_labels_page(context, address, script, key)
     # what is typed before the labels are there is lost
     expect(page.locator("form[inert]")).to_have_count(0)
     return page
 
 
-def load_labels_page(context: BrowserContext, address: str, script: str = "") -> Page:
+def load_labels_page(
+    context: BrowserContext, address: str, script: str = "", key: str = KEY
+) -> Page:
     """A new tab with the page, which may still ask for its labels."""
     page = context.new_page()
     page.add_init_script(script)
-    page.goto(f"{address}/#key={KEY}")
+    page.goto(f"{address}/#key={key}")
     expect(page.locator("#served, #rater-form")).not_to_have_count(0)
-    assert KEY not in page.url
+    assert key not in page.url
     return page
 
 

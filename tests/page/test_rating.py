@@ -1,5 +1,6 @@
 """The page of `atlas eval rate`: several people rate the answers of a run, blind."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -96,26 +97,6 @@ def test_half_a_thought_is_found_again_and_single_keys_can_be_switched_off(page:
     assert shown(page) == half
 
 
-def test_a_new_tab_of_another_rater_has_another_order_and_none_of_the_ratings(
-    context: BrowserContext, tmp_path: Path
-) -> None:
-    answers = [rated(n) for n in range(30)]
-    with rating_server(tmp_path, answers, SCALES, ("anna", "ben")) as address:
-        orders = []
-        for name in ("anna", "ben", "anna"):
-            page = open_labels(context, address)
-            page.get_by_label("Your name").select_option(name)
-            with page.expect_response("**/api/ratings?*") as came:
-                page.get_by_role("button", name="Begin").click()
-            orders.append([item["label_id"] for item in came.value.json()["items"]])
-            assert came.value.json()["ratings"] == {}
-            page.close()
-    anna, ben, again = orders
-    assert anna == again
-    assert anna != ben
-    assert sorted(anna) == sorted(ben)
-
-
 def test_what_was_rated_on_other_scales_stays_and_is_rated_on_the_new_ones(
     context: BrowserContext, tmp_path: Path
 ) -> None:
@@ -149,22 +130,32 @@ def test_scales_whose_names_differ_in_signs_alone_are_rated_apart(
     assert rating.scores == {"tone: a": 10, "tone- a": 5}
 
 
-def test_who_is_not_among_the_raters_chooses_another_name(
+def test_a_link_opens_the_own_answers_with_a_rubric_and_reasons(
     context: BrowserContext, tmp_path: Path
 ) -> None:
-    with rating_server(tmp_path, [rated(0)], SCALES, ("anna", "ben")) as address:
-        page = open_labels(context, address)
-        expect(page.get_by_label("Your name")).to_be_visible()
-        page.evaluate("sessionStorage.setItem('atlas-rater', 'carl')")
-        page.reload()
-        expect(page.get_by_role("alert")).to_contain_text("carl is not among the raters")
-        page.get_by_label("Your name").select_option("ben")
-        page.get_by_role("button", name="Begin").click()
-        expect(page.locator("#served")).to_have_text("rated by ben")
-        page.get_by_role("button", name="Another rater").click()
-        page.get_by_label("Your name").select_option("anna")
-        page.get_by_role("button", name="Begin").click()
+    meanings = ("None supports it.", "Some do.", "All do.")
+    scales = [Scale(name="citation quality", high=3, meanings=meanings), SCALES[0]]
+    shares = {"anna": ["q0", "q2"], "ben": ["q1"]}
+    with rating_server(tmp_path, [rated(n) for n in range(3)], scales, shares) as address:
+        page = open_labels(context, address, key="anna")
         expect(page.locator("#served")).to_have_text("rated by anna")
+        expect(page.get_by_role("status")).to_have_text("0 of 2 rated.")
+        expect(page.get_by_role("button", name="Another rater")).to_be_hidden()
+        first = shown(page)
+        page.get_by_role("group", name="citation quality").get_by_label("2Some do.").check()
+        page.get_by_label("Why (citation quality)").fill("The second quote is of another light.")
+        page.get_by_role("button", name="Save and go on").click()
+        expect(page.get_by_role("status")).to_contain_text("Saved. 1 of 2 rated.")
+        expect(page.get_by_label("Why (citation quality)")).to_have_value("")
+        page.get_by_role("button", name="Previous answer").click()
+        assert shown(page) == first
+        reason = page.get_by_label("Why (citation quality)")
+        expect(reason).to_have_value("The second quote is of another light.")
+        if folder := os.environ.get("PICTURES"):
+            page.screenshot(path=f"{folder}/rating.png", full_page=True)
+    [rating] = Ratings(tmp_path).all()
+    assert (rating.rater, rating.scores) == ("anna", {"citation quality": 2})
+    assert rating.rationales["citation quality"] == "The second quote is of another light."
 
 
 def test_who_saves_twice_or_goes_on_while_it_is_saved_loses_nothing(

@@ -2,9 +2,11 @@
 
 import json
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+import httpx2
 import pytest
 from playwright.sync_api import sync_playwright
 
@@ -12,13 +14,22 @@ from atlas_search.cli.main import main
 from atlas_search.evaluation.folder import RunFolder
 from atlas_search.evaluation.labels import Label
 from atlas_search.evaluation.metrics import metric_of
-from atlas_search.evaluation.phoenix import FILE, Shown, Uploaded, decision, upload_runs
+from atlas_search.evaluation.people import Rating, Ratings, Scale
+from atlas_search.evaluation.phoenix import (
+    FILE,
+    Shown,
+    Uploaded,
+    annotate_ratings,
+    decision,
+    upload_runs,
+)
 from atlas_search.evaluation.phoenix_api import PhoenixApi
 from atlas_search.evaluation.scored import Scored
 from atlas_search.services import Services
 from tests.browser import chromium
 from tests.conftest import require
 from tests.phoenix.experiments import (
+    PROJECT,
     QUESTIONS,
     SIZE,
     TARGETS,
@@ -170,6 +181,31 @@ def test_changed_labels_are_a_new_version_and_the_same_ones_are_not(
     assert versions(phoenix, at_first) == 2
     assert uploaded(phoenix, first, "growing") == at_first
     assert versions(phoenix, at_first) == 2
+
+
+def test_ratings_by_people_are_annotations_of_the_traces(
+    phoenix: str, runs: list[RunFolder]
+) -> None:
+    run, (first, *_) = runs[0], answers_of(runs[0])
+    label_id = next(iter(run.replies()))
+    ratings = Ratings(run.path)
+    ratings.begin([Scale(name="coherence")])
+    for rater, score in (("anna", 4), ("ben", 2), ("anna", 5)):
+        at = datetime(2026, 1, 1, tzinfo=UTC)
+        scores, rationales = {"coherence": score}, {"coherence": f"{rater} read it"}
+        ratings.add(
+            Rating(rater=rater, label_id=label_id, scores=scores, rationales=rationales, at=at)
+        )
+        with PhoenixApi(phoenix, {}) as api:
+            assert annotate_ratings(run, api, ALL, silent) == []
+    query = {"span_ids": first.span_id}
+    address = f"{phoenix}/v1/projects/{PROJECT}/span_annotations"
+    kept = httpx2.get(address, params=query).raise_for_status().json()["data"]
+    results = [one["result"] for one in kept if one["name"] == "coherence"]
+    assert sorted((each["score"], each["explanation"]) for each in results) == [
+        (2, "ben read it"),
+        (5, "anna read it"),
+    ]
 
 
 def test_without_content_no_text_and_no_name_of_a_file_leaves(

@@ -61,7 +61,7 @@ from atlas_search.cli.evaluate_runs import (
     report_command,
     show_in_phoenix,
 )
-from atlas_search.cli.options import AsJson, TargetChoice
+from atlas_search.cli.options import AsJson, K, TargetChoice
 from atlas_search.core.errors import AtlasError, RequestError
 from atlas_search.core.registry import require
 from atlas_search.core.settings import listed, load_settings
@@ -138,7 +138,7 @@ def run_command(
     collection: CollectionChoice = "",
     search_only: SearchOnly = False,
     k: Annotated[
-        int | None, typer.Option("--k", min=1, max=100, help="Passages (default: the target's)")
+        int | None, typer.Option(*K, min=1, max=100, help="Passages (default: the target's)")
     ] = None,
     parallel: Annotated[
         int | None,
@@ -287,7 +287,7 @@ def grid_command(
     allow_unknown_gold: UnknownGold = False,
     filter_by: FilterBy = "",
     target: Annotated[str, typer.Option(help="Targets, separated by commas")] = "",
-    k: Annotated[str, typer.Option("--k", help="Numbers of passages, likewise")] = "",
+    k: Annotated[str, typer.Option(*K, help="Numbers of passages, likewise")] = "",
     model: Annotated[str, typer.Option(help="Language models, likewise")] = "",
     reranker: Annotated[str, typer.Option(help="Rerankers, likewise")] = "",
     balance: Annotated[str, typer.Option(help="Balances, likewise")] = "",

@@ -4,7 +4,7 @@ import secrets
 import sys
 import webbrowser
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
@@ -23,7 +23,7 @@ from atlas_search.cli.ask import print_whole, printable, printable_json
 from atlas_search.cli.evaluate_options import RunName, asking_bar, run_folder
 from atlas_search.cli.main import stop_on_signal
 from atlas_search.cli.options import AsJson
-from atlas_search.core.errors import ConfigurationError, SourceError
+from atlas_search.core.errors import ConfigurationError, RequestError, SourceError
 from atlas_search.core.logs import set_up_logs
 from atlas_search.core.registry import require
 from atlas_search.core.settings import Settings, load_settings
@@ -49,13 +49,16 @@ from atlas_search.evaluation.people import (
     LabelFile,
     Ratings,
     agreements,
+    allocate,
     answer_digests,
+    rater_name,
     read_scales,
 )
 from atlas_search.evaluation.report_files import write_reports
 from atlas_search.evaluation.run import means
 from atlas_search.evaluation.scored import Scored, Source
 from atlas_search.providers.open import open_embedder
+from atlas_search.server.access.caller import is_loopback
 from atlas_search.server.feedback.delivery import open_store
 from atlas_search.server.feedback.store import AnswerRating, RatingFilter
 from atlas_search.server.labelling import (
@@ -259,7 +262,8 @@ def agreement_command(run: RunName, as_json: AsJson = False) -> None:
     results = agreements(all_ratings, ratings.scales())
     if as_json:
         scales = [asdict(one) | {"scale": one.scale.model_dump()} for one in results]
-        print(printable_json({"scales": scales}))
+        told = [one.model_dump(mode="json") for one in all_ratings]
+        print(printable_json({"scales": scales, "ratings": told}))
     else:
         _print_agreement(results)
 
@@ -310,17 +314,29 @@ def new_key() -> str:
     return secrets.token_urlsafe(24)
 
 
-def show_page(app: OpenAPI, key: str, of: Path, port: int | None, *, browser: bool) -> None:
+def show_page(
+    app: OpenAPI,
+    keys: Mapping[str, str],
+    of: Path,
+    port: int | None,
+    *,
+    browser: bool,
+    host: str = HOST,
+    url: str = "",
+) -> None:
     """Serve until interrupted. Raises ConfigurationError if the port cannot be used.
 
     A browser keeps drafts by address, so the page `of` a file has the same port at each start, if
-    it is free.
+    it is free. It is opened here if there is one key.
     """
-    listener = _listener(app, of, port)
+    listener = _listener(app, of, host, port)
     try:
-        address = f"http://{HOST}:{listener.port}/#key={key}"
-        print(f"The page is at {address}", flush=True)
-        with redirection(address) if browser else nullcontext() as opened:
+        base = url.rstrip("/") or f"http://{f'[{host}]' if ':' in host else host}:{listener.port}"
+        links = {f"{base}/#key={key}": name for key, name in keys.items()}
+        for link, name in links.items():
+            print(f"The page{name and f' of {name}'} is at {link}", flush=True)
+        alone = browser and len(links) == 1
+        with redirection(*links) if alone else nullcontext() as opened:
             if opened:
                 # in a thread of its own: a browser for the terminal stays there
                 Thread(target=webbrowser.open, args=(opened.as_uri(),), daemon=True).start()
@@ -348,9 +364,9 @@ def redirection(address: str) -> Iterator[Path]:
         yield Path(file.name)
 
 
-def _listener(app: OpenAPI, of: Path, port: int | None) -> BoundPort:
+def _listener(app: OpenAPI, of: Path, host: str, port: int | None) -> BoundPort:
     def listen(port: int) -> BoundPort:
-        return BoundPort(app, HOST, port, threads=THREADS, max_body=2 * MAX_BODY, limits=LIMITS)
+        return BoundPort(app, host, port, threads=THREADS, max_body=2 * MAX_BODY, limits=LIMITS)
 
     if port is not None:
         try:
@@ -373,27 +389,64 @@ def rate_command(
         typer.Option(help="`relevance,accuracy:1-3`, or a TOML file; those used before if absent"),
     ] = None,
     raters: Annotated[
-        str, typer.Option(help="Names, divided by commas; whoever gives a name if absent")
+        str,
+        typer.Option(
+            help="Names, divided by commas, each with a link; whoever gives a name if absent"
+        ),
     ] = "",
-    seed: Annotated[int, typer.Option(help="Of each rater's order of the answers")] = 0,
+    each: Annotated[
+        int | None,
+        typer.Option(min=1, help="Raters of each answer, who share all evenly (default: all)"),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of each rater's answers, and of their order")] = 0,
+    host: Annotated[str, typer.Option(help="Address to listen on, for raters elsewhere")] = HOST,
+    url: Annotated[
+        str, typer.Option(help="Address that raters open, if it is another: that of a proxy")
+    ] = "",
     port: Port = None,
     browser: Browser = True,
 ) -> None:
     """Open a page to rate the answers of a run, without their target's name. Ctrl-C ends it."""
     stop_on_signal()
+    names = _rater_names(raters)
+    if each and not names:
+        raise RequestError("--each shares the answers between raters: name them with --raters.")
+    _check_reachable(host, url)
     settings = load_settings()
     set_up_logs(settings)
     folder = run_folder(run)
     rated = rated_answers(folder)
+    ids = [one.label.id for one in rated]
+    shares = allocate(ids, names, each or len(names), seed) if names else {}
     ratings = Ratings(folder)
     chosen = read_scales(scales) if scales else ratings.scales()
     ratings.begin(chosen)
     print(f"{folder}: {len(rated)} answers, {len(ratings.all())} ratings.", file=sys.stderr)
-    names = [name for part in raters.split(",") if (name := " ".join(part.split()))]
-    blueprint = rating_blueprint(ratings, rated, [scale.name for scale in chosen], names, seed)
-    key = new_key()
-    app = page_app("rate.html", settings, key, {blueprint: RATING_ROUTES})
-    show_page(app, key, folder, port, browser=browser)
+    blueprint = rating_blueprint(ratings, rated, [scale.name for scale in chosen], shares, seed)
+    keys = {ratings.rater_key(name): name for name in names} or {new_key(): ""}
+    app = page_app("rate.html", settings, keys, {blueprint: RATING_ROUTES}, host=host, url=url)
+    show_page(app, keys, folder, port, browser=browser, host=host, url=url)
+
+
+def _rater_names(text: str) -> list[str]:
+    names = [rater_name(part, [], others=True) for part in text.split(",") if part.strip()]
+    if len({name.casefold() for name in names}) < len(names):
+        raise RequestError(f"--raters {text}: give each rater a name of their own.")
+    return names
+
+
+def _check_reachable(host: str, url: str) -> None:
+    """Raise RequestError if no link can be printed; tell what anybody on the way can read."""
+    if host in ("0.0.0.0", "::") and not url:
+        raise RequestError(
+            f"--host {host} is every address of this machine: --url says which one raters open."
+        )
+    if not is_loopback(host) and not url.startswith("https://"):
+        print(
+            "Links and ratings can be read on the way: for more than a network of your own, put a "
+            "proxy with TLS in front, and give its address as --url.",
+            file=sys.stderr,
+        )
 
 
 def rated_answers(folder: Path) -> list[Rated]:
@@ -429,10 +482,10 @@ def label_command(
         settings = atlas.services.settings
         set_up_logs(settings)
         print(f"{labels}: {len(file.saved())} labels.", file=sys.stderr)
-        key = new_key()
+        keys = {new_key(): ""}
         blueprints = {
             label_blueprint(atlas, file): LABEL_ROUTES,
             search_blueprint(lambda: atlas): SEARCH_ROUTES,
         }
-        app = page_app("label.html", settings, key, blueprints)
-        show_page(app, key, labels, port, browser=browser)
+        app = page_app("label.html", settings, keys, blueprints)
+        show_page(app, keys, labels, port, browser=browser)

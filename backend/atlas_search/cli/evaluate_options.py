@@ -187,7 +187,7 @@ def _typed(context: typer.Context) -> list[str]:
 
 
 def _option(context: typer.Context, parameter: str) -> str:
-    return next(each.opts[0] for each in context.command.params if each.name == parameter)
+    return next(each.opts[-1] for each in context.command.params if each.name == parameter)
 
 
 def _word(value: object) -> str:

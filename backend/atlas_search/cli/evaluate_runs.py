@@ -58,7 +58,7 @@ from atlas_search.evaluation.gate import (
 from atlas_search.evaluation.label_files import read_labels
 from atlas_search.evaluation.label_fit import OpenCollection, fit_labels
 from atlas_search.evaluation.labels import Split
-from atlas_search.evaluation.phoenix import MOST, shown_by, upload_runs
+from atlas_search.evaluation.phoenix import MOST, annotate_ratings, shown_by, upload_runs
 from atlas_search.evaluation.phoenix_api import PhoenixApi, configured_phoenix
 from atlas_search.evaluation.report_analysis import calibration_text
 
@@ -298,6 +298,9 @@ def show_in_phoenix(folders: Sequence[RunFolder], name: str = "") -> str:
     at, shown = configured_phoenix(settings), shown_by(settings)
     with PhoenixApi(at.base, at.headers, tries=TRIES) as api:
         uploaded = upload_runs(folders, api, shown, asking_bar, name)
+        lost = [one for each in folders for one in annotate_ratings(each, api, shown, asking_bar)]
+    if lost:
+        print(f"{len(lost)} ratings are of answers without a trace there.", file=sys.stderr)
     if uploaded.left_out:
         names = ", ".join(sorted(uploaded.left_out))
         print(f"Phoenix shows {MOST} figures of a question. Left out: {names}.", file=sys.stderr)

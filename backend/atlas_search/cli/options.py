@@ -17,6 +17,8 @@ CollectionChoice = Annotated[
     str | None, typer.Option("--collection", help="Collection of the server that is asked")
 ]
 TargetChoice = Annotated[str | None, typer.Option("--target", help="Name of a target")]
+K = ("-k", "--k")
+"""Spellings of the number of passages, in every command that has one."""
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document, with all there is to say")]
 
 R = TypeVar("R", bound=BaseModel)
@@ -48,7 +50,7 @@ _OWN_FORM: Mapping[str, Any] = {
 }
 """Fields of requests that are written in another way in a terminal."""
 
-_SHORT = {"k": ("-k",), "limit": ("-n", "--limit")}
+_SHORT = {"k": K, "limit": ("-n", "--limit")}
 
 
 def command_of(

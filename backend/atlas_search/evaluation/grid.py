@@ -5,6 +5,7 @@ import io
 import logging
 import re
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
@@ -36,7 +37,7 @@ from atlas_search.evaluation.carry_out import (
     so_far,
 )
 from atlas_search.evaluation.folder import AtWork, RunFolder, new_folder
-from atlas_search.evaluation.run import run_id
+from atlas_search.evaluation.run import EvalRun, run_id
 from atlas_search.evaluation.scored import summarise, with_ends
 from atlas_search.evaluation.statistics import Figure
 from atlas_search.providers.embedding import Embedder
@@ -394,13 +395,33 @@ def _row(cell: GridCell) -> GridRow:
     }
     values = {
         "k": str(k),
-        "model": options["llm_model"] or options["llm_provider"],
+        "model": _writers(run),
         "target": cell.run.configuration.target,
         "reranker": options["reranker"],
         "balance": options["balance"],
     }
     took = operations(run)
     return GridRow(cell.run.folder, cell.run.split, values, figures, took, cell.outcome.missing)
+
+
+def _writers(run: EvalRun) -> str:
+    """Name the models that wrote, with the number of answers of each if they are several.
+
+    One that was chosen and wrote nothing stands behind them, so that rows stay apart.
+    """
+    chosen, provider = run.spec.options["llm_model"], run.spec.options["llm_provider"]
+    counts: Counter[str] = Counter()
+    for answer in filter(None, (one.reply.answer for one in run.scored)):
+        by, model = answer.written_by
+        if answer.fallback or by == EXTRACTIVE:
+            counts[EXTRACTIVE] += 1
+        elif by:
+            counts[chosen or model] += 1
+    if not counts:
+        return str(chosen or provider)
+    many = len(counts) > 1
+    names = ", ".join(f"{name} ({count})" if many else name for name, count in counts.most_common())
+    return f"{names}, not {chosen}" if chosen and chosen not in counts else names
 
 
 def _named(rows: Sequence[GridRow]) -> list[str]:

@@ -2,10 +2,12 @@
 
 import fcntl
 import hashlib
+import hmac
 import json
 import os
 import random
 import re
+import secrets
 import shutil
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,7 +16,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
@@ -99,7 +101,10 @@ _CHOICE = re.compile(r"([A-Za-z][\w -]{0,39}?)\s*(?::\s*(\d{1,3})\s*-\s*(\d{1,3}
 
 
 class Scale(BaseModel):
-    """Whole numbers from `low` to `high`, of which more is better."""
+    """Whole numbers from `low` to `high`, of which more is better.
+
+    `meanings` say what each stands for, from the lowest; none, or one for each.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -107,11 +112,16 @@ class Scale(BaseModel):
     low: int = Field(1, ge=0)
     high: int = 5
     description: str = Field("", max_length=500)
+    meanings: tuple[Annotated[str, Field(max_length=500)], ...] = ()
 
     @model_validator(mode="after")
     def _has_steps(self) -> "Scale":
         if not 2 <= len(self.steps) <= MOST_STEPS:
             raise ValueError(f"a scale has 2 to {MOST_STEPS} steps")
+        if self.meanings and len(self.meanings) != len(self.steps):
+            raise ValueError(
+                f"{self.name} has {len(self.steps)} steps and {len(self.meanings)} meanings"
+            )
         return self
 
     @property
@@ -131,13 +141,14 @@ KNOWN: Mapping[str, str] = {
 
 USUAL = tuple(Scale(name=name, description=KNOWN[name]) for name in ("relevance", "accuracy"))
 
-_TABLE = TypeAdapter(dict[str, dict[str, int | str]])
+_TABLE = TypeAdapter(dict[str, dict[str, int | str | list[str]]])
 
 
 def read_scales(text: str) -> tuple[Scale, ...]:
     """Scales by name and range, `relevance,accuracy:1-3`, or of a TOML file.
 
-    In the file a table is a scale, with `low`, `high` and `description`. Raises SourceError.
+    In the file a table is a scale, with `low`, `high`, `description` and `meanings`. Raises
+    SourceError.
     """
     path = Path(text)
     scales = _of_file(path) if path.suffix == ".toml" else tuple(map(_choice, text.split(",")))
@@ -174,7 +185,7 @@ def _scale(fields: Mapping[str, object], place: str) -> Scale:
         raise SourceError(f"{place}: {error.errors()[0]['msg']}.") from error
 
 
-RATINGS, SCALES = "ratings.jsonl", "scales.json"
+RATINGS, SCALES, SECRET = "ratings.jsonl", "scales.json", "rating.key"
 LONGEST_NAME = 60
 
 _SCALES = TypeAdapter(tuple[Scale, ...])
@@ -183,8 +194,8 @@ _SCALES = TypeAdapter(tuple[Scale, ...])
 class Rating(BaseModel):
     """Rating by `rater` of the answer to the question `label_id`: a number on each scale.
 
-    `answer` is the digest of what was answered, for a question can be asked again; empty if it is
-    not known.
+    `rationales` give reasons, by scale. `answer` is the digest of what was answered, for a question
+    can be asked again; empty if it is not known.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -192,6 +203,7 @@ class Rating(BaseModel):
     rater: str
     label_id: str
     scores: Mapping[str, int]
+    rationales: Mapping[str, str] = {}
     comment: str = ""
     at: datetime
     answer: str = ""
@@ -255,10 +267,19 @@ class Ratings:
 
     def add(self, rating: Rating) -> None:
         """Keep a rating. Raises RequestError for a number that is not on its scale."""
-        check_scores(rating.scores, self.scales())
+        check_scores(rating.scores, rating.rationales, self.scales())
         path = self.folder / RATINGS
         with alone(path):
             replace_lines(path, [*read_lines(path), rating.model_dump_json()])
+
+    def rater_key(self, rater: str) -> str:
+        """Derive the key of a rater's link: the same at each start, while the file is there."""
+        path = self.folder / SECRET
+        with alone(path):
+            if not read_lines(path):
+                replace_lines(path, [secrets.token_urlsafe()])  # of its owner alone
+            secret = "".join(read_lines(path))
+        return hmac.new(secret.encode(), rater.encode(), "sha256").hexdigest()
 
 
 def answer_digest(answer: AnswerDocument) -> str:
@@ -276,15 +297,23 @@ def _joined(before: Rating, after: Rating) -> Rating:
     """The later rating, with what was said before on scales that it does not have."""
     if before.answer not in ("", after.answer):
         return after
-    return after.model_copy(update={"scores": {**before.scores, **after.scores}})
+    return after.model_copy(
+        update={
+            "scores": {**before.scores, **after.scores},
+            "rationales": {**before.rationales, **after.rationales},
+        }
+    )
 
 
-def check_scores(scores: Mapping[str, int], scales: Sequence[Scale]) -> None:
+def check_scores(
+    scores: Mapping[str, int], rationales: Iterable[str], scales: Sequence[Scale]
+) -> None:
     """Raise RequestError for a scale that there is not, or a number that is not on it."""
     known = {scale.name: scale for scale in scales}
-    for name, score in scores.items():
+    for name in (*scores, *rationales):
         if name not in known:
             raise RequestError(f"There is no scale {name[:80]!r}.")
+    for name, score in scores.items():
         if score not in known[name].steps:
             low, high = known[name].low, known[name].high
             raise RequestError(f"{name} goes from {low} to {high}; {score} is not on it.")
@@ -393,6 +422,25 @@ def rater_name(given: str, known: Iterable[str], *, others: bool) -> str:
     if not others:
         raise RequestError(f"{name} is not among the raters of this run.")
     return name
+
+
+def allocate(
+    label_ids: Sequence[str], raters: Sequence[str], each: int, seed: int
+) -> dict[str, list[str]]:
+    """The answers of each rater: every answer has `each` raters, and no rater has two more than
+    another. Raises RequestError if they are fewer.
+
+    Who rates together changes from answer to answer.
+    """
+    if each > len(raters):
+        raise RequestError(f"Each answer needs {each} raters, and there are {len(raters)}.")
+    chance = random.Random(seed)
+    given: dict[str, list[str]] = {rater: [] for rater in raters}
+    for id_ in own_order(label_ids, "", seed):
+        drawn = chance.sample(sorted(given), len(given))
+        for rater in sorted(drawn, key=lambda rater: len(given[rater]))[:each]:
+            given[rater].append(id_)
+    return given
 
 
 def own_order(label_ids: Sequence[str], rater: str, seed: int) -> list[str]:

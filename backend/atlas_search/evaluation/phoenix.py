@@ -20,6 +20,7 @@ from atlas_search.evaluation.asking import Told
 from atlas_search.evaluation.folder import RunFolder, replace_file
 from atlas_search.evaluation.labels import Label
 from atlas_search.evaluation.metrics import Metric, Reply, known_metric, metric_of
+from atlas_search.evaluation.people import Rating, Ratings, Scale, answer_digests
 from atlas_search.evaluation.phoenix_api import PhoenixApi, reading
 from atlas_search.evaluation.run import PROCESS, EvalRun, RunSpec
 from atlas_search.evaluation.scored import Scored
@@ -493,6 +494,52 @@ def upload_runs(
     kept = [_upload(folder, api, chosen, shown, progress, name) for folder in folders]
     ids = tuple(one.experiment_id for one in kept)
     return Uploaded(name, kept[0].dataset_id, ids, frozenset(figures - chosen))
+
+
+def annotate_ratings(
+    folder: RunFolder, api: PhoenixApi, shown: Shown, progress: Progress
+) -> list[Rating]:
+    """Annotate the traces of a run's answers with the ratings of them by people, once however
+    often; the ratings whose answer has no trace there. Raises AtlasError.
+
+    Each rater's number on each scale is an annotation of its own, with its rationale.
+    """
+    run, scales = folder.load(), {one.name: one for one in Ratings(folder.path).scales()}
+    ratings = Ratings(folder.path).all(answer_digests(folder.replies()))
+    lost: list[Rating] = []
+
+    def send(one: Scored) -> None:
+        own = [rating for rating in ratings if rating.label_id == one.label.id]
+        span_id = one.reply.answer.span_id if one.reply.answer else ""
+        about = [each for rating in own for each in _annotations(rating, scales, shown)]
+        body = [{**each, "span_id": span_id, "annotator_kind": "HUMAN"} for each in about]
+        try:
+            if span_id and body:
+                api.post("/v1/span_annotations", {"data": body}, {"sync": "true"})
+        except NotFound:
+            span_id = ""
+        lost.extend(own if not span_id else [])
+
+    if ratings:
+        with progress("Ratings") as told:
+            _at_once(send, run.scored, told)
+    return lost
+
+
+def _annotations(
+    rating: Rating, scales: Mapping[str, Scale], shown: Shown
+) -> Iterator[dict[str, Any]]:
+    identifier = f"atlas-rating-{digest(rating.rater)}"  # one rater's do not replace another's
+    about = {"rater": rating.rater, "label_id": rating.label_id}
+    for name, score in rating.scores.items():
+        result: dict[str, Any] = {"score": score}
+        if shown.content and (rationale := rating.rationales.get(name)):
+            result["explanation"] = shown.mask(rationale)
+        steps = {"low": scales[name].low, "high": scales[name].high} if name in scales else {}
+        yield {"name": name, "identifier": identifier, "result": result, "metadata": about | steps}
+    if shown.content and rating.comment:
+        result = {"explanation": shown.mask(rating.comment)}
+        yield {"name": "comment", "identifier": identifier, "result": result, "metadata": about}
 
 
 def load_together(folders: Sequence[RunFolder]) -> list[EvalRun]:

@@ -1,19 +1,20 @@
-"""Pages for one person on this machine: to label questions, and to rate the answers of a run.
+"""Pages to label questions, for one person, and to rate the answers of a run, for several.
 
-An application answers only who has the key that is made at its start, and only on the routes that
-its page needs: those of `atlas serve` that are not named here are not there.
+An application answers only who has one of its keys, and only on the routes that its page needs:
+those of `atlas serve` that are not named here are not there.
 """
 
+import hmac
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Annotated, Literal
 
 from flask import Response, g, request
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.openapi import OpenAPI
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, ConfigDict, Field
 
 from atlas_search.atlas import Atlas
 from atlas_search.core.domain import Passage
@@ -34,7 +35,7 @@ from atlas_search.evaluation.people import (
     rater_name,
 )
 from atlas_search.search.request import MAX_QUESTION
-from atlas_search.server.access.caller import Access, rule_key
+from atlas_search.server.access.caller import NOBODY, Caller, present_caller, rule_key
 from atlas_search.server.access.origin import origin_gate, origins
 from atlas_search.server.api import StrictJSON, read_body
 from atlas_search.server.app import forbid
@@ -51,10 +52,19 @@ OPEN = frozenset({"GET /", "GET /static/<path:name>"})
 
 
 def page_app(
-    page: Page, settings: Settings, key: str, blueprints: Mapping[APIBlueprint, frozenset[str]]
+    page: Page,
+    settings: Settings,
+    keys: Mapping[str, str],
+    blueprints: Mapping[APIBlueprint, frozenset[str]],
+    *,
+    host: str = HOST,
+    url: str = "",
 ) -> OpenAPI:
-    """The application of a page, with the routes that are named for each blueprint."""
-    settings = _own_settings(settings, key)
+    """The application of a page, with the routes that are named for each blueprint.
+
+    `keys` have the name of who comes with each. The page is known by its `host`, and by the `url`
+    that people open if it is another.
+    """
     app = OpenAPI(
         "atlas",
         doc_ui=False,
@@ -68,8 +78,8 @@ def page_app(
     app.register_error_handler(Exception, problem_response)
     app.before_request(heed_privacy)
     app.teardown_request(speak_again)
-    app.before_request(origin_gate(origins(settings)))
-    app.before_request(_gate(Access(settings), frozenset().union(*blueprints.values())))
+    app.before_request(origin_gate(origins(_own_settings(settings, host, url))))
+    app.before_request(_gate(keys, frozenset().union(*blueprints.values())))
     app.before_request(read_body)
     app.after_request(_forbid)
     for blueprint in blueprints:
@@ -80,40 +90,46 @@ def page_app(
     return app
 
 
-def _own_settings(settings: Settings, key: str) -> Settings:
-    """Keep of all settings of access only the key and this machine."""
+def _own_settings(settings: Settings, host: str, url: str) -> Settings:
+    """Keep no name of the server: the page has its own."""
     return settings.model_copy(
         update={
-            "api_keys_file": None,
-            "atlas_admin_token": SecretStr(key),
-            "atlas_host": HOST,
+            "atlas_host": host,
             "atlas_address": "",
-            "atlas_public_url": "",
+            "atlas_public_url": url,
             "atlas_allowed_hosts": "",
             "atlas_allowed_origins": "",
         }
     )
 
 
-def _gate(access: Access, routes: frozenset[str]) -> Callable[[], None]:
+def _gate(keys: Mapping[str, str], routes: frozenset[str]) -> Callable[[], None]:
     """Return what to call before each request. It raises UnknownCaller and NotAllowed."""
 
     def admit() -> None:
         if request.url_rule is None:
             return  # there is no such route, which is said later
         rule = rule_key(request.method, request.url_rule.rule)
-        g.caller = access.caller(request.headers.get("Authorization", ""))
+        g.caller = _caller(keys)
         if rule in OPEN:
             return
         if rule not in routes:
             raise NotAllowed("This route is closed.")
-        if "administrator" not in g.caller.rights:
+        if not g.caller.is_known:
             raise UnknownCaller(
                 "This page needs the key that stands at the end of the address that was printed "
                 "when it was started."
             )
 
     return admit
+
+
+def _caller(keys: Mapping[str, str]) -> Caller:
+    secret = (request.authorization and request.authorization.token) or ""
+    for key, name in keys.items():
+        if hmac.compare_digest(secret.encode(), key.encode()):
+            return Caller(frozenset({"anyone", "reader"}), name=name, sees_traces=True)
+    return NOBODY
 
 
 def _forbid(response: Response) -> Response:
@@ -421,7 +437,7 @@ def _line(saved: SavedLabel) -> dict[str, object]:
 
 
 RATING_ROUTES = frozenset({"GET /api/rating", "GET /api/ratings", "PUT /api/rating"})
-MAX_COMMENT = 10_000
+Comment = Annotated[str, Field(max_length=10_000)]
 
 
 @dataclass(frozen=True)
@@ -433,11 +449,11 @@ class Rated:
 
 
 class RaterQuery(BaseModel):
-    """Name of a rater."""
+    """Name of a rater; whoever has a link of their own needs none."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    rater: str
+    rater: str = ""
 
 
 class RatingBody(BaseModel):
@@ -445,43 +461,48 @@ class RatingBody(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    rater: str
+    rater: str = ""
     label_id: str
     scores: dict[str, int] = Field(max_length=100)
-    comment: str = Field("", max_length=MAX_COMMENT)
+    rationales: dict[str, Comment] = Field(default_factory=dict, max_length=100)
+    comment: Comment = ""
 
 
 def rating_blueprint(
     ratings: Ratings,
     rated: Sequence[Rated],
     scales: Sequence[str],
-    raters: Sequence[str],
+    shares: Mapping[str, Sequence[str]],
     seed: int,
 ) -> APIBlueprint:
-    """The ratings of a run on these of its scales; without `raters` whoever gives a name rates."""
+    """The ratings of a run on these of its scales.
+
+    `shares` are the answers of each rater who comes with a key of their own; who comes with one
+    that has no name gives theirs, and rates all.
+    """
     blueprint = APIBlueprint("ratings", __name__, url_prefix="/api")
     by_id = {one.label.id: one for one in rated}
     digests = {id_: answer_digest(one.answer) for id_, one in by_id.items()}
     run = digest_of(ratings.folder)  # its name might tell the target
 
     def name_of(name: str) -> str:
-        known = raters or sorted({rating.rater for rating in ratings.all()})
-        return rater_name(name, known, others=not raters)
+        if own := present_caller().name:
+            return rater_name(name or own, [own], others=False)
+        return rater_name(name, sorted({rating.rater for rating in ratings.all()}), others=True)
 
     @blueprint.get("/rating")
     def get_rating() -> dict[str, object]:
         return {
             "run": run,
-            "raters": list(raters),
+            "rater": present_caller().name,
             "scales": [scale.model_dump() for scale in ratings.scales() if scale.name in scales],
-            "answers": len(by_id),
         }
 
     @blueprint.get("/ratings")
     def get_ratings(query: RaterQuery) -> dict[str, object]:
         rater = name_of(query.rater)
         own = ratings.of_rater(rater, digests)
-        order = own_order(list(by_id), rater, seed)
+        order = own_order(shares.get(rater, list(by_id)), rater, seed)
         return {
             "rater": rater,
             "items": [_item(by_id[id_]) for id_ in order],
@@ -490,26 +511,28 @@ def rating_blueprint(
 
     @blueprint.put("/rating")
     def put_rating(body: RatingBody) -> dict[str, object]:
-        if body.label_id not in by_id:
-            raise NotFound("There is no such answer in this run.")
-        if not body.scores and not body.comment.strip():
+        rater = name_of(body.rater)
+        if body.label_id not in shares.get(rater, by_id):
+            raise NotFound("There is no such answer among those to rate.")
+        if not body.scores and not "".join([body.comment, *body.rationales.values()]).strip():
             raise RequestError("Choose a number on a scale, or write a comment.")
         rating = Rating(
-            rater=name_of(body.rater),
+            rater=rater,
             label_id=body.label_id,
             scores=body.scores,
+            rationales={name: text.strip() for name, text in body.rationales.items()},
             comment=body.comment.strip(),
             at=datetime.now(UTC),
             answer=digests[body.label_id],
         )
         ratings.add(rating)
-        return _plain(ratings.of_rater(rating.rater, digests)[rating.label_id])
+        return _plain(ratings.of_rater(rater, digests)[rating.label_id])
 
     return blueprint
 
 
 def _plain(rating: Rating) -> dict[str, object]:
-    return {"scores": dict(rating.scores), "comment": rating.comment}
+    return rating.model_dump(include={"scores", "rationales", "comment"})
 
 
 def _item(rated: Rated) -> dict[str, object]:
