@@ -14,6 +14,7 @@ import httpx2
 from PIL import Image
 from playwright.sync_api import FloatRect, Page, ViewportSize, expect, sync_playwright
 
+from atlas_search.answer.answer import Answer
 from atlas_search.atlas import Atlas
 from atlas_search.core.settings import Settings, load_settings
 from atlas_search.core.telemetry.tracer import Tracer
@@ -33,6 +34,7 @@ PROJECT = "atlas"
 COLORS = 128
 SIZE: ViewportSize = {"width": 1280, "height": 960}
 FILTERED: FloatRect = {"x": 261, "y": 300, "width": 1019, "height": 134}
+LIST: FloatRect = {"x": 261, "y": 48, "width": 1019, "height": 500}
 TRACE: FloatRect = {"x": 321, "y": 48, "width": 959, "height": 912}
 SETTLED = 3000  # milliseconds
 UNEQUAL = "parent_id is None and attributes['imbalance']['depth'] > 0"
@@ -66,19 +68,19 @@ def ask_demo(phoenix: str, folder: Path) -> None:
     services = open_services(settings, embedder)
     tracer = Tracer(phoenix, PROJECT, content=True, delay=0.2)
     own = traced_by(services, tracer)
-    ids = ask_all(own)
+    given = ask_all(own)
     wait_for(lambda: tracer.waiting == 0 or None, 60, "the end of sending")
     tracer.close()
     services.close()
-    wait_for(lambda: rate(phoenix, ids[0], 1.0) or None, 60, "the root")
-    rate(phoenix, ids[1], 0.0)
+    wait_for(lambda: rate(phoenix, given[0], 1.0) or None, 60, "the root")
+    rate(phoenix, given[1], 0.0)
 
 
-def ask_all(services: Services) -> list[str]:
-    """The ids of the roots of answers."""
+def ask_all(services: Services) -> list[Answer]:
+    """The answers."""
     atlas = Atlas(services)
-    ids = [
-        atlas.ask(question, target=target).span_id
+    given = [
+        atlas.ask(question, target=target)
         for target in ("k15_quota", "k10_extractive")
         for question in QUESTIONS
     ]
@@ -87,20 +89,25 @@ def ask_all(services: Services) -> list[str]:
         answer, _ = asked(modelled, QUESTIONS[0], llm_price_input=1.0, llm_price_output=2.0)
     atlas.search(QUESTIONS[1])
     Atlas(shallow(services, "legal_us", 40)).ask(QUESTIONS[2])
-    return [*ids, answer.span_id]
+    return [*given, answer]
 
 
-def rate(phoenix: str, span_id: str, score: float) -> bool:
-    """Thumbs, as the server sends them; whether Phoenix has the span."""
+def rate(phoenix: str, answer: Answer, score: float) -> bool:
+    """Thumbs, as the server sends them; whether Phoenix has the trace."""
     one = {
-        "span_id": span_id,
         "name": "thumbs",
         "annotator_kind": "HUMAN",
         "identifier": "anna",
         "result": {"label": "up" if score else "down", "score": score},
     }
-    address = f"{phoenix}/v1/span_annotations?sync=true"
-    return httpx2.post(address, json={"data": [one]}, timeout=60).is_success
+    return all(
+        httpx2.post(
+            f"{phoenix}/v1/{what}_annotations?sync=true",
+            json={"data": [one | {f"{what}_id": id_}]},
+            timeout=60,
+        ).is_success
+        for what, id_ in {"span": answer.span_id, "trace": answer.trace_id}.items()
+    )
 
 
 def take_pictures(phoenix: str, folder: Path) -> None:
@@ -109,6 +116,8 @@ def take_pictures(phoenix: str, folder: Path) -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         page = browser.new_page(viewport=SIZE, timezone_id="UTC")
+        show_list(page, phoenix)
+        keep(page, folder / "phoenix-list.png", LIST)
         show_unequal(page, phoenix)
         keep(page, folder / "phoenix-filter.png", FILTERED)
         show_trace(page, phoenix)
@@ -118,11 +127,22 @@ def take_pictures(phoenix: str, folder: Path) -> None:
         browser.close()
 
 
-def show_unequal(page: Page, phoenix: str) -> None:
-    """The roots that were not equally deep."""
+def show_list(page: Page, phoenix: str) -> None:
+    """All traces, as they come up without a filter."""
+    page.goto(f"{project_page(phoenix)}/traces")
+    settle(page, "thumbs")
+
+
+def project_page(phoenix: str) -> str:
+    """The address of the project's page."""
     projects = httpx2.get(f"{phoenix}/v1/projects", timeout=60).json()["data"]
     (id_,) = [project["id"] for project in projects if project["name"] == PROJECT]
-    page.goto(f"{phoenix}/projects/{id_}/spans")
+    return f"{phoenix}/projects/{id_}"
+
+
+def show_unequal(page: Page, phoenix: str) -> None:
+    """The roots that were not equally deep."""
+    page.goto(f"{project_page(phoenix)}/spans")
     field = page.locator(".cm-content").first
     field.click()
     page.keyboard.press("Control+a")

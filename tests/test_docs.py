@@ -203,7 +203,7 @@ def test_a_word_has_one_meaning() -> None:
 
 def test_the_readme_and_the_architecture_are_short() -> None:
     assert len(text_of("README.md").splitlines()) <= 130
-    assert len(text_of("ARCHITECTURE.md").split()) <= 1200
+    assert len(text_of("ARCHITECTURE.md").split()) <= 1350
 
 
 def test_the_architecture_lists_every_room_and_names_files_that_exist() -> None:

@@ -263,6 +263,7 @@ class DraftReader:
         return iter(self.drafts)
 
 
+@pytest.mark.thorough
 @given(st.lists(drafts(), min_size=1, max_size=4), st.sampled_from([".zip", ""]))
 @settings(max_examples=8)
 def test_any_documents_come_back(documents: list[Draft], suffix: str) -> None:

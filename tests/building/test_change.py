@@ -152,6 +152,7 @@ def test_files_are_shared_and_the_version_before_stays_as_it_was(changed: Path) 
     assert not problems(changed)
 
 
+@pytest.mark.thorough
 def test_a_version_is_written_whole_once_enough_has_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -154,6 +154,7 @@ def test_a_repair_that_is_broken_off_can_run_again(
     assert (contents(folder), damaged(folder)) == (before, [])
 
 
+@pytest.mark.thorough
 def test_large_indexes_are_checked_and_mended_too(tmp_path: Path) -> None:
     """Up to a thousand vectors Chroma has no index file that could be damaged."""
     texts = {f"d{number:04}": f"Text {number}." for number in range(1100)}

@@ -61,6 +61,7 @@ def random_edit(chance: random.Random, files: dict[str, str], content: str) -> N
             files[name] = content
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", SEEDS[:3])
 def test_a_store_that_was_updated_equals_one_built_at_once(seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)
@@ -98,6 +99,7 @@ def hits_of(folder: Path) -> list[list[tuple[str, float, dict[str, float]]]]:
         ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_store_that_shares_files_tells_what_a_new_one_tells(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -286,6 +286,7 @@ def test_what_cannot_be_kept_is_refused_and_changes_nothing(folder: Path) -> Non
     assert Manifest.read(folder) == after
 
 
+@pytest.mark.thorough
 def test_the_command_keeps_what_it_chose(
     folder: Path, farm: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -76,6 +76,7 @@ def test_a_server_is_asked_by_its_address(
     assert (status, f"No server answers at {address}" in message) == (1, True)
 
 
+@pytest.mark.thorough
 def test_the_index_is_audited_with_the_questions_of_the_run(
     evaluation: Command, labels: Path, tmp_path: Path
 ) -> None:
@@ -112,6 +113,7 @@ def test_a_run_is_kept_where_phoenix_is_away(
     assert RunFolder(out).load().scored
 
 
+@pytest.mark.thorough
 def test_reports_are_written_again(evaluation: Command, tmp_path: Path) -> None:
     one, other = (made(tmp_path / name, id=name).path for name in ("one", "other"))
     assert evaluation("report", one)[0] == 0
@@ -235,6 +237,7 @@ def test_what_the_page_saves_is_evaluated_at_once(
     assert any("recall" in line for line in evaluation.lines), evaluation.lines
 
 
+@pytest.mark.thorough
 def test_the_answers_of_a_run_are_rated_without_its_collection(tmp_path: Path) -> None:
     folder = kept(made_run("rated", labels=LIGHTHOUSES[:3]), tmp_path)
     command = (*ATLAS, "eval", "rate", str(folder), "--scales", "relevance,tone:0-1")

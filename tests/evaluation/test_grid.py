@@ -152,6 +152,7 @@ def test_a_grid_that_cannot_begin_leaves_nothing(
     assert "holds" in evaluation("grid", "--labels", labels, "--out", tmp_path)[2]
 
 
+@pytest.mark.thorough
 def test_a_grid_goes_on_with_what_it_lacks(
     evaluation: Command,
     server: OpenAIServer,

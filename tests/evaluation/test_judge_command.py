@@ -178,6 +178,7 @@ def test_a_run_that_goes_on_is_estimated_again(
     assert not (run.path / JUDGE).exists()
 
 
+@pytest.mark.thorough
 def test_a_judged_run_that_lacks_nothing_keeps_its_judge(
     command: Command,
     evaluation: Command,

@@ -102,6 +102,7 @@ def test_every_secret_setting_is_tried() -> None:
     }
 
 
+@pytest.mark.thorough
 def test_no_span_log_or_answer_holds_a_secret(
     built: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

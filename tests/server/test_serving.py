@@ -106,6 +106,7 @@ def visited(client: FlaskClient) -> Iterator[None]:
         assert all(visitor.result() for visitor in visitors)
 
 
+@pytest.mark.thorough
 def test_no_request_fails_while_versions_go_live(
     folder: Path, serving: Serving, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

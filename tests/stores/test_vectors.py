@@ -42,6 +42,7 @@ def records(numbers: Sequence[int], *, marked: Sequence[int] = ()) -> str:
     return json_lines({f"d{n:04}": f"Text {n}{' again' if n in marked else ''}." for n in numbers})
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("indexed")
 def test_a_changed_index_finds_as_much_and_is_made_anew_after_enough_changes(
     tmp_path: Path, hashes: HashEmbedder
@@ -84,6 +85,7 @@ def test_forcing_makes_the_index_anew(tmp_path: Path, hashes: HashEmbedder) -> N
     assert tombstones == [0, 1, 0]
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("indexed")
 def test_an_index_that_finds_too_little_is_made_to_look_at_more(
     tmp_path: Path, hashes: HashEmbedder, monkeypatch: pytest.MonkeyPatch

@@ -149,6 +149,7 @@ def taking_in(
         collections.close()
 
 
+@pytest.mark.thorough
 def test_jobs_name_their_traces(settings: Settings) -> None:
     with taking_in(settings) as (client, recorded):
         job = done(client, send(client, {"bees.txt": "Bees give honey.", "ants.txt": ""}))

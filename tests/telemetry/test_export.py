@@ -338,6 +338,7 @@ def seconds_of(own: Orchard, path: str) -> tuple[float, Any]:
     return taken, answer
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("told", "after"),
     [

@@ -216,6 +216,7 @@ def test_one_of_many_speakers_is_enough(lights: FlaskClient) -> None:
     assert titles(lights, speaker="Mr Roebuck").isdisjoint(spoken)
 
 
+@pytest.mark.thorough
 def test_one_of_many_sections_is_enough(lights: FlaskClient) -> None:
     assert len(titles(lights, section=[*NONE, "oil"])) == 1
     assert titles(lights, section=["O%l", "O_l"]) == set()

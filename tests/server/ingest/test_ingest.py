@@ -63,6 +63,7 @@ def test_files_are_served_beside_what_was_there(client: FlaskClient, kept: Path)
     assert texts(kept).keys() == {"garden/ants.md", "garden/bees.txt"}
 
 
+@pytest.mark.thorough
 def test_another_text_of_the_same_name_is_said_first(client: FlaskClient) -> None:
     done(client, send(client, {"bees.txt": "Bees give honey.\n"}))
     refusal = send(client, {"bees.txt": "Bees give wax.\n"})
@@ -91,6 +92,7 @@ def test_the_cut_of_passages_is_bounded_and_told(client: FlaskClient) -> None:
         ended(client, response.get_json()["id"])
 
 
+@pytest.mark.thorough
 def test_the_cut_holds_for_all_that_is_ingested_and_stays(
     client: FlaskClient, settings: Settings
 ) -> None:
@@ -136,6 +138,7 @@ def test_another_model_does_not_embed_everything_again(settings: Settings, kept:
     assert texts(kept) == {}
 
 
+@pytest.mark.thorough
 def test_a_path_below_the_root_is_copied_and_the_kept_folder_built_again(
     client: FlaskClient, settings: Settings
 ) -> None:
@@ -242,6 +245,7 @@ def test_a_removal_does_not_follow_a_link(settings: Settings, kept: Path, tmp_pa
     assert (tmp_path / "outside" / "bees.txt").exists()
 
 
+@pytest.mark.thorough
 def test_a_rollback_names_the_kept_files_that_the_next_ingest_would_bring_back(
     client: FlaskClient,
 ) -> None:

@@ -66,6 +66,7 @@ def test_a_job_that_is_cancelled_leaves_nothing(settings: Settings) -> None:
         assert client.get("/api/documents/documents.bees").status_code == 404
 
 
+@pytest.mark.thorough
 def test_jobs_of_a_collection_wait_for_each_other(settings: Settings) -> None:
     with served_by(settings, waiting) as client:
         first = job_of(send(client, BEES))
@@ -134,6 +135,7 @@ def test_two_servers_do_not_take_files_into_one_root(
         assert other.post("/api/search", json={"question": "wool"}).status_code == 200
 
 
+@pytest.mark.thorough
 def test_a_job_waits_for_a_build_from_the_terminal(settings: Settings, client: FlaskClient) -> None:
     with lock(settings.collection_folder):
         job = job_of(send(client, BEES))
@@ -193,6 +195,7 @@ def test_a_job_that_cannot_be_kept_is_not_taken(
     assert left_of(settings) == []
 
 
+@pytest.mark.thorough
 def test_jobs_end_though_nothing_can_be_written_of_them(settings: Settings) -> None:
     with served_by(settings, waiting) as client:
         jobs = [job_of(send(client, files)) for files in (BEES, ANTS)]
