@@ -100,7 +100,7 @@ class Services:
         return key, self.targets[key]
 
     def problem(self, name: str) -> str:
-        """Why a target cannot be served of this collection; empty if it can."""
+        """Return why a target cannot be served of this collection; empty if it can."""
         if name in self.targets:
             return _unlike(self.store.manifest, name, self.targets[name].stated)
         return self.unusable.get(name, "")
@@ -177,7 +177,7 @@ def open_services(settings: Settings, embedder: Embedder | None = None) -> Servi
     targets, unusable = load_targets(settings), {}
 
     def opened(open_: Callable[[Mapping[str, Target], Settings], Parts]) -> Parts:
-        """What it opens for the targets, those left out for which it cannot."""
+        """Return what it opens for the targets, without those for which it cannot."""
         try:
             return open_(targets, settings)
         except ConfigurationError:
@@ -242,7 +242,7 @@ def _rules(targets: Mapping[str, Target], settings: Settings) -> dict[str, Templ
 
 
 def _unlike(manifest: Manifest, name: str, stated: Mapping[str, str]) -> str:
-    """What a target file says of the collection and is not so; empty if all is."""
+    """Return what a target file says of the collection and is not so; empty if all is."""
     origins = manifest.origins.values()
     own: Mapping[str, set[str]] = {
         "algorithm": {manifest.index.algorithm},

@@ -88,7 +88,7 @@ def test_a_server_can_only_be_searched_too(
 
 
 def test_what_a_server_does_not_have_is_told_before_a_question_is_asked(address: str) -> None:
-    with pytest.raises(UnknownTarget, match=r"no target mine\. Known targets: k10_extractive"):
+    with pytest.raises(UnknownTarget, match=r"no target mine\. Known targets: bedrock, k10"):
         subject_at(address, "mine")
     with pytest.raises(AtlasError, match="nowhere"):
         subject_at(address, collection="nowhere")

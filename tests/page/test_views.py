@@ -96,6 +96,24 @@ def test_several_corpora_are_ticked_and_compared(page: Page) -> None:
     expect(answer.locator(".counts tbody tr")).to_have_count(2)
 
 
+def test_all_that_a_target_decides_is_folded_below_it(page: Page, server: str) -> None:
+    listed = httpx2.get(f"{server}/api/targets").json()
+    (own,) = [each for each in listed["targets"] if each["name"] == listed["default"]]
+    details = page.locator("#target-all")
+    expect(details.locator("dl")).to_be_hidden()
+    details.locator("summary").click()
+    expect(details).to_contain_text(own["system_prompt"].splitlines()[0])
+    for term, value in {
+        "Embedding model": "sentence-transformers/all-MiniLM-L6-v2",
+        "Pooling": "mean",
+        "Passages": "recursive, 1,000 characters, 100 shared",
+        "Index": "exact",
+        "Likelihood an answer needs": own["in_force"]["answer_likelihood"],
+    }.items():
+        row = details.locator("div").filter(has=page.get_by_text(term, exact=True))
+        expect(row.locator("dd").first).to_have_text(value)
+
+
 def test_a_question_without_an_answer_says_why_and_keeps_the_passages(page: Page) -> None:
     answer = ask(page, NOT_HELD)
     expect(answer).to_contain_text("No answer")

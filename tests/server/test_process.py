@@ -162,7 +162,7 @@ def test_doctor_notes_the_settings_that_the_chosen_target_overrides(
     note = check_targets(settings)
     assert note.state == "note"
     assert "It sets LLM_PROVIDER: what the environment or .env says has no effect" in note.detail
-    assert note.detail.endswith("Use TEST_TARGET=k5_mistral.")
+    assert note.detail.endswith("or TEST_TARGET=k5_mistral.")
     assert check_targets(settings.model_copy(update={"test_target": "k5_mistral"})).state == "ok"
     monkeypatch.setenv("SEARCH_K", "77")
     assert "It sets LLM_PROVIDER, SEARCH_K" in check_targets(settings).detail

@@ -172,7 +172,7 @@ def write_readable(path: Path, report: BuildReport) -> None:
 
 
 def _found_by(manifest: Manifest, corpus: str) -> str:
-    """How searches find the nearest passages of a corpus, unless a target says otherwise."""
+    """Return how searches find the nearest of a corpus, unless a target says otherwise."""
     return manifest.index.algorithm if corpus in manifest.index_recalls else "exact"
 
 

@@ -246,7 +246,7 @@ class Target(BaseModel):
 
     @property
     def stated(self) -> Mapping[str, str]:
-        """What the file says of the collection, by FIXED key: it must have been built so."""
+        """The sayings of the file on the collection, by FIXED key: it must have been built so."""
         return self._stated
 
     def cost(self, prompt_tokens: int, completion_tokens: int) -> float | None:

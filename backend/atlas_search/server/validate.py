@@ -164,7 +164,7 @@ class RuledAnswerOut(BaseModel):
     warnings: list[str]
 
 
-class ValidationOut(RootModel[ValidatedAnswerOut | RuledAnswerOut]):
+class CheckedOut(RootModel[ValidatedAnswerOut | RuledAnswerOut]):
     """The findings, in the form of the rules they were made by."""
 
 
@@ -333,7 +333,7 @@ def validate_blueprint(serve: Serve) -> APIBlueprint:
     @blueprint.post(
         "/validate",
         summary="Check an answer's citations",
-        responses={200: ValidationOut, 404: Problem},
+        responses={200: CheckedOut, 404: Problem},
     )
     def post_validate(body: ValidateBody) -> dict[str, object]:
         services = serve().services
