@@ -11,6 +11,7 @@ import httpx2
 import pytest
 
 from atlas_search.answer.write.prompt import count_tokens
+from atlas_search.core.telemetry.span import NAME_JOINT
 from atlas_search.stores.manifest import Manifest
 from tests.chat_server import KEY, Hang, Request, Says, sentence
 from tests.openai_server import OpenAIServer, openai_server
@@ -57,6 +58,7 @@ class Traced:
             response = httpx2.get(address, params={"limit": 1000})
             spans = response.json()["data"] if response.is_success else []
             for span in spans:
+                span["name"] = span["name"].partition(NAME_JOINT)[0]
                 own = {**span["attributes"], "trace_id": span["context"]["trace_id"]}
                 if span["name"] == root and attributes.items() <= own.items():
                     tree = [s for s in spans if s["context"]["trace_id"] == own["trace_id"]]

@@ -6,6 +6,7 @@ import httpx2
 import pytest
 
 from atlas_search.core.domain import LEGS
+from atlas_search.core.telemetry.span import NAME_JOINT
 from tests.servers import wait_for
 
 pytestmark = [pytest.mark.phoenix, pytest.mark.thorough]
@@ -44,6 +45,8 @@ def spans_of(phoenix: str, trace_id: str, root: str) -> list[dict[str, Any]]:
         response = httpx2.get(address, params={"trace_id": trace_id, "limit": 100})
         # 404 until the project's first span arrives
         spans = response.json()["data"] if response.is_success else []
+        for span in spans:
+            span["name"] = span["name"].partition(NAME_JOINT)[0]
         return spans if root in {span["context"]["span_id"] for span in spans} else None
 
     return wait_for(arrived, 60, f"the spans of {trace_id}")

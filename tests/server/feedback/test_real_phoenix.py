@@ -53,21 +53,24 @@ def withdraw(server: str, answer: dict[str, Any], user: str) -> None:
 
 
 def annotations(phoenix: str, answer: dict[str, Any]) -> dict[tuple[str, str], dict]:
-    """The results on the root span by user and name; those on the trace are the same."""
-    of_trace, of_span = (
-        {
-            (one["metadata"]["user_id"], one["name"]): {
-                field: value for field, value in one["result"].items() if value is not None
-            }
-            for one in httpx2.get(
-                f"{phoenix}{PROJECT}/{what}_annotations",
-                params={f"{what}_ids": answer[f"{what}_id"], "limit": 100},
-            ).json()["data"]
+    """The results on the root span by user and name, once those on the trace are the same."""
+
+    def alike() -> tuple[dict] | None:
+        of_trace, of_span = (_annotations(phoenix, answer, what) for what in ("trace", "span"))
+        return (of_span,) if of_trace == of_span else None
+
+    return wait_for(alike, 60, "the same annotations on trace and span")[0]
+
+
+def _annotations(phoenix: str, answer: dict[str, Any], what: str) -> dict[tuple[str, str], dict]:
+    query = {f"{what}_ids": answer[f"{what}_id"], "limit": 100}
+    results = httpx2.get(f"{phoenix}{PROJECT}/{what}_annotations", params=query)
+    return {
+        (one["metadata"]["user_id"], one["name"]): {
+            field: value for field, value in one["result"].items() if value is not None
         }
-        for what in ("trace", "span")
-    )
-    assert of_trace == of_span
-    return of_span
+        for one in results.json()["data"]
+    }
 
 
 def wait_for_annotations(
