@@ -23,12 +23,13 @@ from typing import Annotated, Any
 import httpx2
 import typer
 
-from tests.chat_server import KEY, Request, Says, sentence
+from tests.chat_server import KEY, ChatServer, Request, Told, sentence
 from tests.cohere_server import cohere_server
 from tests.collector import Collector, collecting
 from tests.conftest import free_port
-from tests.mistral_server import MistralServer, mistral_server
-from tests.openai_server import OpenAIServer, openai_server
+from tests.evaluation.judging import GOOD, Script, is_of_judge
+from tests.mistral_server import mistral_server
+from tests.openai_server import openai_server
 from tests.places import ROOT
 from tests.servers import ATLAS, running, wait_for
 
@@ -38,12 +39,17 @@ CHECK = re.compile(r"(?P<path>\S+)(?: (?P<sign>=|~|>=) (?P<value>.+))?")
 REQUEST = re.compile(r"(GET|POST|PUT|DELETE) (\S+)(?: (.*))?")
 HEAD = """# Promises of five documents
 
-What the documents of ATLAS, bedrock-rag-eval, rag-eval-box, sentinel and Reliable RAG promise, and what
-shows it here. `python -m benchmarks.promises` runs each row in a new folder over the demo collection,
-fails if the output lacks what the last column names, and writes this page. The models are local servers
-that speak the protocols of Mistral, OpenAI and Cohere. `TRACE` is the span of that name in the
-trace of the request before. A path such as `retrieval/per_corpus` leads into the JSON that came; `exit` is the status of a
-command, `HTTP` of a response, `text` what was printed, `events` the events of a stream.
+What the documents of ATLAS, bedrock-rag-eval, rag-eval-box, sentinel and Reliable RAG promise, and
+what shows it here. `python -m benchmarks.promises` runs each row in a new folder over the demo
+collection, fails if an output lacks what the last column names, and writes this page. Models are
+local servers that speak the protocols of Mistral, OpenAI and Cohere: they show that a request
+arrives and what is made of the reply, not how good a model is.
+
+A path such as `retrieval/per_corpus` leads into the JSON of the last step; alone it says that
+something is there, `~` is a regular expression. `HTTP` is the status of a response, `exit` that of
+a command, `text` what was printed, `events` the events of a stream, `TRACE` a span of the trace of
+the request before, `$id` the id it gave. `target` are lines of a target file that the request
+names; variables before a request are those of a server of its own.
 """
 
 
@@ -116,9 +122,7 @@ def main(
 
 
 @contextmanager
-def placed(
-    folder: Path, files: Mapping[str, str], targets: Mapping[str, Row]
-) -> Iterator[Place]:
+def placed(folder: Path, files: Mapping[str, str], targets: Mapping[str, Row]) -> Iterator[Place]:
     """The demo collection, the files and targets of the list, and the servers of models."""
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -169,17 +173,17 @@ def placed(
             yield place
 
 
-def teach(server: OpenAIServer | MistralServer) -> None:
-    """Let the first model cite the best passage, and others as their names say."""
-    server.models = (*server.models, "mistral-large-latest", "invents", "declines", "cites-nothing")
+def teach(server: ChatServer) -> None:
+    """Let models cite the best passage, but for those whose names say else; a judge judges."""
+    server.models = (*server.models, "mistral-large-latest", "declines", "cites-nothing")
+    judge = Script(server, **GOOD)
+    named = {"declines": "The passages do not say.", "cites-nothing": "The council lost."}
+    cited = sentence("The council could not sue for libel.", 1)
 
-    def answer(request: Request) -> str | Says:
-        says = {
-            "invents": sentence("The council lost.", 99),
-            "declines": "The passages do not say.",
-            "cites-nothing": "The council lost.",
-        }
-        return says.get(request.body["model"], sentence("The council could not sue for libel.", 1))
+    def answer(request: Request) -> str | Told:
+        if is_of_judge(request):
+            return judge.answer(request)
+        return named.get(request.body["model"], cited)
 
     server.says(answer)
 
@@ -190,7 +194,8 @@ def outcome(row: Row, place: Place, target: str) -> list[str]:
         return []
     output: Mapping[str, Any] = {}
     for step in row.run:
-        output = taken(step, row, place, target, output.get("trace_id", ""))
+        known = step.replace("$id", output.get("id", ""))
+        output = taken(known, row, place, target, output.get("trace_id", ""))
     return [seen(check, output) for check in row.shows]
 
 
@@ -204,7 +209,7 @@ def taken(step: str, row: Row, place: Place, target: str, trace_id: str) -> Mapp
     sent = json.loads(body) if body else None
     if target and sent is not None:
         sent["target"] = target
-    headers = {"Authorization": f"Bearer {KEY}"} if method != "GET" else {}
+    headers = {"Authorization": f"Bearer {KEY}"}
     with httpx2.Client(base_url=place.address(row.environment), timeout=60) as client:
         return received(client.request(method, path, json=sent, headers=headers))
 
