@@ -17,6 +17,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -57,9 +58,10 @@ names; variables before a request are those of a server of its own.
 class Row:
     """One promise: the steps that show it, and what the output of the last must have.
 
-    `target` are lines of a target file of its own, `environment` variables of a server of its own.
+    `target` are lines of a target file called `name`, `environment` variables of an own server.
     """
 
+    name: str
     promise: str
     run: Sequence[str] = ()
     shows: Sequence[str] = ()
@@ -95,24 +97,26 @@ def main(
     """Run every row, print what fails, and write the page."""
     lists = tomllib.loads(LIST.read_text(encoding="utf-8"))
     files = lists.pop("files")
-    documents = {name: [Row(**row) for row in rows] for name, rows in lists.items()}
-    numbered = enumerate(row for rows in documents.values() for row in rows)
-    targets = {f"row{number}": row for number, row in numbered if row.target}
+    numbers = count(1)
+    documents = {
+        document: [Row(f"row{next(numbers)}", **row) for row in rows]
+        for document, rows in lists.items()
+    }
     cells: dict[str, list[str]] = {}
     failures = 0
     with ExitStack() as stack:
         home = folder or Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        place = stack.enter_context(placed(home.absolute(), files, targets))
-        names = {id(row): name for name, row in targets.items()}
+        every = [row for rows in documents.values() for row in rows]
+        place = stack.enter_context(placed(home.absolute(), files, every))
         for document, rows in documents.items():
             for row in rows:
                 if not re.search(only, f"{document}: {row.promise}"):
                     continue
                 try:
-                    shown = outcome(row, place, names.get(id(row), ""))
-                except AssertionError as failure:
+                    shown = outcome(row, place)
+                except (AssertionError, httpx2.HTTPError) as failure:
                     failures += 1
-                    shown = [f"failed: {failure}"]
+                    shown = ["failed"]
                     print(f"{document}: {row.promise}\n  {failure}")
                 cells.setdefault(document, []).append(line(row, shown))
     if not only:
@@ -122,7 +126,7 @@ def main(
 
 
 @contextmanager
-def placed(folder: Path, files: Mapping[str, str], targets: Mapping[str, Row]) -> Iterator[Place]:
+def placed(folder: Path, files: Mapping[str, str], rows: Sequence[Row]) -> Iterator[Place]:
     """The demo collection, the files and targets of the list, and the servers of models."""
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -130,9 +134,9 @@ def placed(folder: Path, files: Mapping[str, str], targets: Mapping[str, Row]) -
     (folder / "targets").mkdir(exist_ok=True)
     for path in (*(ROOT / "targets").iterdir(), ROOT / "docker-compose.yml"):
         (folder / path.relative_to(ROOT)).write_bytes(path.read_bytes())
-    for name, row in targets.items():
+    for row in (row for row in rows if row.target):
         lines = "\n".join(shlex.split(row.target))
-        (folder / "targets" / f"{name}.txt").write_text(f"# {row.promise}\n{lines}\n")
+        (folder / "targets" / f"{row.name}.txt").write_text(f"{lines}\n")
     with (
         ExitStack() as stack,
         openai_server() as openai,
@@ -188,18 +192,16 @@ def teach(server: ChatServer) -> None:
     server.says(answer)
 
 
-def outcome(row: Row, place: Place, target: str) -> list[str]:
+def outcome(row: Row, place: Place) -> list[str]:
     """What the last step of a row printed, where the row looks; AssertionError if it is missing."""
-    if row.not_kept:
-        return []
     output: Mapping[str, Any] = {}
     for step in row.run:
         known = step.replace("$id", output.get("id", ""))
-        output = taken(known, row, place, target, output.get("trace_id", ""))
+        output = taken(known, row, place, output.get("trace_id", ""))
     return [seen(check, output) for check in row.shows]
 
 
-def taken(step: str, row: Row, place: Place, target: str, trace_id: str) -> Mapping[str, Any]:
+def taken(step: str, row: Row, place: Place, trace_id: str) -> Mapping[str, Any]:
     """The output of one step: a request, a span of the trace of the step before, or a command."""
     if step.startswith("TRACE "):
         return traced(step.removeprefix("TRACE "), trace_id, place.collector)
@@ -207,8 +209,8 @@ def taken(step: str, row: Row, place: Place, target: str, trace_id: str) -> Mapp
         return typed(step, place)
     method, path, body = request.groups()
     sent = json.loads(body) if body else None
-    if target and sent is not None:
-        sent["target"] = target
+    if row.target and sent is not None:
+        sent["target"] = row.name
     headers = {"Authorization": f"Bearer {KEY}"}
     with httpx2.Client(base_url=place.address(row.environment), timeout=60) as client:
         return received(client.request(method, path, json=sent, headers=headers))
@@ -267,7 +269,7 @@ def seen(check: str, output: Mapping[str, Any]) -> str:
     if sign == "=":
         holds = found == json.loads(value)
     elif sign == ">=":
-        holds = found >= float(value)
+        holds = isinstance(found, (int, float)) and found >= float(value)
     elif sign == "~":
         holds = re.search(value, printed) is not None
     else:
