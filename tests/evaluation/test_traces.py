@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -35,6 +36,7 @@ from atlas_search.search.trace import depth_imbalance
 from atlas_search.services import Services
 from tests.conftest import free_port
 from tests.evaluation.made_traces import START, as_phoenix, phoenix_span, shallow, trace_of
+from tests.finding import searching
 from tests.recorded_spans import Recorded, recording, said, traced_by
 from tests.servers import served
 
@@ -342,6 +344,20 @@ def told_depth(depth: int, **by_corpus: tuple[int, int, int]) -> Trace:
         for leg, count in zip(("available", "dense", "lexical"), counts, strict=True)
     }
     return trace_of(1, large_retrieval_size=depth, **figures)
+
+
+def test_a_root_of_many_corpora_has_no_more_attributes_and_is_read_alike(tmp_path: Path) -> None:
+    files = {f"c{n:02}/sheep.txt": f"Sheep give wool in {1900 + n}." for n in range(30)}
+    with searching(tmp_path, files) as atlas, recording() as (tracer, recorded):
+        answer = Atlas(traced_by(atlas.services, tracer)).ask("What do sheep give?")
+        root = said(recorded.named("ask")[-1])
+        lists = [name for name in root if name.startswith("retrieval.documents")]
+        assert len(root) - len(lists) <= 80
+        (trace,) = roots(recorded)
+    per_corpus = answer.result.per_corpus
+    assert len(per_corpus) == 30
+    assert trace.counts.candidates == {id_: of.candidates for id_, of in per_corpus.items()}
+    assert trace.counts.available == dict.fromkeys(per_corpus, 1)
 
 
 def test_real_answers_are_read_as_they_were_given(traced: tuple[Services, Recorded]) -> None:

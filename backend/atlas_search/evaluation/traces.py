@@ -179,11 +179,12 @@ def _spent(attributes: Attributes, prompt: str, completion: str, cost: str) -> S
 def _below(attributes: Attributes, prefix: str) -> dict[str, float]:
     """The numbers whose names begin with a prefix, by the rest of their names."""
     start = f"{prefix}."
+    together = attributes.get(prefix)
     found = {
         name.removeprefix(start): _number(value)
         for name, value in attributes.items()
         if name.startswith(start)
-    }
+    } | (json.loads(together) if isinstance(together, str) else {})
     return {name: value for name, value in sorted(found.items()) if value is not None}
 
 

@@ -1,5 +1,6 @@
 """The listener of a search: what its stages have found, as attributes of spans and as counts."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import zip_longest
@@ -384,7 +385,14 @@ def _describe_depth(span: Span, result: SearchResult) -> None:
         span.set({"imbalance.depth": depth_imbalance(result.depth, available, dense)})
 
 
+MOST_CORPORA = 5
+"""Corpora with attributes of their own; of more, one text of JSON tells all."""
+
+
 def _count(span: Span, what: str, counts: Mapping[str, int]) -> None:
+    if len(counts) > MOST_CORPORA:
+        span.set({what: json.dumps(counts)})
+        return
     span.set({f"{what}.{corpus}": count for corpus, count in counts.items()})
 
 
