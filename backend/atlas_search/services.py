@@ -105,6 +105,11 @@ class Services:
             return _unlike(self.store.manifest, name, self.targets[name].stated)
         return self.unusable.get(name, "")
 
+    def problems(self) -> dict[str, str]:
+        """Return the targets that cannot be served, and why."""
+        names = sorted({*self.targets, *self.unusable})
+        return {name: why for name in names if (why := self.problem(name))}
+
     def configure_reranker(self, name: str | None, changes: Mapping[str, object]) -> Target:
         """Change how a target ranks, until the server ends; the target as it is then.
 

@@ -9,7 +9,10 @@ import pytest
 from flask.testing import FlaskClient
 
 from atlas_search import Atlas
+from atlas_search.building.flow import BuildReport
+from atlas_search.cli.doctor import examine
 from atlas_search.core.errors import ConfigurationError
+from atlas_search.core.settings import Settings
 from atlas_search.server.app import create_app
 from tests.hash_embedder import HashEmbedder
 
@@ -68,6 +71,16 @@ def test_the_others_are_served(farm_stores: Path, tmp_path: Path) -> None:
             )
         found = client.post("/api/search", json=ASKED | {"target": "documented"}).get_json()
         assert found["retrieval"]["legs"] == ["dense"]
+
+
+def test_doctor_notes_each(settings: Settings, demo: BuildReport, tmp_path: Path) -> None:
+    (tmp_path / "plain.txt").write_text("")
+    (tmp_path / "pooled.txt").write_text("POOLING=mean+max\n")
+    own = {"targets_directory": tmp_path, "test_target": "plain"}
+    findings = {each.what: each for each in examine(settings.model_copy(update=own))}
+    assert "target plain" not in findings
+    assert findings["target pooled"].state == "note"
+    assert "POOLING=mean+max is fixed" in findings["target pooled"].detail
 
 
 @pytest.mark.parametrize("name", WHY)

@@ -218,6 +218,8 @@ def _services(services: Services) -> Iterator[CheckUp]:
         yield CheckUp("abstention", "note", detail)
     else:
         yield CheckUp("abstention", "ok", f"calibrated: evidence from {calibration.threshold:.3f}")
+    for name, why in services.problems().items():
+        yield CheckUp(f"target {name}", "note", f"cannot be served: {why}")
     _, default = services.target(None)
     in_use = {target.llm_provider for target in services.targets.values()}
     for provider, health in services.provider_health(DOCTOR_SECONDS).items():

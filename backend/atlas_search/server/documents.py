@@ -164,6 +164,7 @@ def _corpora(services: Services) -> CorporaOut:
 
 
 def _targets(services: Services) -> TargetsOut:
+    unusable = services.problems()
     return TargetsOut(
         default=services.settings.test_target,
         targets=[
@@ -175,12 +176,11 @@ def _targets(services: Services) -> TargetsOut:
                 in_force={k: _named(v) for k, v in services.in_force(name).items()},
             )
             for name, target in services.targets.items()
-            if not services.problem(name)
+            if name not in unusable
         ],
         unusable={
             name: TOLD_TO_ADMINISTRATORS if holds_path(why) and not sees_paths() else why
-            for name in sorted({*services.targets, *services.unusable})
-            if (why := services.problem(name))
+            for name, why in unusable.items()
         },
     )
 
