@@ -28,6 +28,7 @@ const views = openViews({
   kept: async () => (await import("./keep/view.js")).openKept(page),
 });
 page.show = views.show;
+page.arrange = views.arrange;
 page.selectionActions = keepSelections(at("page-told"));
 page.showWords = async (query) =>
   (await views.show("words")).look({ tab: "lines", query, point: null });
@@ -50,7 +51,10 @@ function offerLanguages() {
 async function submit(event) {
   event.preventDefault();
   question.value = question.value.trim();
-  if (form.reportValidity()) (await views.chosen()).submit(question.value);
+  if (!form.checkValidity()) unfoldSettings(true); // what is wrong may be there
+  if (!form.reportValidity()) return;
+  unfoldSettings(false);
+  (await views.chosen()).submit(question.value);
 }
 
 /** Opens the place in a document that the page's address names. */
@@ -68,8 +72,23 @@ async function openSent() {
 
 form.addEventListener("submit", submit);
 question.addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
+  if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+  event.preventDefault();
+  form.requestSubmit();
 });
+document.addEventListener("keydown", (event) => {
+  const typing = event.target.closest("input, textarea, select, dialog, [contenteditable]");
+  if (event.key !== "/" || event.ctrlKey || event.metaKey || typing) return;
+  event.preventDefault();
+  question.focus();
+});
+at("settings-open").addEventListener("click", () => unfoldSettings(at("settings").hidden));
+
+function unfoldSettings(unfolded) {
+  at("settings").hidden = !unfolded;
+  at("settings-open").setAttribute("aria-expanded", String(unfolded));
+}
+
 at("ask").disabled = false; // before, a press would be lost
 page.loaded.finally(openLinked).catch((error) => {
   at("page-alert").hidden = false;
@@ -110,9 +129,22 @@ function openViews(opening) {
       else button.removeAttribute("aria-current");
     }
     const others = [...opened].filter(([each]) => each !== name).map(([, view]) => view);
+    arrange();
     if (!keepAddress) remember(name, others.flatMap((view) => view.own ?? []));
     opened.get(name).shown?.();
     return opened.get(name);
+  }
+
+  /** Has the form stand above what it has no answers to yet, and above counts; else below. */
+  function arrange() {
+    const low = current !== "words" && !(current === DEFAULT && !at("empty").hidden);
+    const box = form.closest("section");
+    if (low === box.classList.contains("low")) return;
+    const focused = box.contains(document.activeElement) ? document.activeElement : null;
+    box.classList.toggle("low", low);
+    if (low) at("views").after(box);
+    else at("views").before(box);
+    focused?.focus({ preventScroll: true });
   }
 
   async function load(name) {
@@ -135,7 +167,7 @@ function openViews(opening) {
   opened.set(DEFAULT, opening[DEFAULT]());
   show(named(), { keepAddress: true });
   // the one that was chosen last, also while it is loaded: what is sent meanwhile is meant for it
-  return { show, chosen: async () => opened.get(wanted) ?? load(wanted) };
+  return { show, arrange, chosen: async () => opened.get(wanted) ?? load(wanted) };
 }
 
 function remember(name, notIts) {

@@ -113,9 +113,15 @@ export function newConversation(page) {
     const shown = newAnswer(turn.request.question, page, turn.request);
     const actions = turnActions({ edit: () => edit(turn), again: () => askAgain(turn) });
     shown.article.querySelector("h2").after(actions);
-    at("empty").hidden = true;
-    at("answers").prepend(shown.article);
+    at("answers").append(shown.article);
+    showEmpty(false);
     return shown;
+  }
+
+  function showEmpty(isEmpty) {
+    at("empty").hidden = !isEmpty;
+    at("new-conversation").hidden = isEmpty;
+    page.arrange();
   }
 
   function report(name, data) {
@@ -132,8 +138,7 @@ export function newConversation(page) {
     at("stop").hidden = false;
     // aria-disabled keeps the focus, which disabled would drop
     at("ask").setAttribute("aria-disabled", "true");
-    const { top } = article.getBoundingClientRect();
-    if (top < 0 || top > innerHeight / 2) article.scrollIntoView({ block: "start" });
+    article.scrollIntoView({ block: "start" });
     return session.running;
   }
 
@@ -188,7 +193,7 @@ export function newConversation(page) {
     at("stop").hidden = true;
     at("ask").removeAttribute("aria-disabled");
     at("answers").replaceChildren();
-    at("empty").hidden = session.turns.length > 0;
+    showEmpty(session.turns.length === 0);
     for (const turn of session.turns) showAgain(turn);
     at("export-conversation").hidden = session.turns.every((turn) => turn.answer === null);
     status.textContent = "";

@@ -9,9 +9,12 @@ import { offerFilters } from "./filters.js";
 import { offerPrivacy } from "./privacy.js";
 import { changeScope, chosenScope, onScopeChange } from "./scope.js";
 
+const SVG = "http://www.w3.org/2000/svg";
 const QUOTING = "extractive"; // answers with sentences of the sources
 
 const at = (id) => document.getElementById(id);
+const SUGGESTED = 3;
+const BARS = 50; // at most, of the drawing of a corpus
 const SEVERAL = "several:"; // an id of a corpus holds no colon
 
 /** Look-ups that work at once and know more when `loaded` has resolved. */
@@ -37,6 +40,7 @@ export function openCatalogue() {
     for (const { name, settings } of targets.targets) writers.set(name, writerOf(settings));
     offerTargets(targets, config);
     offerSuggestions();
+    drawOverTime(catalogue, await getJson("api/stats"));
   }
 
   return {
@@ -64,10 +68,9 @@ function offerCollections({ default: own, collections }) {
   corpora.before(element("label", { for: "store" }, say("ask.store")), select);
 }
 
-function showServed({ collection, corpora }) {
+function showServed({ corpora }) {
   const documents = corpora.reduce((sum, corpus) => sum + corpus.documents, 0);
   at("served").textContent = say("page.served", {
-    collection,
     documents: say("page.documents", { count: documents }),
     corpora: say("page.corpora", { count: corpora.length }),
   });
@@ -79,7 +82,9 @@ function offerTargets({ default: preselected, targets, unusable }, config) {
   const describe = () => {
     const target = byName.get(select.value);
     const { settings, in_force: inForce } = target;
-    at("target-hint").textContent = summary(settings);
+    at("target-hint").textContent = say("ask.targetHint", {
+      passages: say("page.passages", { count: settings.SEARCH_K }),
+    });
     at("model").textContent = modelOf(settings, inForce);
     at("k").placeholder = settings.SEARCH_K;
     at("target-all").querySelector("dl").replaceChildren(...detailsOf(target, config));
@@ -142,11 +147,6 @@ function detailsOf({ settings, in_force: inForce, system_prompt: rules }, config
       element("dd", { class: "hint" }, say(`targetNotes.${name}`)),
     ),
   );
-}
-
-function summary({ SEARCH_K: passages, RERANKER: reranker, BALANCE: balance }) {
-  const found = say("page.passages", { count: passages });
-  return say("ask.targetHint", { passages: found, reranker, balance });
 }
 
 /** Fills the dropdown, the boxes of "Several …" and the choice to compare. */
@@ -254,7 +254,7 @@ async function suggested(query) {
 }
 
 function fill(suggestions) {
-  const items = suggestions.map(({ question, language }) => {
+  const items = suggestions.slice(0, SUGGESTED).map(({ question, language }) => {
     const choose = () => {
       at("question").value = question;
       at("ask-form").requestSubmit();
@@ -264,4 +264,58 @@ function fill(suggestions) {
   });
   at("examples").querySelector("ul").replaceChildren(...items);
   at("examples").hidden = items.length === 0;
+}
+
+/** Draws how many documents each corpus has over the years that GET /api/stats tells of. */
+function drawOverTime({ corpora }, { years }) {
+  if (years.length === 0) return;
+  const dated = years.map(({ year, ...rest }) => ({ year: Number(year), ...rest }));
+  const first = Math.min(...dated.map(({ year }) => year));
+  const last = Math.max(...dated.map(({ year }) => year));
+  const width = Math.ceil((last - first + 1) / BARS);
+  const bars = Math.ceil((last - first + 1) / width);
+  const counts = new Map(corpora.map(({ id }) => [id, new Array(bars).fill(0)]));
+  for (const { year, corpus, documents } of dated) {
+    counts.get(corpus)[Math.floor((year - first) / width)] += documents;
+  }
+  const most = Math.max(...[...counts.values()].flat());
+  const rows = corpora.map(({ id, label, documents }) =>
+    element(
+      "li",
+      {},
+      element(
+        "span",
+        {},
+        label,
+        element("span", { class: "place" }, say("page.documents", { count: documents })),
+      ),
+      barsOf(counts.get(id), most),
+    ),
+  );
+  at("over-time").append(
+    element("h2", {}, say("ask.overTime")),
+    element("ul", {}, ...rows),
+    element(
+      "p",
+      { class: "place ends" },
+      element("span", {}, String(first)),
+      element("span", {}, String(last)),
+    ),
+  );
+}
+
+function barsOf(counts, most) {
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("viewBox", `0 0 ${counts.length} 1`);
+  svg.setAttribute("preserveAspectRatio", "none");
+  svg.setAttribute("aria-hidden", "true"); // the words beside it say how many
+  counts.forEach((count, x) => {
+    const bar = document.createElementNS(SVG, "rect");
+    const height = count === 0 ? 0.02 : Math.max(count / most, 0.08);
+    for (const [name, value] of Object.entries({ x: x + 0.1, y: 1 - height, width: 0.8, height })) {
+      bar.setAttribute(name, value);
+    }
+    svg.append(bar);
+  });
+  return svg;
 }

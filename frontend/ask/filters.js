@@ -1,5 +1,5 @@
-/** Filters beside the corpora: chosen values as chips, and a folded section to choose others, with
- * how many documents each would leave, and a range of years over a histogram. */
+/** Filters beside the corpora: chosen values as chips, a range of years beside a histogram, and a
+ * folded section to choose other values, with how many documents each would leave. */
 
 import { Problem, sendJson } from "../api.js";
 import { element } from "../dom.js";
@@ -16,20 +16,20 @@ const SVG = "http://www.w3.org/2000/svg";
 const WIDTHS = [1, 10, 100, 1000]; // years of a bar
 const MOST_BARS = 60;
 const HEIGHT = 40;
-const SETTLED = 400; // ms without a key, after which the range is taken
 
-/** Puts chips and the folded section into the page; `catalogue` is what GET /api/corpora says. */
+const place = (id) => document.getElementById(id);
+
+/** Puts all of it into the page; `catalogue` is what GET /api/corpora says. */
 export function offerFilters({ filter_fields: fields }) {
   const chosen = chipList();
   const counts = element("p", { class: "hint", role: "status" });
   const groups = element("div", {});
-  const histogram = newHistogram((range) => setFilter(DATE, range));
+  const years = newYears((range) => setFilter(DATE, range));
   const folded = element(
     "details",
     { class: "filters" },
     element("summary", {}, say("ask.filters")),
     counts,
-    histogram.node,
     groups,
     headingField(),
   );
@@ -40,7 +40,7 @@ export function offerFilters({ filter_fields: fields }) {
 
   async function load() {
     const now = ++asked;
-    const body = { ...chosenScope(), fields: offered };
+    const body = { ...chosenScope(), fields: folded.open ? offered : false };
     try {
       const found = await sendJson("POST", "api/facets", body);
       if (now === asked) show(found);
@@ -55,7 +55,8 @@ export function offerFilters({ filter_fields: fields }) {
       documents: say("page.documents", { count: documents }),
       passages: say("page.passages", { count: passages }),
     });
-    histogram.show(dates, chosenScope().filters?.[DATE]);
+    years.show(dates, chosenScope().filters?.[DATE]);
+    if (!folded.open) return;
     const focused = document.activeElement?.id;
     groups.replaceChildren(...Object.entries(found).map(([name, values]) => group(name, values)));
     if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
@@ -105,15 +106,16 @@ export function offerFilters({ filter_fields: fields }) {
 
   function changed(scope) {
     chosen.show(scope);
-    if (!folded.open) return;
     clearTimeout(waiting);
     waiting = setTimeout(load, PAUSE);
   }
 
   folded.addEventListener("toggle", () => folded.open && load());
-  document.getElementById("filters").append(chosen.node, folded);
+  place("chips").append(chosen.node);
+  place("filters").append(folded);
   onScopeChange(changed);
-  changed(chosenScope());
+  chosen.show(chosenScope());
+  load();
 }
 
 /** Tells if several documents can have a value of this field in common. */
@@ -216,87 +218,58 @@ function everything() {
   );
 }
 
-/** A histogram whose range `take` gets, {from, to} without an open end, or null for all years.
- *
- * It is taken when the handle is let go: while it moves, only the page itself is drawn.
- */
-function newHistogram(take) {
+/** Two fields for the range that `take` gets, {from, to} without an open end, or null for all
+ * years, beside a histogram. */
+function newYears(take) {
   const bars = document.createElementNS(SVG, "svg");
-  const span = element("span", {});
-  const without = element("p", { class: "hint" });
-  const [low, high] = [slider("ask.firstYear"), slider("ask.lastYear")];
-  const plot = element("div", { class: "plot" }, bars, low, high);
-  const node = element(
-    "div",
-    { class: "histogram", role: "group", "aria-label": say("ask.years"), hidden: "" },
-    element("div", { class: "span" }, element("strong", {}, say("ask.years")), span),
-    plot,
-    without,
+  bars.classList.add("histogram");
+  const note = element("p", { class: "hint" });
+  const [from, to] = [field("year-from"), field("year-to")];
+  place("years").append(
+    bars,
+    element("div", {}, element("label", { for: from.id }, say("ask.yearFrom")), from),
+    element("div", {}, element("label", { for: to.id }, say("ask.yearTo")), to),
   );
-  let settling = null;
-  let ends = null;
+  place("years").parentElement.append(note);
 
-  function slider(key) {
-    const input = element("input", { type: "range", step: "1", "aria-label": say(key) });
-    input.addEventListener("input", () => moved(input));
-    input.addEventListener("change", settle);
+  function field(id) {
+    const input = element("input", { type: "number", id, min: "1", max: "9999", step: "1" });
+    input.addEventListener("change", chosen);
     return input;
   }
 
-  function moved(input) {
-    // one handle stops at the other
-    if (input === low) low.value = Math.min(low.valueAsNumber, high.valueAsNumber);
-    else high.value = Math.max(low.valueAsNumber, high.valueAsNumber);
-    draw();
-  }
-
-  function draw() {
-    const [from, to] = [low.valueAsNumber, high.valueAsNumber];
-    const years = ends.last - ends.first + 1;
-    plot.style.setProperty("--from", (from - ends.first) / years);
-    plot.style.setProperty("--to", (to - ends.first + 1) / years);
-    span.textContent = from === to ? String(from) : say("ask.range", { from: `${from}`, to: `${to}` });
-    // both can lie at the end: the one that can still move is on top
-    low.style.zIndex = from > (ends.first + ends.last) / 2 ? 2 : 1;
-  }
-
-  function settle() {
-    clearTimeout(settling);
-    settling = setTimeout(() => {
-      const from = low.valueAsNumber > ends.first ? { from: year(low) } : {};
-      const to = high.valueAsNumber < ends.last ? { to: year(high) } : {};
-      const range = { ...from, ...to };
-      take(Object.keys(range).length > 0 ? range : null);
-    }, SETTLED);
+  function chosen() {
+    to.min = from.value || "1"; // the form says so, and waits
+    if (!from.validity.valid || !to.validity.valid) return;
+    const ends = Object.entries({ from, to }).filter(([, input]) => input.value !== "");
+    const range = ends.map(([end, input]) => [end, input.value.padStart(4, "0")]);
+    take(range.length > 0 ? Object.fromEntries(range) : null);
   }
 
   /** Draws the counts of POST /api/facets, with the present filter of the date. */
   function show({ years, several_years: several, undated }, filter) {
-    node.hidden = years.length === 0;
+    place("years").hidden = years.length === 0;
     if (years.length === 0) return;
+    from.value = yearOf(filter?.from);
+    to.value = yearOf(filter?.to);
+    to.min = from.value || "1";
     const width = widthOf(years);
     const first = Math.floor(years[0].year / width) * width;
     const last = Math.floor(years.at(-1).year / width) * width + width - 1;
-    ends = { first, last };
-    drawBars(bars, years, ends, width);
-    for (const input of [low, high]) Object.assign(input, { min: first, max: last });
-    low.value = within(filter?.from, first);
-    high.value = within(filter?.to, last);
-    without.textContent = said(several, undated);
-    without.hidden = several + undated === 0;
-    draw();
+    from.placeholder = years[0].year;
+    to.placeholder = years.at(-1).year;
+    drawBars(bars, years, { first, last, from: from.value, to: to.value }, width);
+    note.textContent = filter === undefined ? "" : unplotted(several, undated);
+    note.hidden = note.textContent === "";
   }
 
-  return { node, show };
+  return { show };
 }
 
-function year(input) {
-  return String(input.valueAsNumber).padStart(4, "0");
-}
-
-function within(end, otherwise) {
+/** The year of an end of a range as a field shows it; empty if it is open. */
+function yearOf(end) {
   const found = Number.parseInt(end ?? "", 10);
-  return Number.isNaN(found) ? otherwise : found;
+  return Number.isNaN(found) ? "" : found;
 }
 
 function widthOf(years) {
@@ -304,7 +277,7 @@ function widthOf(years) {
   return WIDTHS.find((width) => span / width <= MOST_BARS) ?? WIDTHS.at(-1);
 }
 
-function drawBars(svg, years, { first, last }, width) {
+function drawBars(svg, years, { first, last, from, to }, width) {
   const counts = new Map();
   for (const { year: at, documents } of years) {
     const bar = Math.floor((at - first) / width);
@@ -315,27 +288,30 @@ function drawBars(svg, years, { first, last }, width) {
   const drawn = Array.from(counts, ([at, documents]) => {
     const bar = document.createElementNS(SVG, "rect");
     const height = Math.max((documents / most) * HEIGHT, 1.5);
-    const place = { x: at + 0.08, y: HEIGHT - height, width: 0.84, height };
-    for (const [name, value] of Object.entries(place)) bar.setAttribute(name, value);
+    const box = { x: at + 0.08, y: HEIGHT - height, width: 0.84, height };
+    for (const [name, value] of Object.entries(box)) bar.setAttribute(name, value);
+    const year = first + at * width;
+    if ((from && year + width <= from) || (to && year > to)) bar.classList.add("out");
     return bar;
   });
   svg.setAttribute("viewBox", `0 0 ${number} ${HEIGHT}`);
   svg.setAttribute("preserveAspectRatio", "none");
   svg.setAttribute("role", "img");
-  const [top] = [...counts.entries()].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
-  const from = first + top[0] * width;
-  const when = width === 1 ? `${from}` : say("ask.range", { from: `${from}`, to: `${from + width - 1}` });
+  const [tallest] = [...counts.entries()].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
+  const start = first + tallest[0] * width;
+  const end = start + width - 1;
+  const when = width === 1 ? `${start}` : say("ask.range", { from: `${start}`, to: `${end}` });
   svg.setAttribute("aria-label", say("ask.plotted", {
     first: String(first),
     last: String(last),
     when,
-    documents: say("page.documents", { count: top[1] }),
+    documents: say("page.documents", { count: tallest[1] }),
   }));
   svg.replaceChildren(...drawn);
 }
 
-/** Of documents that no bar shows. */
-function said(several, undated) {
+/** Documents that no bar shows. */
+function unplotted(several, undated) {
   const parts = [
     several > 0 ? say("ask.severalYears", { documents: grouped(several) }) : null,
     undated > 0 ? say("ask.undated", { documents: grouped(undated) }) : null,
