@@ -168,7 +168,7 @@ function chipList() {
 
   function focusAt(index) {
     const beside = list.children[index]?.firstChild;
-    (beside ?? list.parentElement.querySelector("summary")).focus();
+    (beside ?? place("settings-open")).focus();
   }
 
   return { node: list, show };

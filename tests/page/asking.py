@@ -20,7 +20,7 @@ WIDE = "document.documentElement.scrollWidth - window.innerWidth"
 def ask(page: Page, question: str = QUESTION, target: str = "") -> Locator:
     """Ask, of a target if one is named; the answer once it is there."""
     if target:
-        page.get_by_label("Target", exact=True).select_option(target)
+        choose_target(page, target)
     begin(page, question)
     return finished(page)
 
@@ -37,7 +37,27 @@ def finished(page: Page) -> Locator:
 
 
 def latest(page: Page) -> Locator:
-    return page.locator("article.answer").first
+    return page.locator("article.answer").last
+
+
+def settings(page: Page) -> Locator:
+    """What unfolds below the collection and the years, unfolded."""
+    box = page.locator("#settings")
+    if box.is_hidden():
+        page.click("#settings-open")
+    return box
+
+
+def choose_target(page: Page, name: str) -> None:
+    settings(page).get_by_label("Target", exact=True).select_option(name)
+
+
+def unfold_filters(page: Page) -> Locator:
+    """The section of filters, with its counts."""
+    section = settings(page).locator(".filters")
+    section.locator("> summary").click()
+    expect(section.locator(".facet").first).to_be_visible()
+    return section
 
 
 def settle(page: Page) -> None:
@@ -59,7 +79,7 @@ def questions_before(body: dict[str, Any]) -> list[str]:
 
 
 def compare(page: Page) -> None:
-    page.get_by_label("Compare the corpora").check()
+    settings(page).get_by_label("Compare the corpora").check()
 
 
 def narrow(page: Page, **scope: object) -> None:

@@ -24,6 +24,7 @@ from tests.page.asking import (
     WIDE,
     ask,
     best_passage,
+    choose_target,
     compare,
     finished,
     latest,
@@ -309,7 +310,7 @@ def test_an_answer_without_support_is_declined_and_a_blocked_one_can_be_rated(
     expect(notice).to_contain_text("ABSTAIN · unsupported")
     expect(answer.locator(".judge")).to_have_count(0)
     model.says("The council may sue [made.up p1].")
-    judged.get_by_label("Target", exact=True).select_option("model")
+    choose_target(judged, "model")
     qa_id = ask_for_id(judged, "May a council sue a newspaper for what it prints?")
     expect(latest(judged).locator(".notice .code")).to_contain_text("BLOCK")
     latest(judged).get_by_role("button", name="Not helpful").click()

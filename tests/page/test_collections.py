@@ -65,9 +65,9 @@ def make(folder: Path, name: str, files: Mapping[str, str]) -> None:
 def test_another_collection_is_chosen_and_kept(tab: Page, address: str) -> None:
     store, held = tab.get_by_label("Store"), tab.locator("#served")
     tab.goto(address)
-    expect(held).to_have_text("Collection farm: 3 documents in 2 corpora")
+    expect(held).to_contain_text("Ask 3 documents in 2 corpora.")
     store.select_option("sea")
-    expect(held).to_have_text("Collection sea: 2 documents in 1 corpus")
+    expect(held).to_contain_text("Ask 2 documents in 1 corpus.")
     assert tab.url == f"{address}/?collection=sea"
     expect(store).to_have_value("sea")
     expect(ask(tab, "Who gives oil?")).to_contain_text("Searched 1 corpus")
@@ -78,12 +78,12 @@ def test_another_collection_is_chosen_and_kept(tab: Page, address: str) -> None:
     expect(link).to_have_attribute("href", f"{address}/?collection=sea&passage=sea.fish%3A0-14")
     tab.goto(f"{address}/?collection=sea")
     store.select_option("farm")
-    expect(held).to_contain_text("Collection farm")
+    expect(held).to_contain_text("Ask 3 documents")
     assert tab.url == f"{address}/"
     tab.goto(f"{address}/?collection=wood é")
     expect(tab.locator("#page-alert")).to_contain_text("Served are: farm, ")
     store.select_option("sea")
-    expect(held).to_contain_text("Collection sea")
+    expect(held).to_contain_text("Ask 2 documents")
 
 
 def test_of_a_single_collection_nothing_is_offered(page: Page) -> None:

@@ -18,6 +18,7 @@ from tests.page.asking import (
     narrow,
     questions_before,
     request_body,
+    settings,
     settle,
 )
 from tests.page.watching import expect_faults
@@ -43,17 +44,17 @@ def conversations(page: Page) -> Locator:
 
 
 def test_a_reload_restores_all_of_the_form(page: Page) -> None:
-    target = page.get_by_label("Target", exact=True)
+    target = settings(page).get_by_label("Target", exact=True)
     target.select_option("keyless")
     compare(page)
     narrow(page, filters={"court": ["House of Lords"]}, require=["libel"])
-    page.get_by_role("spinbutton", name="Passages").fill("3")
+    settings(page).get_by_role("spinbutton", name="Passages").fill("3")
     page.fill("textarea#question", "What of Canada?")
     reload(page)
     expect(page.locator("textarea#question")).to_have_value("What of Canada?")
     expect(target).to_have_value("keyless")
-    expect(page.get_by_label("Compare the corpora")).to_be_checked()
-    expect(page.get_by_role("spinbutton", name="Passages")).to_have_value("3")
+    expect(settings(page).get_by_label("Compare the corpora")).to_be_checked()
+    expect(settings(page).get_by_role("spinbutton", name="Passages")).to_have_value("3")
     expect(chips(page)).to_contain_text("Court: House of Lords")
     expect(chips(page)).to_contain_text("Must hold “libel”")
 
@@ -131,7 +132,7 @@ def test_a_question_without_filters_is_asked_again_without_them(page: Page) -> N
     again = latest(page).get_by_role("button", name="Ask again")
     expect(again).to_be_visible()
     narrow(page, filters={"court": ["House of Lords"]}, require=["a"], exclude=["b"])
-    page.get_by_role("spinbutton", name="Passages").fill("3")
+    settings(page).get_by_role("spinbutton", name="Passages").fill("3")
     second = request_body(page, again.click)
     assert {**second, "qa_id": ""} == {**first, "qa_id": ""}
 

@@ -86,7 +86,7 @@ def test_scales_tags_and_a_comment_are_given_and_taken_back(page: Page, server: 
 def test_each_answer_of_a_conversation_has_a_rating_of_its_own(page: Page, server: str) -> None:
     first = ask_for_id(page)
     second = ask_for_id(page, "Is the death penalty allowed?")
-    older = page.locator("article.answer").nth(1)
+    older = page.locator("article.answer").first
     older.get_by_role("button", name="Not helpful").click()
     expect(older.locator(".rating").get_by_role("status")).to_have_text("Saved")
     latest(page).get_by_role("button", name="Helpful", exact=True).click()

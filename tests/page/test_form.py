@@ -14,12 +14,14 @@ from tests.page.asking import (
     STREAM,
     ask,
     begin,
+    choose_target,
     compare,
     finished,
     latest,
     open_citation,
     open_view,
     request_body,
+    settings,
 )
 from tests.page.conftest import open_page
 from tests.page.rating import expect_saved, saved_rating
@@ -32,6 +34,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.thorough]
 def test_the_model_of_the_target_stands_in_the_box_in_french_too(page: Page) -> None:
     page.select_option("select#language", "fr")
     expect(page.locator("html")).to_have_attribute("lang", "fr")
+    settings(page)
     model = page.get_by_role("group", name="Cible").get_by_label("Modèle", exact=True)
     expect(model).to_have_text("aucun : les phrases mêmes des sources")
     expect(model).to_have_role("status")  # a change is announced
@@ -45,7 +48,7 @@ def test_one_corpus_alone_cannot_be_compared_and_without_one_nothing_is_sent(pag
     box = page.get_by_role("group", name="Test Target")
     compare(page)
     box.get_by_label("Collection").select_option("legal_us")
-    expect(box.get_by_label("Compare the corpora")).to_be_disabled()
+    expect(settings(page).get_by_label("Compare the corpora")).to_be_disabled()
     body = request_body(page, lambda: ask(page))
     assert (body["corpus_filter"], body["mode"]) == ("legal_us", "answer")
     expect(latest(page).locator(".counts tbody tr")).to_have_count(1)
@@ -62,9 +65,10 @@ def test_one_corpus_alone_cannot_be_compared_and_without_one_nothing_is_sent(pag
 
 
 def test_the_number_of_passages_is_the_targets_unless_given(page: Page) -> None:
-    field = page.get_by_role("spinbutton", name="Passages")
+    field = settings(page).get_by_role("spinbutton", name="Passages")
     expect(field).to_have_attribute("placeholder", "10")
     assert request_body(page, lambda: ask(page))["k"] is None
+    settings(page)
     field.fill("101")
     begin(page, "Can he sue?")
     expect(page.locator("article.answer")).to_have_count(1)
@@ -78,7 +82,7 @@ def test_suggestions_are_of_the_corpora_and_answered(page: Page, server: str) ->
             page.get_by_label("Collection").select_option(corpus)
         query = {"corpus": corpus} if corpus else {}
         own = httpx2.get(f"{server}/api/suggestions", params=query).json()["suggestions"]
-        expect(offered).to_have_text([suggestion["question"] for suggestion in own])
+        expect(offered).to_have_text([suggestion["question"] for suggestion in own[:3]])
     offered.first.click()
     expect(finished(page).locator("button.citation").first).to_be_visible()
 
@@ -91,7 +95,7 @@ def test_a_refused_question_is_kept_and_has_nothing_to_rate(page: Page) -> None:
 
 
 def test_a_model_without_a_key_is_reported_with_the_remedy(page: Page) -> None:
-    page.get_by_label("Target", exact=True).select_option("keyless")
+    choose_target(page, "keyless")
     begin(page)
     expect(latest(page).get_by_role("alert")).to_contain_text("MISTRAL_API_KEY")
     notice = ask(page, target="replaced").locator(".notice")
@@ -150,13 +154,14 @@ def test_a_question_is_asked_once_the_page_can_take_it(page: Page, server: str) 
 
 
 def test_what_the_reader_changes_while_the_page_is_loaded_stays(page: Page) -> None:
-    passages = page.get_by_role("spinbutton", name="Passages")
-    passages.fill("3")
+    settings(page).get_by_label("Passages").fill("3")
+    passages = page.locator("#k")
     page.reload()
     expect(passages).to_have_value("3")
     with held(page, "**/api/corpora"):
         with page.expect_request("**/api/corpora"):
             page.reload(wait_until="commit")
+        settings(page)
         passages.fill("7")
     expect(page.locator("#served")).not_to_be_empty()
     page.wait_for_load_state("networkidle")

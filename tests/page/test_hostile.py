@@ -25,7 +25,7 @@ from tests.hostile_documents import (
     hostile_services,
     put_back_addresses,
 )
-from tests.page.asking import ask, chips, compare, latest, open_view, unfold
+from tests.page.asking import ask, chips, compare, latest, open_view, settings, unfold
 from tests.page.watching import expect_faults
 from tests.page.words import TABS, count, search
 from tests.servers import served
@@ -99,7 +99,7 @@ def show_question(page: Page) -> None:
 
 
 def show_filters(page: Page) -> None:
-    section = page.locator(".filters")
+    section = settings(page).locator(".filters")
     section.locator("> summary").click()
     for name in ("Author", "Status", "Speaker"):
         section.locator(".facet > summary", has_text=name).first.click()

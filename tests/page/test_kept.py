@@ -14,6 +14,7 @@ from tests.page.asking import (
     ask,
     best_passage,
     chips,
+    choose_target,
     clipboard,
     compare,
     finished,
@@ -22,6 +23,7 @@ from tests.page.asking import (
     open_citation,
     open_view,
     request_body,
+    settings,
 )
 from tests.page.watching import expect_faults
 from tests.servers import wait_for
@@ -267,9 +269,9 @@ def test_a_link_restores_the_whole_form_and_asks_on_a_click_alone(page: Page, na
         filters={"court": ["House of Lords"], "date": {"from": "1900"}},
         require=["libel"],
     )
-    page.get_by_role("spinbutton", name="Passages").fill("7")
+    settings(page).get_by_role("spinbutton", name="Passages").fill("7")
     compare(page)
-    page.get_by_label("Target", exact=True).select_option("replaced")
+    choose_target(page, "replaced")
     first = request_body(page, lambda: ask(page))
     tools = latest(page).locator(".copying")
     tools.get_by_role("button", name=name).click()
@@ -280,9 +282,9 @@ def test_a_link_restores_the_whole_form_and_asks_on_a_click_alone(page: Page, na
     page.goto("about:blank")
     page.goto(link)
     expect(page.locator(".shared")).to_be_visible()
-    expect(page.get_by_label("Target", exact=True)).to_have_value("replaced")
-    expect(page.get_by_role("spinbutton", name="Passages")).to_have_value("7")
-    expect(page.get_by_label("Compare the corpora")).to_be_checked()
+    expect(settings(page).get_by_label("Target", exact=True)).to_have_value("replaced")
+    expect(settings(page).get_by_role("spinbutton", name="Passages")).to_have_value("7")
+    expect(settings(page).get_by_label("Compare the corpora")).to_be_checked()
     for chip in ("Court: House of Lords", "Date: from 1900", "Must hold “libel”"):
         expect(chips(page)).to_contain_text(chip)
     assert not any("ask/stream" in url for url in urls)

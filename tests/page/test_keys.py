@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, Request, expect
 from atlas_search.atlas import Atlas
 from atlas_search.server.access.keys import add_key, revoke_key
 from atlas_search.server.app import create_app
-from tests.page.asking import ask, begin, latest, request_body
+from tests.page.asking import ask, begin, latest, request_body, settings
 from tests.page.conftest import open_page
 from tests.page.rating import VOTER, ask_for_id, expect_saved, rating
 from tests.page.watching import expect_faults, watched
@@ -81,9 +81,7 @@ def test_the_page_asks_for_the_key_once_and_sends_it_with_everything(
     expect(page.get_by_role("dialog", name="Your key")).to_contain_text("without a key")
     sign_in(page, key)
     expect(page.get_by_role("dialog")).to_be_hidden()
-    expect(page.locator("#served")).to_have_text(
-        f"Collection {COLLECTION}: 2 documents in 1 corpus"
-    )
+    expect(page.locator("#served")).to_contain_text("Ask 2 documents in 1 corpus.")
     requests.clear()
     ask(page, QUESTION)
     with page.expect_download() as bundle:
@@ -151,7 +149,8 @@ def test_with_a_key_it_is_the_key_that_votes(page: Page, guarded: str, key: str)
 
 @pytest.mark.thorough
 def test_a_question_is_recorded_unless_the_reader_says_no(tab: Page, server: str) -> None:
-    page, choice = open_page(tab, server), tab.get_by_label(CHOICE)
+    page = open_page(tab, server)
+    choice = settings(page).get_by_label(CHOICE)
     trace = latest(page).get_by_role("link", name="Open trace")
     assert "telemetry" not in request_body(page, lambda: ask(page))
     expect(trace).to_be_visible()
@@ -159,6 +158,7 @@ def test_a_question_is_recorded_unless_the_reader_says_no(tab: Page, server: str
     with page.context.expect_page():
         trace.click()
     expect(page.locator(".away")).to_contain_text("does not answer")
+    settings(page)
     choice.check()
     assert request_body(page, lambda: ask(page))["telemetry"] is False
     expect(trace).to_have_count(0)
@@ -167,6 +167,7 @@ def test_a_question_is_recorded_unless_the_reader_says_no(tab: Page, server: str
     expect_saved(page)
     page.reload()
     expect(choice).to_be_checked()
+    settings(page)
     choice.uncheck()
     page.reload()
     expect(choice).not_to_be_checked()
@@ -179,7 +180,7 @@ def test_a_browser_that_wants_no_site_to_record_is_obeyed(browser: Browser, serv
         page = context.new_page()
         page.add_init_script(PRIVATE)
         open_page(page, server)
-        choice = page.get_by_label(CHOICE)
+        choice = settings(page).get_by_label(CHOICE)
         expect(choice).to_be_checked()
         expect(choice).to_be_disabled()
         expect(choice).to_have_accessible_description(
@@ -196,4 +197,4 @@ def test_without_keys_or_traces_nothing_is_asked_of_the_reader(tab: Page, readin
     expect(tab.locator("#served")).to_contain_text("5 corpora")
     expect(tab.locator("#signed-in")).to_be_hidden()
     expect(tab.get_by_role("dialog")).to_be_hidden()
-    expect(tab.get_by_label(CHOICE)).to_be_hidden()
+    expect(settings(tab).get_by_label(CHOICE)).to_be_hidden()

@@ -1,35 +1,29 @@
 """Filters, and the collection they filter: exact counts of values and years, chips, a range that is
-dragged, figures of the corpora."""
+bounded, figures of the corpora."""
 
 import re
 from typing import Any
 
 import httpx2
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
-from tests.page.asking import WIDE, ask, begin, chips, latest, narrow, open_view, request_body
+from tests.page.asking import (
+    WIDE,
+    ask,
+    begin,
+    chips,
+    finished,
+    latest,
+    narrow,
+    open_view,
+    request_body,
+    settings,
+    unfold_filters,
+)
 from tests.page.watching import watched
 
 pytestmark = [pytest.mark.browser, pytest.mark.thorough]
-PHONE = {"width": 360, "height": 740}
-FRAMES = """() => new Promise((resolve) => {
-  const times = [];
-  const watch = (now) => {
-    times.push(now);
-    if (window.dragged) resolve(times.slice(1).map((time, at) => time - times[at]));
-    else requestAnimationFrame(watch);
-  };
-  window.dragged = false;
-  requestAnimationFrame(watch);
-})"""
-
-
-def unfold_filters(page: Page) -> Locator:
-    """The section of filters, with its counts."""
-    page.locator(".filters > summary").click()
-    expect(page.locator(".filters .facet").first).to_be_visible()
-    return page.locator(".filters")
 
 
 def facets(server: str, **scope: object) -> dict[str, Any]:
@@ -51,72 +45,47 @@ def test_words_of_a_heading_and_phrases_of_other_views_are_chips(page: Page) -> 
     expect(chips(page)).to_be_hidden()
 
 
-def test_years_are_chosen_by_keyboard(page: Page, server: str) -> None:
+def test_years_are_two_fields_beside_a_drawing_of_all(page: Page, server: str) -> None:
     section = unfold_filters(page)
+    box = page.get_by_role("group", name="Years", exact=True)
+    first, last = box.get_by_label("From"), box.get_by_label("To", exact=True)
     years = facets(server, fields=False)["dates"]["years"]
-    first, last = section.get_by_label("First year"), section.get_by_label("Last year")
-    most = int(last.get_attribute("max") or 0)
-    assert int(first.get_attribute("min") or 0) <= years[0]["year"]
-    assert most >= years[-1]["year"]
-    expect(section.get_by_role("img")).to_have_accessible_name(re.compile("^Documents by date, "))
-    last.focus()
-    for _ in range(12):
-        page.keyboard.press("ArrowLeft")
-    date = {"to": str(most - 12)}
-    expect(chips(page)).to_have_text(f"Date: to {date['to']}×")
-    expect(last).to_be_focused()
+    expect(first).to_have_attribute("placeholder", str(years[0]["year"]))
+    expect(last).to_have_attribute("placeholder", str(years[-1]["year"]))
+    expect(box.get_by_role("img")).to_have_accessible_name(re.compile("^Documents by date, "))
+    expect(box.locator("rect.out")).to_have_count(0)
+    last.fill("1950")
+    last.press("Tab")
+    date = {"to": "1950"}
+    expect(chips(page)).to_have_text("Date: to 1950×")
+    expect(box.locator("rect.out").first).to_be_attached()
     left = facets(server, filters={"date": date}, fields=False)
     expect(section.get_by_role("status")).to_contain_text(f"{left['documents']} documents")
-    assert request_body(page, lambda: ask(page))["filters"] == {"date": date}
-    last.press("End")
+    # an end before the beginning is told, and nothing is asked
+    first.fill("1960")
+    begin(page)
+    expect(page.locator("article.answer")).to_have_count(0)
+    first.fill("1900")
+    assert request_body(page, lambda: ask(page))["filters"] == {"date": {"from": "1900"} | date}
+    page.get_by_role("button", name="Remove Date: 1900 – 1950").click()
+    expect(first).to_have_value("")
     expect(chips(page)).to_be_hidden()
 
 
-def test_dragging_asks_the_server_once_and_stays_smooth(page: Page) -> None:
-    section = unfold_filters(page)
-    plot = section.locator(".plot")
-    plot.scroll_into_view_if_needed()
-    box = plot.bounding_box() or {}
-    urls: list[str] = []
-    page.on("request", lambda request: urls.append(request.url))
-    page.evaluate(f"() => {{ window.frames_taken = ({FRAMES})(); }}")
-    y = box["y"] + box["height"] - 16
-    page.mouse.move(box["x"], y)
-    page.mouse.down()
-    for step in range(120):
-        page.mouse.move(box["x"] + box["width"] * 0.5 * step / 120, y)
-    assert urls == []  # nothing while the handle moves
-    page.evaluate("() => { window.dragged = true; }")
-    frames = sorted(page.evaluate("() => window.frames_taken"))
-    page.mouse.up()
-    expect(chips(page)).to_contain_text("Date: from 18")
-    expect(section.locator(".span span")).not_to_contain_text("1760")
-    assert sum("/api/facets" in url for url in urls) <= 1
-    middle, slow = frames[len(frames) // 2], frames[int(len(frames) * 0.95)]
-    print(f"frames while dragging: {len(frames)}, median {middle:.1f} ms, p95 {slow:.1f} ms")
-    # 60 a second are 16.7 ms; a busy machine may lose some
-    assert middle < 34
-    assert slow < 100
-
-
-def test_a_finger_drags_it_on_a_phone_that_stays_as_wide_as_it_is(
+def test_on_a_phone_the_first_suggestion_is_seen_and_nothing_is_too_wide(
     browser: Browser, server: str
 ) -> None:
-    with watched(browser, viewport=PHONE, has_touch=True, is_mobile=True) as context:
+    with watched(browser, viewport={"width": 390, "height": 740}, is_mobile=True) as context:
         page = context.new_page()
         page.goto(server)
-        section = unfold_filters(page)
-        section.get_by_label("First year").scroll_into_view_if_needed()
-        box = section.locator(".plot").bounding_box() or {}
-        touch = context.new_cdp_session(page)
-        y = box["y"] + box["height"] - 16
-        kind = "touchStart"
-        for share in (0, 0.2, 0.4, 0.5):
-            point = {"x": box["x"] + box["width"] * share, "y": y}
-            touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [point]})
-            kind = "touchMove"
-        touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
-        expect(chips(page)).to_contain_text("Date: from")
+        expect(page.locator("#examples button").first).to_be_in_viewport(ratio=1)
+        expect(page.get_by_label("Question")).to_be_in_viewport(ratio=1)
+        seen = page.locator(".ask").locator("textarea, select, input, button, summary")
+        assert len([each for each in seen.all() if each.is_visible()]) <= 6
+        begin(page)
+        finished(page)
+        expect(page.get_by_label("Question")).to_be_in_viewport(ratio=1)
+        unfold_filters(page)
         assert page.evaluate(WIDE) <= 0
         small = page.evaluate(
             "() => [...document.querySelectorAll('.filters summary, .chips button')]"
@@ -127,8 +96,9 @@ def test_a_finger_drags_it_on_a_phone_that_stays_as_wide_as_it_is(
 
 def test_what_the_server_refuses_is_said_in_the_section(page: Page) -> None:
     narrow(page, filters={"nothing": ["x"]})
-    page.locator(".filters > summary").click()
-    status = page.locator(".filters").get_by_role("status")
+    section = settings(page).locator(".filters")
+    section.locator("> summary").click()
+    status = section.get_by_role("status")
     expect(status).to_contain_text("Unknown field")
     page.get_by_role("button", name="Remove Nothing: x").click()
     expect(status).to_contain_text("84 documents")

@@ -21,6 +21,7 @@ from tests.page.asking import (
     ask,
     begin,
     best_passage,
+    choose_target,
     finished,
     latest,
     open_citation,
@@ -43,7 +44,7 @@ PLANTED = """async () => {
   const seen = window.shifts.length;
   const planted = document.createElement("div");
   planted.style.height = "150px";
-  document.querySelector("article.answer").before(planted);
+  document.querySelector("article.answer:last-of-type .answer-text").before(planted);
   await new Promise((resolve) => setTimeout(resolve, 300));
   return window.shifts.slice(seen).map(([, value]) => value);
 }"""
@@ -54,7 +55,7 @@ def test_a_sentence_is_shown_once_it_is_whole(page: Page, server: str, model: Op
     rest = Gate()
     half = ('{"text": "It must', rest, ' pay.", "passages": [1]}')
     model.then(Says(sentence("The council lost.", 1), *half))
-    page.get_by_label("Target", exact=True).select_option("model")
+    choose_target(page, "model")
     begin(page, question)
     text = latest(page).locator(".answer-text")
     title = best_passage(server, question)["title"]
@@ -67,7 +68,7 @@ def test_stop_ends_the_answer_in_the_server_and_at_the_model(
     page: Page, model: OpenAIServer
 ) -> None:
     model.then(Says(sentence("Local authorities have long been.", 1), Hang()))
-    page.get_by_label("Target", exact=True).select_option("model")
+    choose_target(page, "model")
     with page.expect_request(STREAM) as begun:
         begin(page, "Who may not sue a newspaper for libel?")
     expect(latest(page).locator(".answer-text")).to_contain_text("long been")
@@ -90,13 +91,13 @@ def test_text_that_streams_moves_nothing(page: Page, model: OpenAIServer) -> Non
     ask(page)  # stands below the next answer
     words = "A local authority cannot sue for libel [1]. " * 6
     model.then(Says(*(part for word in words.split() for part in (f"{word} ", Pause(0.02)))))
-    page.get_by_label("Target", exact=True).select_option("model")
+    choose_target(page, "model")
     begin(page, "May a council bring an action for libel?")
     text = latest(page).locator(".answer-text")
     expect(text).to_contain_text("10 passages")
     page.evaluate(SHIFTS)
     expect(text).to_contain_text("cannot sue", timeout=20_000)
-    state = "() => document.querySelector('article.answer').dataset.state !== 'running'"
+    state = "() => document.querySelector('.answer:last-child').dataset.state !== 'running'"
     shifts = []
     while not page.evaluate(state):
         shifts = page.evaluate("() => window.shifts")
@@ -176,7 +177,7 @@ def test_a_question_is_answered_by_the_server_that_was_killed_and_started_again(
         expect(alert).to_contain_text("The server does not answer.", timeout=30_000)
         expect(tab.locator("textarea#question")).to_have_value(question)
         # the answer of before can still be read
-        expect(tab.locator("article.answer").nth(1).locator("h2")).to_have_text(QUESTION)
+        expect(tab.locator("article.answer").first.locator("h2")).to_have_text(QUESTION)
         with serving(tmp_path, stores, name, ATLAS_PORT=port):
             latest(tab).get_by_role("button", name="Ask again").click()
             expect(finished(tab).locator("h2")).to_have_text(question)
@@ -184,4 +185,4 @@ def test_a_question_is_answered_by_the_server_that_was_killed_and_started_again(
             tab.keyboard.press("Escape")
             begin(tab, FOLLOW_UP)
             tab.reload()
-            expect(tab.locator("article.answer").last.locator("h2")).to_have_text(QUESTION)
+            expect(tab.locator("article.answer").first.locator("h2")).to_have_text(QUESTION)

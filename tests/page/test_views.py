@@ -24,6 +24,7 @@ from tests.page.asking import (
     ask,
     begin,
     chips,
+    choose_target,
     clipboard,
     compare,
     finished,
@@ -32,7 +33,9 @@ from tests.page.asking import (
     open_view,
     questions_before,
     request_body,
+    settings,
     settle,
+    unfold_filters,
 )
 from tests.page.conftest import Read
 from tests.page.documents import STORM
@@ -65,7 +68,7 @@ def test_a_question_leads_to_the_marked_words_and_the_trace(page: Page, server: 
 def test_the_page_works_by_keyboard_alone(page: Page) -> None:
     page.locator("textarea#question").focus()
     page.keyboard.type(QUESTION)
-    page.keyboard.press("Control+Enter")
+    page.keyboard.press("Enter")
     chip = finished(page).locator("button.citation").first
     for _ in range(40):
         page.keyboard.press("Tab")
@@ -83,7 +86,7 @@ def test_several_corpora_are_ticked_and_compared(page: Page) -> None:
     box.get_by_label("Collection").select_option("Several …")
     expect(box.get_by_role("group", name="Corpora").get_by_role("checkbox")).to_have_count(3)
     box.get_by_role("checkbox", name="Legal US").uncheck()
-    box.get_by_role("spinbutton", name="Passages").fill("4")
+    settings(page).get_by_role("spinbutton", name="Passages").fill("4")
     compare(page)
     body = request_body(page, lambda: ask(page, COMPARED))
     assert body["corpus_filter"] == ["legal_uk", "legislation_nz"]
@@ -99,7 +102,7 @@ def test_several_corpora_are_ticked_and_compared(page: Page) -> None:
 def test_all_that_a_target_decides_is_folded_below_it(page: Page, server: str) -> None:
     listed = httpx2.get(f"{server}/api/targets").json()
     (own,) = [each for each in listed["targets"] if each["name"] == listed["default"]]
-    details = page.locator("#target-all")
+    details = settings(page).locator("#target-all")
     expect(details.locator("dl")).to_be_hidden()
     details.locator("summary").click()
     expect(details).to_contain_text(own["system_prompt"].splitlines()[0])
@@ -148,7 +151,7 @@ def test_a_sentence_that_does_not_hold_is_flagged_and_a_new_draft_announced(
         Says(sentence("Councils may not sue. [made.up p1]"), first, sentence("They are public.")),
         Says(second, sentence("A local authority cannot sue for libel.", 1)),
     )
-    page.get_by_label("Target", exact=True).select_option("model")
+    choose_target(page, "model")
     begin(page)
     flag, text = (latest(page).locator(part) for part in (".flag", ".answer-text"))
     expect(flag).to_have_text(
@@ -207,8 +210,7 @@ def test_a_reload_restores_the_conversation_and_the_draft(page: Page) -> None:
 
 
 def test_values_of_a_filter_are_ticked_counted_sent_and_let_go(page: Page, server: str) -> None:
-    section = page.locator(".filters")
-    section.locator("> summary").click()
+    section = unfold_filters(page)
     section.get_by_text("Court", exact=True).click()
     lords = section.get_by_role("checkbox", name="House of Lords")
     expect(lords).to_have_accessible_name("House of Lords (7)")
@@ -230,6 +232,7 @@ def test_values_of_a_filter_are_ticked_counted_sent_and_let_go(page: Page, serve
     page.get_by_role("button", name="Remove Court: House of Lords").press("Enter")
     expect(buttons).to_have_count(1)
     expect(buttons.first).to_be_focused()
+    settings(page)
     expect(lords).not_to_be_checked()
     page.reload()
     expect(buttons).to_have_text("Court: Supreme Court of the United Kingdom×")
