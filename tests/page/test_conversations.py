@@ -45,14 +45,14 @@ def conversations(page: Page) -> Locator:
 
 def test_a_reload_restores_all_of_the_form(page: Page) -> None:
     target = settings(page).get_by_label("Target", exact=True)
-    target.select_option("keyless")
+    target.select_option("replaced")
     compare(page)
     narrow(page, filters={"court": ["House of Lords"]}, require=["libel"])
     settings(page).get_by_role("spinbutton", name="Passages").fill("3")
     page.fill("textarea#question", "What of Canada?")
     reload(page)
     expect(page.locator("textarea#question")).to_have_value("What of Canada?")
-    expect(target).to_have_value("keyless")
+    expect(target).to_have_value("replaced")
     expect(settings(page).get_by_label("Compare the corpora")).to_be_checked()
     expect(settings(page).get_by_role("spinbutton", name="Passages")).to_have_value("3")
     expect(chips(page)).to_contain_text("Court: House of Lords")

@@ -1,6 +1,7 @@
 """The form: target, corpora, passages and suggestions; what is refused; what is pressed too early
 or twice; and a browser that keeps nothing."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -14,7 +15,6 @@ from tests.page.asking import (
     STREAM,
     ask,
     begin,
-    choose_target,
     compare,
     finished,
     latest,
@@ -40,7 +40,7 @@ def test_the_model_of_the_target_stands_in_the_box_in_french_too(page: Page) -> 
     expect(model).to_have_role("status")  # a change is announced
     page.select_option("select#target", "model")
     expect(model).to_have_text("openai (gpt-4o-mini)")
-    page.select_option("select#target", "keyless")
+    page.select_option("select#target", "replaced")
     expect(model).to_contain_text("mistral")
 
 
@@ -95,9 +95,9 @@ def test_a_refused_question_is_kept_and_has_nothing_to_rate(page: Page) -> None:
 
 
 def test_a_model_without_a_key_is_reported_with_the_remedy(page: Page) -> None:
-    choose_target(page, "keyless")
-    begin(page)
-    expect(latest(page).get_by_role("alert")).to_contain_text("MISTRAL_API_KEY")
+    keyless = settings(page).locator("option", has_text="keyless (cannot be used)")
+    expect(keyless).to_be_disabled()
+    expect(keyless).to_have_attribute("title", re.compile("MISTRAL_API_KEY"))
     notice = ask(page, target="replaced").locator(".notice")
     expect(notice).to_contain_text("in place of an answer by mistral (mistral-small)")
     expect(notice).to_contain_text("MISTRAL_API_KEY")

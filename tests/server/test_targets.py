@@ -34,6 +34,8 @@ FILES = {
     "unruled": "SYSTEM_PROMPT=mine\n",
     "unknown": "RERANKER=mine\n",
     "nobody": "LLM_PROVIDER=nobody\n",
+    "keyless": "LLM_PROVIDER=mistral\n",
+    "replaced": "LLM_PROVIDER=mistral\nLLM_FALLBACK=extractive\n",
 }
 WHY = {
     "pooled": "pooled.txt: POOLING=mean+max is fixed when a collection is built",
@@ -43,6 +45,7 @@ WHY = {
     "unruled": "SYSTEM_PROMPT=mine is neither",
     "unknown": "unknown.txt: RERANKER=mine",
     "nobody": "nobody.txt: LLM_PROVIDER=nobody",
+    "keyless": "Mistral needs a key. Set MISTRAL_API_KEY",
 }
 ASKED = {"question": "What do sheep give?", "corpus_filter": "all"}
 

@@ -156,13 +156,17 @@ class RemoteChat:
         except AtlasError as error:
             return Health(False, str(error))
 
-    def _open(self) -> Account:
+    def open(self) -> Account:
+        """Open the account, once. Raises ConfigurationError where a key or library is missing."""
         with self._lock:
-            try:
-                self._account = self._account or self._open_account()
-            except ConfigurationError as error:
-                raise ModelRefused(str(error)) from error
+            self._account = self._account or self._open_account()
             return self._account
+
+    def _open(self) -> Account:
+        try:
+            return self.open()
+        except ConfigurationError as error:
+            raise ModelRefused(str(error)) from error
 
     async def _say(
         self, account: Account, messages: Sequence[Message], options: ChatOptions

@@ -188,15 +188,25 @@ CHAT_MODELS: Registry[ChatModelFactory] = Registry(
 def open_chat_models(
     targets: Mapping[str, Target], settings: Settings, calls: ModelCalls
 ) -> dict[str, ChatModel]:
-    """The models of every provider that `targets` name. Raises ConfigurationError."""
+    """The models of every provider that `targets` name.
+
+    Raises ConfigurationError, also where a key is missing and nothing takes the model's place.
+    """
+    from atlas_search.providers.chat_remote import RemoteChat
+
     asked_by = {target.llm_provider: name for name, target in targets.items()}
-    return {
+    models = {
         provider: CHAT_MODELS.load(provider, f"{name}.txt: LLM_PROVIDER={provider}")(
             settings, calls
         )
         for provider, name in sorted(asked_by.items())
         if provider != EXTRACTIVE
     }
+    for target in targets.values():
+        model = models.get(target.llm_provider)
+        if isinstance(model, RemoteChat) and target.llm_fallback == "none":
+            model.open()
+    return models
 
 
 def model_server(provider: str, settings: Settings) -> str:
