@@ -83,6 +83,16 @@ document.addEventListener("keydown", (event) => {
   question.focus();
 });
 at("settings-open").addEventListener("click", () => unfoldSettings(at("settings").hidden));
+addEventListener("pointerdown", ({ target }) => {
+  const box = form.closest("section"); // what unfolds above the bar covers the answers
+  if (box.classList.contains("low") && !box.contains(target)) unfoldSettings(false);
+});
+at("settings").addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  event.preventDefault();
+  unfoldSettings(false);
+  at("settings-open").focus();
+});
 
 function unfoldSettings(unfolded) {
   at("settings").hidden = !unfolded;

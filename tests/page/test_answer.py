@@ -330,8 +330,7 @@ def test_what_a_model_finds_the_corpora_agree_about_is_cited(
     def reply(request: Request) -> str:
         if "AGREE:" in request.prompt:
             return f"AGREE: A lawyer must be named {us} {nz}."
-        of_us = 'corpus="legal_us"' in request.prompt
-        return f"A lawyer must be named {us if of_us else nz}."
+        return "A lawyer must be named [1]."
 
     model.says(reply)
     compare(judged)
