@@ -336,7 +336,7 @@ def test_what_a_model_finds_the_corpora_agree_about_is_cited(
     compare(judged)
     heading = judged.get_by_role("heading", name="Agreements")
     agreements = ask(judged, question, target="model").locator("section", has=heading)
-    expect(agreements.get_by_role("listitem")).to_have_text("A lawyer must be named.12")
+    expect(agreements.get_by_role("listitem")).to_have_text("A lawyer must be named.23")
 
 
 def test_agreements_stand_above_a_column_for_each_corpus(page: Page) -> None:
