@@ -174,7 +174,7 @@ export default {
     headingFilter: "Sous un titre contenant les mots",
     years: "Années",
     yearFrom: "De",
-    yearTo: "à",
+    yearTo: "À",
     overTime: "Ce que contient la collection, au fil des années",
     range: "{from} – {to}",
     rangeFrom: "depuis {from}",
