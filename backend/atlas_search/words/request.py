@@ -157,6 +157,17 @@ class KeywordsRequest(WordsScopeRequest):
     function_words: bool = _FUNCTION_WORDS
 
 
+class FrequenciesRequest(WordsScopeRequest):
+    """Texts whose words are counted."""
+
+    pattern: str = Field(
+        "", max_length=MAX_NAME, description="Only words like this: strike*, *ship, wom?n"
+    )
+    min_count: int = Field(1, ge=1, le=MOST_OFFSET, description="Places")
+    limit: int = Field(50, ge=0, le=MOST_LINES, description="Words wanted")
+    function_words: bool = _FUNCTION_WORDS
+
+
 @dataclass(frozen=True, kw_only=True)
 class WordsScope(ScopePlan):
     """A checked scope, and the comparison of its words.
