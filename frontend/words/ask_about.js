@@ -8,7 +8,7 @@ import { fieldName, valueName as fieldValue } from "../ask/fields.js";
 import { chosenScope, onScopeChange, setScope } from "../ask/scope.js";
 import { element } from "../dom.js";
 import { say } from "../language.js";
-import { concordance } from "./counting.js";
+import { concordance, queriesOf } from "./counting.js";
 import { actionButton } from "./parts.js";
 
 const LINES_AT_ONCE = 1000; // that the server gives
@@ -74,7 +74,7 @@ function narrowed(scope, state, documents) {
 function plainPhrase(query) {
   const [, quoted] = /^"([^"]*)"$/.exec(query) ?? [];
   const words = quoted ?? query;
-  const hasOperator = /["“”„()*?]|\bOR\b|\bNEAR\b/.test(words);
+  const hasOperator = /["“”„()*?]|\bOR\b|\bNEAR\b/.test(words) || queriesOf(query).length > 1;
   return hasOperator || words.length > MOST_PHRASE ? "" : words;
 }
 
@@ -115,10 +115,13 @@ export function pointName({ by, value, corpus }, label) {
   return parts.join(", ");
 }
 
+export function isTime(by) {
+  return by === "year" || by === "decade";
+}
+
 /** The value of a cell in words. */
 export function valueName(by, value, label) {
-  const isTime = by === "year" || by === "decade";
-  if (value === null) return isTime ? say("words.undated") : say("words.unstated");
+  if (value === null) return isTime(by) ? say("words.undated") : say("words.unstated");
   if (by === "corpus") return label(value);
-  return isTime ? value : `${fieldName(by)}: ${fieldValue(by, value)}`;
+  return isTime(by) ? value : `${fieldName(by)}: ${fieldValue(by, value)}`;
 }

@@ -134,16 +134,16 @@ def test_gaps_are_no_zeros_and_undated_hits_are_told(tab: Page, address: str) ->
     view = tab.get_by_role("region", name="Words", exact=True)
     expect(view.locator(".chart-column")).to_have_count(2)
     expect(view.locator("svg .chart-gap")).to_have_count(2)  # in the drawing and its key
-    view.get_by_text("As a table", exact=True).click()
+    view.get_by_text("Show as a table", exact=True).click()
     rows = view.locator("details.data tbody tr")
     assert [row.locator("th, td").all_inner_texts()[:2] for row in rows.all()] == [
         ["1901", "3"],
         ["1902", "no text"],
         ["1903", "no text"],
         ["1904", "0"],
-        ["without a single year", "1"],
+        ["no exact year", "1"],
     ]
-    view.locator("p").get_by_role("button", name="Lines of without a single year").click()
+    view.locator("p").get_by_role("button", name="Concordance: no exact year").click()
     expect(view.locator(".line-hit mark")).to_have_text(["strike"])
     expect(view.locator(".line-after").last).to_contain_text(MARKUP)
-    expect(view).to_contain_text("Only without a single year")
+    expect(view).to_contain_text("Only: no exact year")
