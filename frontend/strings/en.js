@@ -542,7 +542,6 @@ export default {
     point: "{label}, {value}: {hits} in {documents} of {all}, {rate} per million words",
     pointGap: "{label}, {value}: no text",
     openLines: "Concordance: {label}",
-    value: "Value",
     queryHead: "Query",
     hitsHead: "Hits",
     hitsMeans: "every place where the query occurs.",

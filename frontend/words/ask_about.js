@@ -111,8 +111,9 @@ export function pointOf(by, { value, corpus, filters }) {
 
 /** `1990s, Legal UK` */
 export function pointName({ by, value, corpus }, label) {
+  const named = by === "corpus" || isTime(by) || value === null ? "" : `${fieldName(by)}: `;
   const parts = [valueName(by, value, label), ...(corpus ? [label(corpus)] : [])];
-  return parts.join(", ");
+  return named + parts.join(", ");
 }
 
 export function isTime(by) {
@@ -122,6 +123,5 @@ export function isTime(by) {
 /** The value of a cell in words. */
 export function valueName(by, value, label) {
   if (value === null) return isTime(by) ? say("words.undated") : say("words.unstated");
-  if (by === "corpus") return label(value);
-  return isTime(by) ? value : `${fieldName(by)}: ${fieldValue(by, value)}`;
+  return by === "corpus" ? label(value) : fieldValue(by, value);
 }

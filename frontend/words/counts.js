@@ -1,5 +1,6 @@
 /** Hits by year or decade, by corpus or by a metadata field: drawn, and as a table. */
 
+import { fieldName } from "../ask/fields.js";
 import { chart, MOST_SERIES } from "../charts/chart.js";
 import { element } from "../dom.js";
 import { say } from "../language.js";
@@ -147,11 +148,12 @@ export async function distribution(state, tools) {
 function cellTable({ by, cells, cells_left_out: leftOut }, { open, label, name, asking }) {
   const split = by !== "corpus" && cells.some(({ corpus }) => corpus !== null);
   const several = new Set(cells.map(({ query }) => query)).size > 1;
+  const head = isTime(by) || by === "corpus" ? say(`words.${by}`) : fieldName(by);
   const [ofTime, ofHits] = isTime(by) ? ["ascending"] : [undefined, "descending"];
   const hits = { head: say("words.hitsHead"), hint: say("words.hitsMeans") };
   const rate = { head: say("words.rateHead"), hint: say("words.rateMeans") };
   const columns = [
-    { head: say("words.value"), cell: opener, sort: ({ value }) => value ?? "", order: ofTime },
+    { head, cell: opener, sort: ({ value }) => value ?? "", order: ofTime },
     ...(several ? [{ head: say("words.queryHead"), cell: ({ query }) => query }] : []),
     ...(split ? [{ head: say("words.corpus"), cell: ({ corpus }) => label(corpus) }] : []),
     { ...hits, number: (cell) => cell.hits, order: ofHits },

@@ -28,6 +28,10 @@ COLLECTIONS = {
         "south/empty.txt": " \n",
         "south/hollow.txt": "",
     },
+    "years": {
+        f"west/{year}.md": f"---\ndate: {year}\n---\n{'Early ' * 6 if year < 1903 else 'Late '}.\n"
+        for year in (1901, 1902, 1903, 1904)
+    },
 }
 
 
@@ -147,3 +151,15 @@ def test_gaps_are_no_zeros_and_undated_hits_are_told(tab: Page, address: str) ->
     expect(view.locator(".line-hit mark")).to_have_text(["strike"])
     expect(view.locator(".line-after").last).to_contain_text(MARKUP)
     expect(view).to_contain_text("Only: no exact year")
+
+
+def test_keywords_of_a_single_corpus_are_those_of_its_earlier_half(tab: Page, address: str) -> None:
+    tab.goto(f"{address}/?collection=years&view=words&tab=apart")
+    view = tab.get_by_role("region", name="Words", exact=True)
+    expect(view.locator(".words-said")).to_contain_text(
+        "Texts up to 1902 (12 words, 2 documents) compared with everything else"
+    )
+    view.get_by_role("button", name="Concordance: early").click()
+    expect(view.locator(".words-said")).to_contain_text("12 hits in 2 documents")
+    tab.goto(f"{address}/?collection=sea&view=words&tab=apart")
+    expect(view).to_contain_text("Choose a corpus, years or another filter first.")
