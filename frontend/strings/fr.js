@@ -471,7 +471,7 @@ export default {
     nearAbout: "Les mots plus fréquents près de la requête qu’ailleurs.",
     apartAbout: "Les mots anormalement fréquents dans certains textes par rapport à d’autres. Aucune requête n’est nécessaire.",
     listAbout: "Les mots les plus fréquents des textes choisis. Aucune requête n’est nécessaire.",
-    options: "Réglages",
+    options: "Options de comptage",
     form: "Formes du mot",
     surface: "Telle qu’écrite",
     stem: "Toutes",

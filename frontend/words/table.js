@@ -59,7 +59,7 @@ export function sortable(columns, rows) {
   // it scrolls sideways on its own, and so must be reached by keyboard
   const scroller = { class: "table", tabindex: "0", role: "group", "aria-label": columns[0].head };
   const table = element("div", scroller, element("table", {}, head, body));
-  return element("div", {}, columns.some((column) => column.hint) ? hint : null, table);
+  return columns.some((column) => column.hint) ? element("div", {}, hint, table) : table;
 }
 
 function headOf({ head, number, hint }, sort) {

@@ -24,6 +24,7 @@ const TABS = {
 };
 const WITHOUT_QUERY = ["apart", "list"];
 const NOTHING = { corpora: [], filter_fields: {} };
+const WIDE = "(min-width: 60rem)"; // as in words.css
 const SETTLED = 250; // ms after the last of several changes of the scope
 
 const at = (id) => document.getElementById(id);
@@ -93,10 +94,11 @@ export async function openWords(page) {
   let looked = ""; // what the panel shows
 
   const tabs = newTabs(Object.keys(TABS), (tab) => go({ tab }));
-  const about = element("p", { class: "hint", id: "words-about" });
+  const about = element("p", { class: "hint" });
   const said = element("p", { class: "words-said", role: "status" });
   const options = newOptions(catalogue, (changes) => go(changes));
-  at("words").replaceChildren(tabs.list, about, options.node, said, tabs.panel);
+  const head = element("div", { class: "words-about" }, about, help());
+  at("words").replaceChildren(tabs.list, head, options.node, said, tabs.panel);
   const counting = newCounting();
   const tools = { page, catalogue, go, count: counting.count, label: page.label };
 
@@ -164,7 +166,7 @@ export async function openWords(page) {
     const query = text.trim();
     // a point is one of the words that were counted before
     const counted = await go(query === state.query ? {} : { query, point: null });
-    const beside = matchMedia("(min-width: 60rem)").matches;
+    const beside = matchMedia(WIDE).matches;
     if (counted && !beside) tabs.list.scrollIntoView({ block: "start" });
   }
 
@@ -351,11 +353,13 @@ function newOptions(catalogue, changed) {
     number("minimum", ["list"], 1, 1_000_000),
     check("function", ["near", "apart", "list"]),
   ];
-  const box = element("details", { class: "words-options" });
-  box.open = matchMedia("(min-width: 60rem)").matches;
-  const nodes = controls.map(({ node }) => node);
-  box.append(element("summary", {}, say("words.options")), element("div", {}, ...nodes));
-  const node = element("div", {}, box, help());
+  const summary = element("summary", {}, say("words.options"));
+  const nodes = controls.map((control) => control.node);
+  const node = element("details", { class: "words-options" }, summary, element("div", {}, ...nodes));
+  const wide = matchMedia(WIDE); // there they are always open, and the summary is not shown
+  const unfold = () => (node.open = wide.matches);
+  wide.addEventListener("change", unfold);
+  unfold();
 
   for (const { name, control, value } of controls) {
     control.addEventListener("change", () => {

@@ -89,9 +89,9 @@ class ConcordanceRequest(WordsRequest):
         "by date or by corpus and date; ties, as `document`, in the order of the collection",
     )
     sample: int | None = Field(
-        None, ge=1, le=MOST_OFFSET, description="List so many hits alone, drawn by lot"
+        None, ge=1, le=MOST_OFFSET, description="List a random sample of so many hits"
     )
-    seed: int = Field(0, ge=0, lt=2**32, description="The same draws the same hits")
+    seed: int = Field(0, ge=0, lt=2**32, description="The same draws the same sample")
     point: Point | None = Field(None, description="The hits of one point of a trend alone")
 
 

@@ -60,7 +60,7 @@ class Concordance(WordsResult):
     documents: int = Field(description="Documents with a hit")
     passages: int = Field(description="Passages that hold one whole")
     per_corpus: dict[str, int] = Field(description="Hits in each corpus")
-    listed: int = Field(description="Hits that are listed: all, or those drawn by lot")
+    listed: int = Field(description="Hits that are listed: all, or a random sample")
     offset: int
     lines: list[Line]
 
