@@ -32,6 +32,7 @@ ALIKE = {
         "note",
     ),
     *("passage", "question", "score", "signal", "site", "source", "style", "version"),
+    *("g²", "logdice"),
     *("apa", "api", "bibtex", "bluebook", "chicago", "csl", "json", "mcgill", "mla", "oscola"),
     "ris",
 }
