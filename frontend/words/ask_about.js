@@ -82,7 +82,7 @@ function tell(key, { query, point }, count, before, { label }) {
   const mine = JSON.stringify(chosenScope());
   const where = point === null ? "" : say("words.askingWhere", { where: pointName(point, label) });
   const documents = say("page.documents", { count });
-  const text = say(key, { documents, query: `“${query}”`, where });
+  const text = say(key, { documents, query: `“${plainPhrase(query) || query}”`, where });
 
   function close() {
     listening?.();

@@ -168,7 +168,7 @@ def test_a_question_is_asked_of_the_passages_in_view(page: Page, server: str) ->
     documents = {line["document_id"] for line in api["lines"]}
     view.get_by_role("button", name="Ask about these passages").click()
     notice, question = page.locator("#narrowed"), "When is a jury needed?"
-    expect(notice).to_contain_text(f"Asked of the {len(documents)} documents")
+    expect(notice).to_contain_text(f"Asking only the {len(documents)} documents with “jury trial”")
     expect(page.get_by_label("Question")).to_be_focused()
     body = request_body(page, lambda: ask(page, question))
     assert set(body["filters"]["document_id"]) == documents
@@ -186,7 +186,9 @@ def test_the_mouse_shows_a_point_and_a_click_opens_it(page: Page, server: str) -
     expect(view.locator("svg .chart-column")).to_have_count(years)
     last = max(at for at, cell in enumerate(cells) if cell["hits"])
     column = sum(cell["hits"] is not None for cell in cells[:last])
-    box = view.locator("svg .chart-column").nth(column).bounding_box() or {}
+    bar = view.locator("svg .chart-column").nth(column)
+    bar.scroll_into_view_if_needed()
+    box = bar.bounding_box() or {}
     middle = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(*middle)
     expect(view.locator(".chart-said")).to_contain_text(f"All, {cells[last]['value']}: ")
