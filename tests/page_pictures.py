@@ -62,9 +62,9 @@ def lines(page: Page) -> None:
 
 def over_time(page: Page) -> None:
     """A word over time."""
-    count(page, "right*", "Over time")
-    page.get_by_label("By", exact=True).select_option("decade")
-    page.get_by_label("Each corpus for itself").check()
+    count(page, "right*", "Trends")
+    page.get_by_label("Period", exact=True).select_option("decade")
+    page.get_by_label("One line per corpus").check()
     expect(page.locator("#words .chart-legend li")).not_to_have_count(1)
 
 

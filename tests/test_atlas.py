@@ -54,7 +54,7 @@ def test_the_public_names_are_these() -> None:
     assert public == {
         *("open", "build", "corpora", "search", "ask", "compare", "stream", "document"),
         *("facets", "suggestions", "passages", "passage", "permitted", "find", "answer", "close"),
-        *("concordance", "trends", "counts", "collocates", "keywords"),
+        *("concordance", "trends", "counts", "collocates", "keywords", "frequencies"),
     }
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
         atlas_search.Nothing  # noqa: B018

@@ -42,16 +42,24 @@ from atlas_search.search.suggestions import Suggestion, suggestions
 from atlas_search.search.trace import count_search, failed_searches
 from atlas_search.services import Services, narrow_services, open_services
 from atlas_search.stores.versions import collections_beside, make_folder
-from atlas_search.words.flow import count_hits, list_collocates, list_keywords, list_lines
+from atlas_search.words.flow import (
+    count_hits,
+    list_collocates,
+    list_frequencies,
+    list_keywords,
+    list_lines,
+)
 from atlas_search.words.request import (
     CollocatesRequest,
     ConcordanceRequest,
     CountsRequest,
+    FrequenciesRequest,
     KeywordsRequest,
     TrendsRequest,
     WordsRequest,
+    WordsScopeRequest,
 )
-from atlas_search.words.results import Collocates, Concordance, Keywords, WordCounts
+from atlas_search.words.results import Collocates, Concordance, Frequencies, Keywords, WordCounts
 from atlas_search.words.run import ReachRun, WordsRun
 
 if TYPE_CHECKING:
@@ -280,11 +288,16 @@ class Atlas:
         nothing is left to compare with.
         """
         request = request_of(KeywordsRequest, scope, options)
-        services = self.services
-        against, _ = check_corpora(services, request.against)
-        where = plan_words_scope(services, request)
-        run = ReachRun(services.store, services.tracer, where, stop or Stop())
+        against, _ = check_corpora(self.services, request.against)
+        run = self._reach_run(request, stop)
         return list_keywords(run, request.model_copy(update={"against": against}))
+
+    def frequencies(
+        self, scope: FrequenciesRequest | None = None, *, stop: Stop | None = None, **options: Any
+    ) -> Frequencies:
+        """The words of a scope, the most frequent first."""
+        request = request_of(FrequenciesRequest, scope, options)
+        return list_frequencies(self._reach_run(request, stop), request)
 
     def suggestions(
         self, corpora: str | Sequence[str] = "all", *, limit: int = 4
@@ -356,6 +369,11 @@ class Atlas:
         services = self.services
         plan = plan_words(services, request)
         return WordsRun(services.store, services.tracer, plan, stop or Stop())
+
+    def _reach_run(self, request: WordsScopeRequest, stop: Stop | None) -> ReachRun:
+        services = self.services
+        where = plan_words_scope(services, request)
+        return ReachRun(services.store, services.tracer, where, stop or Stop())
 
     def _stream_from_thread(self, request: AnswerPlan) -> Iterator[Event | Answer]:
         """Answers in a thread of its own, so that each event is given as soon as it is there."""

@@ -8,7 +8,7 @@ import { fieldName, valueName as fieldValue } from "../ask/fields.js";
 import { chosenScope, onScopeChange, setScope } from "../ask/scope.js";
 import { element } from "../dom.js";
 import { say } from "../language.js";
-import { concordance } from "./counting.js";
+import { concordance, queriesOf } from "./counting.js";
 import { actionButton } from "./parts.js";
 
 const LINES_AT_ONCE = 1000; // that the server gives
@@ -74,7 +74,7 @@ function narrowed(scope, state, documents) {
 function plainPhrase(query) {
   const [, quoted] = /^"([^"]*)"$/.exec(query) ?? [];
   const words = quoted ?? query;
-  const hasOperator = /["“”„()*?]|\bOR\b|\bNEAR\b/.test(words);
+  const hasOperator = /["“”„()*?]|\bOR\b|\bNEAR\b/.test(words) || queriesOf(query).length > 1;
   return hasOperator || words.length > MOST_PHRASE ? "" : words;
 }
 
@@ -82,7 +82,7 @@ function tell(key, { query, point }, count, before, { label }) {
   const mine = JSON.stringify(chosenScope());
   const where = point === null ? "" : say("words.askingWhere", { where: pointName(point, label) });
   const documents = say("page.documents", { count });
-  const text = say(key, { documents, query: `“${query}”`, where });
+  const text = say(key, { documents, query: `“${plainPhrase(query) || query}”`, where });
 
   function close() {
     listening?.();
@@ -111,14 +111,17 @@ export function pointOf(by, { value, corpus, filters }) {
 
 /** `1990s, Legal UK` */
 export function pointName({ by, value, corpus }, label) {
+  const named = by === "corpus" || isTime(by) || value === null ? "" : `${fieldName(by)}: `;
   const parts = [valueName(by, value, label), ...(corpus ? [label(corpus)] : [])];
-  return parts.join(", ");
+  return named + parts.join(", ");
+}
+
+export function isTime(by) {
+  return by === "year" || by === "decade";
 }
 
 /** The value of a cell in words. */
 export function valueName(by, value, label) {
-  const isTime = by === "year" || by === "decade";
-  if (value === null) return isTime ? say("words.undated") : say("words.unstated");
-  if (by === "corpus") return label(value);
-  return isTime ? value : `${fieldName(by)}: ${fieldValue(by, value)}`;
+  if (value === null) return isTime(by) ? say("words.undated") : say("words.unstated");
+  return by === "corpus" ? label(value) : fieldValue(by, value);
 }

@@ -4,9 +4,22 @@ import { sendJson } from "../api.js";
 import { telemetryChoice } from "../ask/privacy.js";
 import { chosenScope } from "../ask/scope.js";
 
-/** Picks the fields of a state that say which words are looked for, as requests have them. */
+// a comma inside quotation marks, or of NEAR/0,5, separates nothing
+const QUERY = /(?:"[^"]*"|[“„][^“”]*[“”]|NEAR\/\d+,\d+|[^,\n])+/g;
+
+/** The queries of a text, between commas or lines: each {text, start}. */
+export function queriesOf(text) {
+  const parts = [...text.matchAll(QUERY)].map(({ 0: part, index }) => {
+    const start = index + part.length - part.trimStart().length;
+    return { text: part.trim(), start };
+  });
+  return parts.filter((part) => part.text !== "");
+}
+
+/** Picks the fields of a state that say which words are looked for: any of its queries. */
 export function wordsOf({ query, form, case: exactly }) {
-  return { query, ...formOf({ form, case: exactly }) };
+  const any = queriesOf(query).map(({ text }) => text).join(" OR ");
+  return { query: any, ...formOf({ form, case: exactly }) };
 }
 
 /** Picks the way to compare words; capitals and accents count only in words as they are written. */

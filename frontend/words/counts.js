@@ -1,10 +1,11 @@
 /** Hits by year or decade, by corpus or by a metadata field: drawn, and as a table. */
 
+import { fieldName } from "../ask/fields.js";
 import { chart, MOST_SERIES } from "../charts/chart.js";
 import { element } from "../dom.js";
 import { say } from "../language.js";
-import { askButton, pointName, pointOf, valueName } from "./ask_about.js";
-import { wordsOf } from "./counting.js";
+import { askButton, isTime, pointName, pointOf, valueName } from "./ask_about.js";
+import { formOf, queriesOf, wordsOf } from "./counting.js";
 import { rateOf } from "./parts.js";
 import { csvButton, sortable } from "./table.js";
 
@@ -13,29 +14,50 @@ const COLUMNS = [
   ...["passages", "of_passages"],
 ];
 
-/** {summary, nodes} of the trend. */
-export async function overTime(state, tools) {
-  const { unit, byCorpus, per } = state;
-  const found = await tools.count("trends", { ...wordsOf(state), by: unit, by_corpus: byCorpus });
-  const open = (cell) => tools.go({ tab: "lines", point: pointOf(unit, cell) });
-  const dated = found.cells.filter((cell) => cell.value !== null);
-  const undated = found.cells.filter((cell) => cell.value === null && cell.hits > 0);
+const MANY_YEARS = 60; // that are drawn as decades, unless the reader chooses years
+
+/** {summary, nodes} of the trend of every query. */
+export async function trends(state, tools) {
+  let found = await trendsBy(state.unit === "auto" ? "year" : state.unit, state, tools);
+  const years = new Set(found[0].cells.map(({ value }) => value));
+  if (state.unit === "auto" && years.size > MANY_YEARS) found = await trendsBy("decade", state, tools);
+  const [{ by }] = found;
+  const cells = found.flatMap(({ query, ...each }) => each.cells.map((cell) => ({ ...cell, query })));
+  const open = (cell) => tools.go({ tab: "lines", query: cell.query, point: pointOf(by, cell) });
+  const dated = cells.filter((cell) => cell.value !== null);
+  const undated = cells.filter((cell) => cell.value === null && cell.hits > 0);
+  const left = found.reduce((sum, each) => sum + each.cells_left_out, 0);
+  const table = { by, cells, cells_left_out: left };
   const nodes = [
-    ...drawing(dated, found, per, state, { ...tools, open }),
-    ...undated.map((cell) => undatedNote(cell, { ...tools, open })),
+    ...drawing(dated, state.per, { ...tools, open }),
+    ...undated.map((cell) => undatedNote(cell, found.length > 1, { ...tools, open })),
     element(
       "details",
       { class: "data" },
       element("summary", {}, say("charts.table")),
-      cellTable(found, { ...tools, open, name: "trend", asking: askButton(state, tools) }),
+      cellTable(table, { ...tools, open, name: "trend", asking: askButton(state, tools) }),
     ),
   ];
-  return { summary: countSummary(found), nodes };
+  return { summary: found.length > 1 ? querySummary(found) : countSummary(found[0]), nodes };
 }
 
-function drawing(cells, { query }, per, state, { open, label }) {
+/** The counts of every query; a problem of one has its place in the whole text. */
+function trendsBy(by, state, { count }) {
+  const asked = queriesOf(state.query).map(async ({ text, start }) => {
+    try {
+      return await count("trends", { ...formOf(state), query: text, by, by_corpus: state.byCorpus });
+    } catch (error) {
+      if (error.character) error.character += start;
+      throw error;
+    }
+  });
+  return Promise.all(asked);
+}
+
+function drawing(cells, per, { open, label }) {
   if (cells.length === 0) return [element("p", { class: "notice" }, say("charts.none"))];
   const labels = [...new Set(cells.map(({ value }) => value))];
+  const query = [...new Set(cells.map((cell) => cell.query))].join(", ");
   const all = seriesOf(cells, labels, per, label);
   const highest = (series) => Math.max(...series.values.map((value) => value ?? 0));
   const drawn = all.toSorted((a, b) => highest(b) - highest(a)).slice(0, MOST_SERIES);
@@ -56,18 +78,26 @@ function drawing(cells, { query }, per, state, { open, label }) {
   ];
 }
 
-/** A series for each corpus, or one; `cells` are those of its values in the order of `labels`. */
+/** A series for each query and corpus; its `cells` are in the order of `labels`. */
 function seriesOf(cells, labels, per, label) {
+  const queries = [...new Set(cells.map(({ query }) => query))];
   const corpora = [...new Set(cells.map(({ corpus }) => corpus))];
-  return corpora.map((corpus) => {
-    const own = new Map(cells.filter((cell) => cell.corpus === corpus).map((c) => [c.value, c]));
-    const ordered = labels.map((value) => own.get(value) ?? emptyCell(value, corpus));
+  const pairs = queries.flatMap((query) => corpora.map((corpus) => ({ query, corpus })));
+  return pairs.map(({ query, corpus }) => {
+    const all = cells.filter((cell) => cell.query === query && cell.corpus === corpus);
+    const own = new Map(all.map((cell) => [cell.value, cell]));
+    const ordered = labels.map((value) => own.get(value) ?? { ...emptyCell(value, corpus), query });
     return {
-      name: corpus === null ? say("ask.all") : label(corpus),
+      name: nameOf({ query, corpus }, queries.length > 1, label) || say("ask.all"),
       cells: ordered,
       values: ordered.map((cell) => (per === "million" ? cell.per_million : cell.hits)),
     };
   });
+}
+
+/** Tells a series from the others; empty if there is but one. */
+function nameOf({ query, corpus }, several, label) {
+  return [...(several ? [query] : []), ...(corpus === null ? [] : [label(corpus)])].join(" · ");
 }
 
 function emptyCell(value, corpus) {
@@ -88,23 +118,23 @@ function describe({ name, cells }, value, index) {
   });
 }
 
-function undatedNote(cell, { open, label }) {
+function undatedNote(cell, several, { open, label }) {
   const said = say("words.undatedHits", {
     hits: say("words.hits", { count: cell.hits }),
     documents: say("page.documents", { count: cell.documents }),
   });
-  const text = [...(cell.corpus ? [`${label(cell.corpus)}: `] : []), said, " "].join("");
+  const of = nameOf(cell, several, label);
   const name = valueName("year", null, label);
   const button = { type: "button", class: "link", onclick: () => open(cell) };
-  return hint(text, element("button", button, say("words.openLines", { label: name })));
+  return hint(of === "" ? "" : `${of}: `, `${said} `, element("button", button, say("words.openLines", { label: name })));
 }
 
 function hint(...nodes) {
   return element("p", { class: "hint" }, ...nodes);
 }
 
-/** {summary, nodes} of the counts. */
-export async function byField(state, tools) {
+/** {summary, nodes} of the counts by a field. */
+export async function distribution(state, tools) {
   const { field } = state;
   const found = await tools.count("counts", { ...wordsOf(state), by: field });
   const open = (cell) => tools.go({ tab: "lines", point: pointOf(field, cell) });
@@ -117,11 +147,17 @@ export async function byField(state, tools) {
 /** The table with its file; the value of a row opens its lines. */
 function cellTable({ by, cells, cells_left_out: leftOut }, { open, label, name, asking }) {
   const split = by !== "corpus" && cells.some(({ corpus }) => corpus !== null);
+  const several = new Set(cells.map(({ query }) => query)).size > 1;
+  const head = isTime(by) || by === "corpus" ? say(`words.${by}`) : fieldName(by);
+  const [ofTime, ofHits] = isTime(by) ? ["ascending"] : [undefined, "descending"];
+  const hits = { head: say("words.hitsHead"), hint: say("words.hitsMeans") };
+  const rate = { head: say("words.rateHead"), hint: say("words.rateMeans") };
   const columns = [
-    { head: say("words.value"), cell: (cell) => opener(cell), sort: ({ value }) => value ?? "" },
+    { head, cell: opener, sort: ({ value }) => value ?? "", order: ofTime },
+    ...(several ? [{ head: say("words.queryHead"), cell: ({ query }) => query }] : []),
     ...(split ? [{ head: say("words.corpus"), cell: ({ corpus }) => label(corpus) }] : []),
-    { head: say("words.hitsHead"), number: ({ hits }) => hits },
-    { head: say("words.rateHead"), number: (cell) => cell.per_million, written: rateOf },
+    { ...hits, number: (cell) => cell.hits, order: ofHits },
+    { ...rate, number: (cell) => cell.per_million, written: rateOf },
     { head: say("words.documentsHead"), number: ({ documents }) => documents },
     { head: say("words.ofHead"), number: (cell) => cell.of_documents },
     { head: say("words.passagesHead"), number: ({ passages }) => passages },
@@ -138,9 +174,19 @@ function cellTable({ by, cells, cells_left_out: leftOut }, { open, label, name, 
 
   const text = say("words.leftOut", { count: leftOut });
   const more = leftOut > 0 ? element("p", { class: "hint" }, text) : null;
-  const file = csvButton(say("words.csv"), name, COLUMNS, async () => cells);
+  const named = several ? ["query", ...COLUMNS] : COLUMNS;
+  const file = csvButton(say("words.csv"), name, named, async () => cells);
   const bar = element("div", { class: "words-bar" }, file, asking);
   return element("div", { class: "cells" }, sortable(columns, cells), more, bar);
+}
+
+/** The totals of several trends, as nodes. */
+function querySummary(found) {
+  const totals = found.map(({ query, total }) => {
+    const hits = say("words.hits", { count: total.hits ?? 0 });
+    return say("words.queryTotal", { query, hits, rate: rateOf(total.per_million ?? 0) });
+  });
+  return [totals.join(" · ")];
 }
 
 /** The total of a trend, or of counts by a field, as nodes. */

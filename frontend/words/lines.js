@@ -48,7 +48,7 @@ export async function lines(state, tools) {
   const bar = element(
     "div",
     { class: "words-bar" },
-    chooser("sort", SORTS, state, tools.go),
+    chooser("sort", SORTS.map((sort) => [sort, say(`words.sort_${sort}`)]), state.sort, tools.go),
     state.sample > 0 ? drawAgain(state, tools) : null,
     askButton(state, tools),
     download(state, tools, first.listed),
@@ -137,7 +137,7 @@ function newGrid(total, { page, label }) {
     element("span", { role: "columnheader", class: `line-${name}` }, say(`words.${name}`)),
   );
   const rest = element("span", { role: "none", class: "line-rest" }, hit, after);
-  const heads = element("div", { role: "row", class: "line head" }, before, rest, place);
+  const heads = element("div", { role: "row", class: "line head" }, place, before, rest);
   const named = { role: "grid", class: "lines", "aria-label": say("words.table") };
   const node = element(
     "div",
@@ -200,10 +200,17 @@ function newGrid(total, { page, label }) {
 
 function rowOf(line, index, label) {
   const { left, hit, right, title, date, corpus } = line;
-  const place = [title, date, label(corpus)].filter(Boolean).join(" · ");
+  const whole = [title, date, label(corpus)].filter(Boolean).join(" · ");
+  const year = date?.slice(0, 4) ?? "";
   return element(
     "div",
     { role: "row", class: "line", tabindex: "-1", "aria-rowindex": index + 2 },
+    element(
+      "span",
+      { role: "gridcell", class: "line-place", title: whole, "aria-label": whole },
+      element("span", { class: "line-title" }, title),
+      element("span", {}, year),
+    ),
     element("span", { role: "gridcell", class: "line-before" }, element("bdi", {}, onOneLine(left))),
     // one beside the other in one column, so that all hits begin at the same place
     element(
@@ -212,7 +219,6 @@ function rowOf(line, index, label) {
       element("span", { role: "gridcell", class: "line-hit" }, element("mark", {}, onOneLine(hit))),
       element("span", { role: "gridcell", class: "line-after" }, onOneLine(right)),
     ),
-    element("span", { role: "gridcell", class: "line-place", title: place }, place),
   );
 }
 

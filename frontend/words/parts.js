@@ -39,21 +39,12 @@ export function actionButton(text, act) {
   return element("div", { class: "action" }, button, alert);
 }
 
-/** A choice above the results, of the state's `name`. */
-export function chooser(name, values, state, go) {
-  const options = values.map((value) =>
-    element("option", { value }, say(`words.${name}_${value}`)),
-  );
+/** A choice above the results, of the state's `name`; `choices` are pairs of a value and a text. */
+export function chooser(name, choices, chosen, go) {
+  const options = choices.map(([value, text]) => element("option", { value }, text));
   const select = element("select", { id: `words-choose-${name}` }, ...options);
-  select.value = state[name];
+  select.value = chosen;
   select.addEventListener("change", () => go({ [name]: select.value }));
   const label = element("label", { for: select.id }, say(`words.${name}`));
   return element("div", { class: "chooser" }, label, select);
-}
-
-/** Explains figures, folded. */
-export function explained(names) {
-  const rows = names.map((name) => element("p", {}, say(`words.${name}`)));
-  const summary = element("summary", {}, say("words.figures"));
-  return element("details", { class: "figures" }, summary, ...rows);
 }

@@ -9,24 +9,35 @@ const order = new Intl.Collator(language, { numeric: true });
 // as the server's own CSV: what spreadsheets run as a formula, in any width
 const FORMULA = /^'*\s*[=+\-@\t\r\n＝＋－＠]/;
 
-/** The table of `rows`; a column is {head, cell or number, written, sort, hint}.
+/** The table of `rows`; a column is {head, cell or number, written, sort, hint, order}.
  *
  * `cell` gives a node or a text, `number` a figure that is written with `written`; what is null is
- * said to be no text. A click on a head sorts by it, the highest figure first, another turns it.
+ * said to be no text. A click on a head sorts by it, the highest figure first, another turns it;
+ * `order` is that of the rows as they are given. A line above the table has the `hint` of the head
+ * that is pointed at or has the focus, else of the one that is sorted by.
  */
 export function sortable(columns, rows) {
   const body = element("tbody", {});
   const heads = columns.map((column) => headOf(column, () => sort(column)));
+  const hint = element("p", { class: "hint table-hint", "aria-hidden": "true" });
   let sorted = null;
 
-  function sort(column) {
-    const again = sorted?.column === column;
-    const down = again ? !sorted.down : column.number !== undefined;
+  function show(column, down) {
     sorted = { column, down };
     for (const [index, head] of heads.entries()) {
       if (columns[index] === column) head.setAttribute("aria-sort", down ? "descending" : "ascending");
       else head.removeAttribute("aria-sort");
     }
+  }
+
+  function explain(column) {
+    hint.textContent = column?.hint ? `${column.head}: ${column.hint}` : "";
+  }
+
+  function sort(column) {
+    const again = sorted?.column === column;
+    const down = again ? !sorted.down : column.number !== undefined;
+    show(column, down);
     const value = column.number ?? column.sort ?? column.cell;
     const turn = down ? -1 : 1;
     fill(rows.toSorted((a, b) => turn * compare(value(a), value(b))));
@@ -36,17 +47,25 @@ export function sortable(columns, rows) {
     body.replaceChildren(...ordered.map((row) => rowOf(columns, row)));
   }
 
+  const given = columns.find(({ order }) => order);
+  if (given) show(given, given.order === "descending");
+  explain(given);
+  for (const [index, head] of heads.entries()) {
+    for (const event of ["pointerenter", "focusin"]) head.addEventListener(event, () => explain(columns[index]));
+    for (const event of ["pointerleave", "focusout"]) head.addEventListener(event, () => explain(sorted?.column));
+  }
   fill(rows);
   const head = element("thead", {}, element("tr", {}, ...heads));
   // it scrolls sideways on its own, and so must be reached by keyboard
   const scroller = { class: "table", tabindex: "0", role: "group", "aria-label": columns[0].head };
-  return element("div", scroller, element("table", {}, head, body));
+  const table = element("div", scroller, element("table", {}, head, body));
+  return columns.some((column) => column.hint) ? element("div", {}, hint, table) : table;
 }
 
 function headOf({ head, number, hint }, sort) {
   const kind = number === undefined ? {} : { class: "number" };
-  const title = hint ? { title: hint } : {};
-  const button = element("button", { type: "button", onclick: sort, ...title }, head);
+  const means = hint ? { "aria-description": hint } : {};
+  const button = element("button", { type: "button", onclick: sort, ...means }, head);
   return element("th", { scope: "col", ...kind }, button);
 }
 

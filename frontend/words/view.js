@@ -9,13 +9,22 @@ import { chosenScope, onScopeChange, setScope } from "../ask/scope.js";
 import { element, styled } from "../dom.js";
 import { say } from "../language.js";
 import { unitSpans } from "../text.js";
-import { newCounting } from "./counting.js";
-import { byField, overTime } from "./counts.js";
+import { newCounting, queriesOf } from "./counting.js";
+import { distribution, trends } from "./counts.js";
 import { lines } from "./lines.js";
-import { near, settingApart } from "./word_lists.js";
+import { collocates, frequencies, keywords } from "./word_lists.js";
 
-const TABS = { lines, time: overTime, fields: byField, near, apart: settingApart };
+const TABS = {
+  lines,
+  time: trends,
+  fields: distribution,
+  near: collocates,
+  apart: keywords,
+  list: frequencies,
+};
+const WITHOUT_QUERY = ["apart", "list"];
 const NOTHING = { corpora: [], filter_fields: {} };
+const WIDE = "(min-width: 60rem)"; // as in words.css
 const SETTLED = 250; // ms after the last of several changes of the scope
 
 const at = (id) => document.getElementById(id);
@@ -27,21 +36,24 @@ const DEFAULTS = {
   form: "surface",
   case: false,
   sort: "document",
-  context: 8,
+  context: 15,
   sample: 0,
   seed: 0,
-  unit: "year",
+  unit: "auto",
   byCorpus: false,
-  per: "hits",
+  per: "million",
   field: "corpus",
   left: 5,
   right: 5,
   least: 2,
   function: false,
+  focus: "",
   against: "all",
   direction: "more",
   frequent: 5,
   documents: 1,
+  pattern: "",
+  minimum: 1,
 };
 const EVERYTHING = JSON.stringify({ corpus_filter: "all" });
 
@@ -57,8 +69,9 @@ const EXAMPLES = [
   ["strike* NEAR/0,5 wage*", "helpAfter"],
   ['strike OR "lock out"', "helpEither"],
   ["(strike* OR lockout*) NEAR/5 pay", "helpBrackets"],
+  ["strike, lockout", "helpSeveral"],
 ];
-const EVERY = ["lines", "time", "fields", "near", "apart"];
+const EVERY = Object.keys(TABS);
 
 function ignoreProblem(error) {
   if (!(error instanceof Problem)) throw error;
@@ -81,9 +94,11 @@ export async function openWords(page) {
   let looked = ""; // what the panel shows
 
   const tabs = newTabs(Object.keys(TABS), (tab) => go({ tab }));
+  const about = element("p", { class: "hint" });
   const said = element("p", { class: "words-said", role: "status" });
-  at("words").replaceChildren(tabs.list, said, tabs.panel);
-  const options = newOptions(at("words-options"), catalogue, (changes) => go(changes));
+  const options = newOptions(catalogue, (changes) => go(changes));
+  const head = element("div", { class: "words-about" }, about, help());
+  at("words").replaceChildren(tabs.list, head, options.node, said, tabs.panel);
   const counting = newCounting();
   const tools = { page, catalogue, go, count: counting.count, label: page.label };
 
@@ -98,8 +113,9 @@ export async function openWords(page) {
 
   function show() {
     tabs.show(state.tab);
+    about.textContent = say(`words.${state.tab}About`);
     options.show(state);
-    question.required = state.tab !== "apart";
+    question.required = !WITHOUT_QUERY.includes(state.tab);
     question.rows = 2;
   }
 
@@ -113,11 +129,15 @@ export async function openWords(page) {
     return JSON.stringify([state, chosenScope()]);
   }
 
+  function needsQuery() {
+    return queriesOf(state.query).length === 0 && !WITHOUT_QUERY.includes(state.tab);
+  }
+
   async function run() {
     clearProblem();
     looked = "";
     const mine = counting.begin();
-    if (state.query === "" && state.tab !== "apart") {
+    if (needsQuery()) {
       said.textContent = "";
       tabs.panel.removeAttribute("aria-busy");
       return tabs.panel.replaceChildren(element("p", { class: "hint" }, say("words.start")));
@@ -136,7 +156,7 @@ export async function openWords(page) {
       said.textContent = "";
       tabs.panel.replaceChildren();
       if (!(error instanceof Problem)) throw error;
-      showProblem(error, state.query);
+      showProblem(error, state);
     } finally {
       if (!mine.signal.aborted) tabs.panel.removeAttribute("aria-busy");
     }
@@ -146,7 +166,7 @@ export async function openWords(page) {
     const query = text.trim();
     // a point is one of the words that were counted before
     const counted = await go(query === state.query ? {} : { query, point: null });
-    const beside = matchMedia("(min-width: 60rem)").matches;
+    const beside = matchMedia(WIDE).matches;
     if (counted && !beside) tabs.list.scrollIntoView({ block: "start" });
   }
 
@@ -181,7 +201,7 @@ export async function openWords(page) {
   function scopeChanged() {
     clearTimeout(timer);
     timer = setTimeout(() => {
-      if (!active || looked === addressed() || (state.query === "" && state.tab !== "apart")) return;
+      if (!active || looked === addressed() || needsQuery()) return;
       remember();
       run();
     }, SETTLED);
@@ -279,10 +299,12 @@ function parsed(text) {
 }
 
 /** Says why the words were not counted; of a query that cannot be read also where. */
-function showProblem({ message, character }, query) {
+function showProblem({ message, character }, { query, tab }) {
   const text = element("p", {}, say("words.stale", { problem: message }));
   problemPlace.replaceChildren(element("div", { role: "alert", class: "notice" }, text));
-  if (character === undefined || question.value.trim() !== query) return;
+  // queries that are counted together have no places of their own
+  const together = tab !== "time" && queriesOf(query).length > 1;
+  if (character === undefined || together || question.value.trim() !== query) return;
   const [{ start, end }] = unitSpans(query, [{ start: character - 1, end: character }]);
   problemPlace.firstChild.append(
     element(
@@ -304,8 +326,8 @@ function clearProblem() {
   question.removeAttribute("aria-invalid");
 }
 
-/** Fills `place` with the controls; `changed` is called with {name: value} of one that changed. */
-function newOptions(place, catalogue, changed) {
+/** {node, show(state)} of the controls; `changed` is called with {name: value} of one that changed. */
+function newOptions(catalogue, changed) {
   const against = [
     ["all", say("words.everythingElse")],
     ...catalogue.corpora.map(({ id, label }) => [id, label]),
@@ -315,8 +337,8 @@ function newOptions(place, catalogue, changed) {
     select("form", EVERY, said("surface", "stem")),
     check("case", EVERY),
     number("context", ["lines"], 1, 50),
-    number("sample", ["lines"], 0, 10_000, say("words.sampleHint")),
-    select("unit", ["time"], said("year", "decade")),
+    number("sample", ["lines"], 0, 10_000, say("words.sampleAll")),
+    select("unit", ["time"], said("auto", "year", "decade")),
     select("per", ["time"], [["hits", say("words.perHits")], ["million", say("words.perMillion")]]),
     check("byCorpus", ["time"]),
     select("field", ["fields"], [["corpus", say("words.corpus")], ...fields]),
@@ -327,13 +349,17 @@ function newOptions(place, catalogue, changed) {
     select("direction", ["apart"], said("more", "less", "both")),
     number("frequent", ["apart"], 1, 1_000_000),
     number("documents", ["apart"], 1, 1_000_000),
-    check("function", ["near", "apart"]),
+    text("pattern", ["list"], say("words.patternLike")),
+    number("minimum", ["list"], 1, 1_000_000),
+    check("function", ["near", "apart", "list"]),
   ];
-  const box = element("details", { class: "words-options" });
-  box.open = matchMedia("(min-width: 60rem)").matches;
-  const nodes = controls.map(({ node }) => node);
-  box.append(element("summary", {}, say("words.options")), element("div", {}, ...nodes));
-  place.replaceChildren(box, help());
+  const summary = element("summary", {}, say("words.options"));
+  const nodes = controls.map((control) => control.node);
+  const node = element("details", { class: "words-options" }, summary, element("div", {}, ...nodes));
+  const wide = matchMedia(WIDE); // there they are always open, and the summary is not shown
+  const unfold = () => (node.open = wide.matches);
+  wide.addEventListener("change", unfold);
+  unfold();
 
   for (const { name, control, value } of controls) {
     control.addEventListener("change", () => {
@@ -350,7 +376,7 @@ function newOptions(place, catalogue, changed) {
     exactly.disabled = state.form === "stem";
   }
 
-  return { show };
+  return { node, show };
 }
 
 /** The query language by examples; `EXAMPLES` are in it as they are typed. */
@@ -382,18 +408,24 @@ function check(name, tabs) {
   return { name, tabs, control, node, value: () => control.checked, set };
 }
 
+function text(name, tabs, placeholder) {
+  const { control, node } = input(name, { type: "text", maxlength: 1000, placeholder });
+  return { name, tabs, control, node, value: () => control.value.trim(), set: (to) => (control.value = to) };
+}
+
 /** A number; one of at least 0 may be left empty, which is 0. */
-function number(name, tabs, min, max, hint = "") {
-  const given = { id: `words-${name}`, type: "number", min, max, inputmode: "numeric" };
-  const control = element("input", given);
+function number(name, tabs, min, max, placeholder = "") {
+  const { control, node } = input(name, { type: "number", min, max, inputmode: "numeric", placeholder });
   control.required = min > 0;
-  const label = element("label", { for: control.id }, say(optionKey(name)));
-  const below = hint ? element("p", { class: "hint", id: `${control.id}-hint` }, hint) : null;
-  if (below) control.setAttribute("aria-describedby", below.id);
-  const node = element("div", { class: "number" }, label, control, below);
   const empty = name === "sample" ? "" : 0;
   const set = (to) => (control.value = to || empty);
   return { name, tabs, control, node, value: () => control.valueAsNumber || 0, set };
+}
+
+function input(name, attributes) {
+  const control = element("input", { id: `words-${name}`, ...attributes });
+  const label = element("label", { for: control.id }, say(optionKey(name)));
+  return { control, node: element("div", {}, label, control) };
 }
 
 function optionKey(name) {

@@ -432,6 +432,8 @@ def test_words_are_counted_as_in_a_version_that_was_written_whole(
                 atlas.keywords(corpora=["farm"], min_count=1),
                 atlas.keywords(corpora=["town"], against=["farm", "sea"], min_count=1),
                 atlas.concordance("give", sample=3, seed=1),
+                atlas.frequencies(limit=1000),
+                atlas.frequencies(corpora=["farm"], pattern="c*"),
             ]
             results.append(
                 [each.model_copy(update={"trace_id": ""}) for each in (*lines, *lists, *others)]

@@ -39,6 +39,8 @@ ASKING: dict[str, Sequence[str]] = {
     "collocates-csv": ("collocates", "libel*", "--csv"),
     "keywords": ("keywords", "--corpus", "legal_uk", "--against", "legal_us"),
     "keywords-csv": ("keywords", "--corpus", "legal_uk", "--against", "legal_us", "--csv"),
+    "frequencies": ("frequencies", "--pattern", "libel*"),
+    "frequencies-csv": ("frequencies", "--corpus", "legal_uk", "--no-function-words", "--csv"),
     "refused": ("search", "privacy", "--corpus", "sea"),
     "store-list": ("store", "list"),
     "store-verify": ("store", "verify", "atlas_demo"),

@@ -57,12 +57,18 @@ KEYWORDS: Mapping[str, Mapping[str, Any]] = {
     "ratio": {"corpus_filter": "legal_us", "sort": "log_ratio", "direction": "both", "limit": 15},
     "require": {"require": ["abortion"], "function_words": False, "form": "stem", "limit": 15},
 }
+FREQUENCIES: Mapping[str, Mapping[str, Any]] = {
+    "all": {"limit": 15},
+    "pattern": {"pattern": "libel*", "corpus_filter": "legal_uk"},
+    "stem": {"form": "stem", "function_words": False, "min_count": 20, "limit": 15},
+}
 ROUTES = {
     "concordance": CONCORDANCES,
     "counts": COUNTS,
     "trends": TRENDS,
     "collocates": COLLOCATES,
     "keywords": KEYWORDS,
+    "frequencies": FREQUENCIES,
 }
 
 

@@ -175,7 +175,7 @@ def about(page: Page) -> None:
 
 def broken_query(page: Page) -> None:
     view = count(page, "court")
-    page.get_by_text("How words are looked for").click()
+    page.get_by_text("How to write a query").click()
     search(page, "court NEAR")
     expect(view.locator("#words-panel")).not_to_have_attribute("aria-busy", "true")
 

@@ -28,6 +28,10 @@ COLLECTIONS = {
         "south/empty.txt": " \n",
         "south/hollow.txt": "",
     },
+    "years": {
+        f"west/{year}.md": f"---\ndate: {year}\n---\n{'Early ' * 6 if year < 1903 else 'Late '}.\n"
+        for year in (1901, 1902, 1903, 1904)
+    },
 }
 
 
@@ -134,16 +138,28 @@ def test_gaps_are_no_zeros_and_undated_hits_are_told(tab: Page, address: str) ->
     view = tab.get_by_role("region", name="Words", exact=True)
     expect(view.locator(".chart-column")).to_have_count(2)
     expect(view.locator("svg .chart-gap")).to_have_count(2)  # in the drawing and its key
-    view.get_by_text("As a table", exact=True).click()
+    view.get_by_text("Show as a table", exact=True).click()
     rows = view.locator("details.data tbody tr")
     assert [row.locator("th, td").all_inner_texts()[:2] for row in rows.all()] == [
         ["1901", "3"],
         ["1902", "no text"],
         ["1903", "no text"],
         ["1904", "0"],
-        ["without a single year", "1"],
+        ["no exact year", "1"],
     ]
-    view.locator("p").get_by_role("button", name="Lines of without a single year").click()
+    view.locator("p").get_by_role("button", name="Concordance: no exact year").click()
     expect(view.locator(".line-hit mark")).to_have_text(["strike"])
     expect(view.locator(".line-after").last).to_contain_text(MARKUP)
-    expect(view).to_contain_text("Only without a single year")
+    expect(view).to_contain_text("Only: no exact year")
+
+
+def test_keywords_of_a_single_corpus_are_those_of_its_earlier_half(tab: Page, address: str) -> None:
+    tab.goto(f"{address}/?collection=years&view=words&tab=apart")
+    view = tab.get_by_role("region", name="Words", exact=True)
+    expect(view.locator(".words-said")).to_contain_text(
+        "Texts up to 1902 (12 words, 2 documents) compared with everything else"
+    )
+    view.get_by_role("button", name="Concordance: early").click()
+    expect(view.locator(".words-said")).to_contain_text("12 hits in 2 documents")
+    tab.goto(f"{address}/?collection=sea&view=words&tab=apart")
+    expect(view).to_contain_text("Choose a corpus, years or another filter first.")

@@ -146,7 +146,7 @@ def show_conversations(page: Page) -> None:
 def show_words(page: Page) -> None:
     for tab in TABS:
         view = count(page, "lantern", tab)
-        if tab == "Lines":
+        if tab == "Concordance":
             expect(view.locator(".line:not(.head)").first).to_contain_text("<script>")
         check_page(page)
     search(page, f'"{MARKUP} {TURNED}')

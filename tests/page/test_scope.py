@@ -147,7 +147,7 @@ def test_bars_are_the_documents_of_the_years_and_a_bar_lists_them(page: Page, se
         by_year[each["year"]] = by_year.get(each["year"], 0) + each["documents"]
     view = open_view(page, "About")
     over = view.get_by_role("region", name="Documents over time")
-    over.get_by_label("By", exact=True).select_option("Year")
+    over.get_by_label("Period", exact=True).select_option("Year")
     expect(over.locator("svg .chart-column")).to_have_count(len(by_year))
     span = int(max(by_year)) - int(min(by_year)) + 1
     expect(over).to_contain_text(f"{span - len(by_year)} years have no document: 1766–1802, ")
@@ -155,7 +155,7 @@ def test_bars_are_the_documents_of_the_years_and_a_bar_lists_them(page: Page, se
     page.keyboard.press("End")
     page.keyboard.press("Enter")
     listing, last = view.get_by_role("region", name="Documents", exact=True), max(by_year)
-    expect(listing).to_contain_text(f"Only {last}")
+    expect(listing).to_contain_text(f"Only: {last}")
     expect(listing.get_by_role("status")).to_have_text(f"1 to {by_year[last]} of {by_year[last]}")
     # a question that is typed here is answered
     page.get_by_label("Question").fill("Can a public body sue for libel?")

@@ -20,8 +20,19 @@ REMARK = re.compile(r"/\*.*?\*/|(?<![:\w\"'`])//[^\n]*", re.DOTALL)
 LITERAL = re.compile(r"""(new Error\()?("[^"\n]*"|'[^'\n]*'|`[^`]*`)""")
 SENTENCE = re.compile(r"\s*[A-ZÀ-Ý]\S*\s.*[.!?…]\s*", re.DOTALL)
 ALIKE = {
-    *("citation", "collection", "conversation", "corpus", "date", "document", "format", "note"),
+    *(
+        "citation",
+        "collection",
+        "concordance",
+        "conversation",
+        "corpus",
+        "date",
+        "document",
+        "format",
+        "note",
+    ),
     *("passage", "question", "score", "signal", "site", "source", "style", "version"),
+    *("g²", "logdice"),
     *("apa", "api", "bibtex", "bluebook", "chicago", "csl", "json", "mcgill", "mla", "oscola"),
     "ris",
 }

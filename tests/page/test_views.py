@@ -264,9 +264,9 @@ def test_lines_are_those_of_a_plain_scan_and_open_where_they_stand(page: Page, s
 
 
 def test_a_trend_is_drawn_and_its_points_open_their_lines(page: Page, server: str) -> None:
-    view = count(page, "court*", "Over time")
-    page.get_by_label("By", exact=True).select_option("Decade")
-    page.get_by_label("Each corpus for itself").check()
+    view = count(page, "court*", "Trends")
+    page.get_by_label("Period", exact=True).select_option("Decade")
+    page.get_by_label("One line per corpus").check()
     expect(view.locator(".chart-legend li")).to_have_text(
         ["Legal UK", "Legal US", "Legislation NZ", "no text"]
     )
@@ -278,15 +278,15 @@ def test_a_trend_is_drawn_and_its_points_open_their_lines(page: Page, server: st
         "all => all.map((each) => getComputedStyle(each).strokeDasharray)"
     )
     assert len(set(dashes)) == 3
-    view.get_by_role("group", name="Hits of court* over time").focus()
+    view.get_by_role("group", name="Hits per million words over time: court*").focus()
     page.keyboard.press("End")
     last = next(c for c in api if c["value"] == "2020s" and c["corpus"] == "legal_uk")
     expect(view.locator(".chart-said")).to_contain_text(
         f"Legal UK, 2020s: {last['hits']} hits in {last['documents']} document"
     )
     page.keyboard.press("Enter")
-    expect(view.get_by_role("tab", name="Lines")).to_have_attribute("aria-selected", "true")
-    expect(view).to_contain_text("Only 2020s, Legal UK")
+    expect(view.get_by_role("tab", name="Concordance")).to_have_attribute("aria-selected", "true")
+    expect(view).to_contain_text("Only: 2020s, Legal UK")
     expect(lines(view)).to_have_count(last["hits"])
     # a question about them is asked of that decade and corpus alone
     view.get_by_role("button", name="Ask about these passages").click()
@@ -297,19 +297,20 @@ def test_a_trend_is_drawn_and_its_points_open_their_lines(page: Page, server: st
 def test_the_count_stands_with_the_answer_and_opens_its_lines(page: Page, server: str) -> None:
     total = counted(server, "counts", query='"libel"')["total"]
     note = ask(page, "How many documents mention libel?").locator(".counted")
-    expect(note).to_contain_text(f"Counted exactly: {total['documents']} documents say “libel”.")
-    note.get_by_role("button", name="Show the lines").click()
+    expect(note).to_contain_text(f"Exact count: {total['documents']} documents mention “libel”.")
+    note.get_by_role("button", name="Show the hits").click()
     expect(page.get_by_label("Words to count")).to_have_value('"libel"')
     expect(lines(page)).to_have_count(total["hits"])
 
 
-def test_words_need_a_word_but_setting_apart_does_not(page: Page) -> None:
+def test_words_need_a_word_but_keywords_and_frequencies_do_not(page: Page) -> None:
     view = open_words(page)
-    expect(view).to_contain_text("Type a word and count it.")
+    expect(view).to_contain_text("Enter a word and count it.")
     box = page.get_by_label("Words to count")
     assert box.evaluate("box => box.required")
-    view.get_by_role("tab", name="Setting apart").click()
-    assert not box.evaluate("box => box.required")
+    for tab in ("Keywords", "Frequency list"):
+        view.get_by_role("tab", name=tab).click()
+        assert not box.evaluate("box => box.required")
 
 
 def test_documents_are_listed_turned_over_and_opened(page: Page, server: str) -> None:

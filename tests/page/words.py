@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.conftest import sample_documents
 from tests.page.asking import open_view
 
-TABS = ["Lines", "Over time", "By field", "Near words", "Setting apart"]
+TABS = ["Concordance", "Trends", "Distribution", "Collocates", "Keywords", "Frequency list"]
 
 
 def open_words(page: Page) -> Locator:
@@ -18,7 +18,7 @@ def open_words(page: Page) -> Locator:
     return view
 
 
-def count(page: Page, query: str, tab: str = "Lines") -> Locator:
+def count(page: Page, query: str, tab: str = "Concordance") -> Locator:
     """The view, after a query was counted and looked at in a tab."""
     view = open_words(page)
     view.get_by_role("tab", name=tab).click()
@@ -42,7 +42,7 @@ def show_tab(view: Locator, tab: str) -> None:
 
 
 def lines(view: Page | Locator) -> Locator:
-    return view.get_by_role("grid", name="Lines").locator(".line:not(.head)")
+    return view.get_by_role("grid", name="Concordance").locator(".line:not(.head)")
 
 
 def counted(server: str, route: str, **body: Any) -> dict[str, Any]:

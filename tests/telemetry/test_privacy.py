@@ -22,6 +22,7 @@ REQUESTS: dict[str, tuple[str, dict[str, Any]]] = {
     "trends": ("/api/trends", {"query": "qzj* OR qzjquery"}),
     "collocates": ("/api/collocates", {"query": "qzj* OR qzjquery", "min_count": 1}),
     "keywords": ("/api/keywords", {"corpus_filter": "hill", "min_count": 1}),
+    "frequencies": ("/api/frequencies", {"pattern": "qzj*"}),
     "validate": ("/api/validate", {"answer": "The qzjvalid [hill.qzjfile-ladder p1]."}),
 }
 REFUSED: dict[str, tuple[str, dict[str, Any]]] = {

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from fnmatch import fnmatchcase
 from math import log
 from typing import Any
 
@@ -157,6 +158,47 @@ def test_keywords_are_what_sets_texts_apart(
     assert scores == sorted(scores)
 
 
+@settings(max_examples=60)
+@given(
+    WHERE,
+    st.sampled_from(sorted(COMPARED)),
+    st.sampled_from(["", "st*", "*s", "wage", "w?ge*"]),
+    st.integers(1, 4),
+)
+def test_frequencies_are_those_of_a_plain_look_through(
+    atlas: Atlas,
+    documents: list[Document],
+    where: dict[str, Any],
+    form: Any,
+    pattern: str,
+    min_count: int,
+) -> None:
+    looked = scope_of(atlas, documents, where).documents
+    own = list(counted(looked, COMPARED[form]))
+    every = Counter(word for *_, word in own)
+    holding = Counter(word for _, word in {(d.id, word) for d, _, word in own})
+    like = {
+        COMPARED[form](word)
+        for document, _, word in counted(looked, str.lower)
+        if not pattern
+        or (
+            fnmatchcase(word, pattern)
+            if "*" in pattern
+            else COMPARED[form](word) == COMPARED[form](pattern)
+        )
+    }
+    result = atlas.frequencies(form=form, pattern=pattern, min_count=min_count, limit=1000, **where)
+    assert (result.words, result.types, result.documents) == (len(own), len(every), len(looked))
+    assert [(f.word, f.frequency, f.documents) for f in result.frequencies] == [
+        (word, count, holding[word])
+        for word, count in sorted(every.items(), key=lambda item: (-item[1], item[0]))
+        if count >= min_count and word in like
+    ]
+    for f in result.frequencies[:3]:
+        assert f.per_million == f.frequency * 1e6 / len(own)
+        assert atlas.concordance(f.query, limit=0, form=form, **where).hits == f.frequency
+
+
 def test_the_passages_that_a_search_found_are_set_apart_from_the_rest(
     atlas: Atlas, documents: list[Document]
 ) -> None:
@@ -205,6 +247,10 @@ def test_lists_are_sorted_cut_and_without_function_words(atlas: Atlas) -> None:
     assert ratios == sorted(ratios)
     assert list(some.to_frame()["word"]) == [c.word for c in some.collocates]
     assert list(keys.to_frame()["log_ratio"]) == [k.log_ratio for k in keys.keywords]
+    bare_words = atlas.frequencies(function_words=False, limit=3)
+    assert not {"the", "of", "a"} & {f.word for f in bare_words.frequencies}
+    every = atlas.frequencies(limit=1000, function_words=False).frequencies
+    assert bare_words.left_out == len(every) - 3
 
 
 def test_capitals_make_words_where_they_count(atlas: Atlas, documents: list[Document]) -> None:
@@ -221,7 +267,7 @@ def test_a_query_too_long_to_be_opened_says_so(atlas: Atlas) -> None:
     assert first.query is None
 
 
-COLLOCATES, KEYWORDS = "collocates", "keywords"
+COLLOCATES, KEYWORDS, FREQUENCIES = "collocates", "keywords", "frequencies"
 
 
 @pytest.mark.parametrize(
@@ -234,6 +280,9 @@ COLLOCATES, KEYWORDS = "collocates", "keywords"
         (COLLOCATES, {"corpora": "moon"}, "Unknown corpus 'moon'"),
         (KEYWORDS, {"against": "moon"}, "Unknown corpus 'moon'"),
         (KEYWORDS, {"direction": "up"}, "direction='up': give 'more', 'less' or 'both'"),
+        (FREQUENCIES, {"pattern": "general strike"}, "pattern='general strike': give one word"),
+        (FREQUENCIES, {"pattern": "*"}, "give one word"),
+        (FREQUENCIES, {"min_count": 0}, "min_count=0: give 1 or more"),
         (KEYWORDS, {}, "nothing is left to compare with"),
         (KEYWORDS, {"corpora": "mill", "against": "mill"}, "nothing is left to compare with"),
     ],
@@ -252,6 +301,7 @@ def test_a_part_of_the_corpora_is_listed_as_if_there_were_no_other(atlas: Atlas)
     arguments: dict[str, Any] = {"filters": {"paper": "Echo"}, "min_count": 1}
     result = atlas.keywords(corpora="port", against="port", **arguments)
     assert own.keywords(**arguments).rows() == result.rows()
+    assert own.frequencies().rows() == atlas.frequencies(corpora="port").rows()
     with pytest.raises(RequestError, match="nothing is left"):
         own.keywords(corpora="port")
 

@@ -156,6 +156,10 @@ class Commands(LazyGroup):
             f"{_CLI}.words:keywords_command",
             "List the words that set some texts apart: those of a corpus, or with `--where`.",
         ),
+        "frequencies": CommandEntry(
+            f"{_CLI}.words:frequencies_command",
+            "List the most frequent words, all of them or those like `--pattern 'strike*'`.",
+        ),
         "export": CommandEntry(
             f"{_CLI}.doctor:export_command",
             "Write answers, such as `atlas ask --json` prints, for a reader or a reference "

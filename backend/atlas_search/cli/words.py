@@ -24,10 +24,11 @@ from atlas_search.words.request import (
     CollocatesRequest,
     ConcordanceRequest,
     CountsRequest,
+    FrequenciesRequest,
     KeywordsRequest,
     TrendsRequest,
 )
-from atlas_search.words.results import Cell, Collocate, Keyword, Line
+from atlas_search.words.results import Cell, Collocate, Frequency, Keyword, Line
 
 AsCsv = Annotated[bool, typer.Option("--csv", help="A table for other programs")]
 
@@ -176,6 +177,17 @@ def _keywords(
     _list("keywords", columns, body_of(request, collection), as_csv=as_csv, as_json=as_json)
 
 
+def _frequencies(
+    request: FrequenciesRequest,
+    collection: CollectionChoice = None,
+    as_csv: AsCsv = False,
+    as_json: AsJson = False,
+) -> None:
+    """List the most frequent words, all of them or those like `--pattern 'strike*'`."""
+    columns = list(Frequency.model_fields)
+    _list("frequencies", columns, body_of(request, collection), as_csv=as_csv, as_json=as_json)
+
+
 def _list(
     name: str,
     columns: Sequence[str],
@@ -207,3 +219,4 @@ trends_command = command_of(TrendsRequest, _trends)
 counts_command = command_of(CountsRequest, _counts)
 collocates_command = command_of(CollocatesRequest, _collocates, limit=20)
 keywords_command = command_of(KeywordsRequest, _keywords, limit=20)
+frequencies_command = command_of(FrequenciesRequest, _frequencies, limit=20)

@@ -11,6 +11,7 @@ from atlas_search.words.request import (
     CollocatesRequest,
     ConcordanceRequest,
     CountsRequest,
+    FrequenciesRequest,
     KeywordsRequest,
     TrendsRequest,
 )
@@ -70,3 +71,7 @@ class CollocatesBody(CollocatesRequest, CollectionBody):
 
 class KeywordsBody(KeywordsRequest, CollectionBody):
     """Texts whose words are compared with those of other texts."""
+
+
+class FrequenciesBody(FrequenciesRequest, CollectionBody):
+    """Texts whose words are counted."""

@@ -19,6 +19,7 @@ from atlas_search.server.requests import (
     ConcordanceBody,
     CountsBody,
     FacetsBody,
+    FrequenciesBody,
     KeywordsBody,
     SearchBody,
     TrendsBody,
@@ -27,6 +28,7 @@ from atlas_search.server.serving import Serve
 from atlas_search.words.results import (
     Collocates,
     Concordance,
+    Frequencies,
     Keywords,
     WordCounts,
     WordsResult,
@@ -133,6 +135,14 @@ def words_blueprint(serve: Serve) -> APIBlueprint:
     )
     def post_keywords(body: KeywordsBody) -> Document:
         return _sent(lambda: serve().keywords(body, stop=waiting()))
+
+    @blueprint.post(
+        "/frequencies",
+        summary="List the most frequent words",
+        responses={200: Frequencies},
+    )
+    def post_frequencies(body: FrequenciesBody) -> Document:
+        return _sent(lambda: serve().frequencies(body, stop=waiting()))
 
     return blueprint
 

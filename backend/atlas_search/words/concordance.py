@@ -58,7 +58,7 @@ def _per_corpus(run: WordsRun, hits_of: IntArray) -> dict[str, int]:
 
 
 def _sample(run: WordsRun, hits: Hits, asked: ConcordanceRequest) -> Hits:
-    """As many as are wanted, drawn by lot; a smaller sample is part of a larger one."""
+    """A random sample, as large as is wanted; a smaller sample is part of a larger one."""
     if asked.sample is None or asked.sample >= len(hits.starts):
         return hits
     # hits that begin at one place are told apart by their lengths

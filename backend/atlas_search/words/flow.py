@@ -8,14 +8,21 @@ from atlas_search.core.telemetry.tracer import Listener, Stage
 from atlas_search.words.concordance import concordance
 from atlas_search.words.counts import tabulate
 from atlas_search.words.hits import Hits
-from atlas_search.words.lists import collocates, keywords
+from atlas_search.words.lists import collocates, frequencies, keywords
 from atlas_search.words.request import (
     CollocatesRequest,
     ConcordanceRequest,
+    FrequenciesRequest,
     KeywordsRequest,
     TrendsRequest,
 )
-from atlas_search.words.results import Collocates, Concordance, Keywords, WordCounts
+from atlas_search.words.results import (
+    Collocates,
+    Concordance,
+    Frequencies,
+    Keywords,
+    WordCounts,
+)
 from atlas_search.words.run import ReachRun, WordsRun
 
 
@@ -47,6 +54,13 @@ def list_keywords(run: ReachRun, request: KeywordsRequest) -> Keywords:
     """List the words that set some texts apart. Raises Cancelled if stopped, and RequestError."""
     with _stage(run, "keywords") as stage:
         words = stage.done(keywords(run, request), request)
+        return words.model_copy(update={"trace_id": stage.trace_id})
+
+
+def list_frequencies(run: ReachRun, request: FrequenciesRequest) -> Frequencies:
+    """List the most frequent words of some texts. Raises Cancelled if stopped, and RequestError."""
+    with _stage(run, "frequencies") as stage:
+        words = stage.done(frequencies(run, request), request)
         return words.model_copy(update={"trace_id": stage.trace_id})
 
 
@@ -100,6 +114,15 @@ def _describe_keywords(
     span.output(words.rows())
 
 
+def _describe_frequencies(
+    run: ReachRun, span: Span, words: Frequencies, request: FrequenciesRequest
+) -> None:
+    _describe_reach(span, run)
+    span.set(min_count=request.min_count, words_searched=words.words, types=words.types)
+    span.set(frequencies=len(words.frequencies))
+    span.output(words.rows())
+
+
 def _describe_reach(span: Span, run: ReachRun) -> None:
     if span.recorded:
         where = run.request
@@ -117,4 +140,5 @@ _STAGES: Mapping[str, Listener] = {
     "count words": Listener("CHAIN", _describe_counts),
     "collocates": Listener("CHAIN", _describe_collocates),
     "keywords": Listener("CHAIN", _describe_keywords),
+    "frequencies": Listener("CHAIN", _describe_frequencies),
 }

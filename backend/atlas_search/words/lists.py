@@ -1,26 +1,34 @@
-"""Words that set some texts apart from others."""
+"""Lists of words: those near others, those that set some texts apart, and the most frequent."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.core.errors import InvalidQuery, RequestError
+from atlas_search.core.errors import InvalidQuery, RequestError, shown
 from atlas_search.core.stop import Stop
 from atlas_search.language.text import is_function_word
 from atlas_search.stores.arrays import IntArray
 from atlas_search.stores.words import WordTable
 from atlas_search.words.hits import BoolArray, near_places
-from atlas_search.words.query import parse
-from atlas_search.words.request import CollocatesRequest, KeywordsRequest, WordsScope
-from atlas_search.words.results import Collocate, Collocates, Keyword, Keywords
+from atlas_search.words.query import AnyWord, WordMatching, forms_of, parse, slots
+from atlas_search.words.request import (
+    CollocatesRequest,
+    FrequenciesRequest,
+    KeywordsRequest,
+    WordsScope,
+)
+from atlas_search.words.results import (
+    Collocate,
+    Collocates,
+    Frequencies,
+    Frequency,
+    Keyword,
+    Keywords,
+)
 from atlas_search.words.run import ReachRun, WordsRun, reach_of_corpora
-
-if TYPE_CHECKING:
-    pass
-
 
 FloatArray = NDArray[np.floating[Any]]
 
@@ -328,3 +336,47 @@ def _listed(
         )
         for at, word in enumerate(words.tolist())
     ]
+
+
+def frequencies(run: ReachRun, asked: FrequenciesRequest) -> Frequencies:
+    """List the words that are looked through, the most frequent first; ties by the word."""
+    known = vocabulary(run.table, run.request)
+    own = _own(run, known)
+    run.stop.check()
+    chosen = np.flatnonzero(own.counts >= asked.min_count)
+    if asked.pattern:
+        chosen = np.intersect1d(chosen, known.word_of[_forms_like(run, asked.pattern)])
+    if not asked.function_words:
+        chosen = chosen[informative(known.written(chosen, own.forms), run.languages)]
+    listed = chosen[np.lexsort((chosen, -own.counts[chosen]))][: asked.limit]
+    written = known.written(listed, own.forms)
+    documents = known.documents_with(listed, own.counted, run.stop).tolist()
+    return Frequencies(
+        words=own.words,
+        types=int(np.count_nonzero(own.counts)),
+        documents=own.documents,
+        frequencies=[
+            Frequency(
+                word=known.labels[word],
+                frequency=int(own.counts[word]),
+                per_million=int(own.counts[word]) * 1_000_000 / own.words,
+                documents=documents[at],
+                query=f'"{written[at]}"',
+            )
+            for at, word in enumerate(listed.tolist())
+        ],
+        left_out=len(chosen) - len(listed),
+    )
+
+
+def _forms_like(run: ReachRun, pattern: str) -> IntArray:
+    """The forms that one word of a query means. Raises RequestError for more than a word."""
+    words = slots(pattern)
+    if len(words) != 1 or isinstance(words[0], AnyWord):
+        raise RequestError(f"pattern={shown([pattern])}: give one word, such as strike* or wom?n.")
+    where = run.request
+    forms = [
+        forms_of(words[0], run.table, WordMatching(language, where.form, where.exactly))
+        for language in run.languages
+    ]
+    return np.concatenate(forms)

@@ -89,9 +89,9 @@ class ConcordanceRequest(WordsRequest):
         "by date or by corpus and date; ties, as `document`, in the order of the collection",
     )
     sample: int | None = Field(
-        None, ge=1, le=MOST_OFFSET, description="List so many hits alone, drawn by lot"
+        None, ge=1, le=MOST_OFFSET, description="List a random sample of so many hits"
     )
-    seed: int = Field(0, ge=0, lt=2**32, description="The same draws the same hits")
+    seed: int = Field(0, ge=0, lt=2**32, description="The same draws the same sample")
     point: Point | None = Field(None, description="The hits of one point of a trend alone")
 
 
@@ -154,6 +154,17 @@ class KeywordsRequest(WordsScopeRequest):
         1, ge=1, le=MOST_OFFSET, description="Documents, where it is more frequent"
     )
     limit: int = Field(50, ge=0, le=MOST_LINES, description="Keywords wanted")
+    function_words: bool = _FUNCTION_WORDS
+
+
+class FrequenciesRequest(WordsScopeRequest):
+    """Texts whose words are counted."""
+
+    pattern: str = Field(
+        "", max_length=MAX_NAME, description="Only words like this: strike*, *ship, wom?n"
+    )
+    min_count: int = Field(1, ge=1, le=MOST_OFFSET, description="Places")
+    limit: int = Field(50, ge=0, le=MOST_LINES, description="Words wanted")
     function_words: bool = _FUNCTION_WORDS
 
 

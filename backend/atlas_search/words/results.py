@@ -60,7 +60,7 @@ class Concordance(WordsResult):
     documents: int = Field(description="Documents with a hit")
     passages: int = Field(description="Passages that hold one whole")
     per_corpus: dict[str, int] = Field(description="Hits in each corpus")
-    listed: int = Field(description="Hits that are listed: all, or those drawn by lot")
+    listed: int = Field(description="Hits that are listed: all, or a random sample")
     offset: int
     lines: list[Line]
 
@@ -170,3 +170,26 @@ class Keywords(WordsResult):
 
     def _rows(self) -> Sequence[BaseModel]:
         return self.keywords
+
+
+class Frequency(Sent, frozen=True):
+    """A word in what is looked through."""
+
+    word: str = Field(description="As a collocate has it")
+    frequency: int
+    per_million: float
+    documents: int = Field(description="Documents that hold it")
+    query: str = Field(description="Its places, for a concordance with the same fields")
+
+
+class Frequencies(WordsResult):
+    """The words of what is looked through, the most frequent first."""
+
+    words: int = Field(description="Words that were looked through, each once")
+    types: int = Field(description="Different words among them")
+    documents: int
+    frequencies: list[Frequency]
+    left_out: int = Field(description="Words beyond `limit`")
+
+    def _rows(self) -> Sequence[BaseModel]:
+        return self.frequencies

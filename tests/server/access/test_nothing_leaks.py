@@ -168,6 +168,12 @@ CASES: dict[str, list[Case]] = {
     ]
     + [Case("/api/keywords", {"min_count": 1} | probe, True) for probe in PROBES[2:]]
     + [Case("/api/keywords", {"require": ["parish"], "against": VAULT}, True)],
+    "POST /api/frequencies": [
+        Case("/api/frequencies", {"limit": 1000}),
+        Case("/api/frequencies", {"form": "stem", "pattern": "p*", "function_words": False}),
+        Case("/api/frequencies", {"pattern": "zqx*"}, True),
+        *(Case("/api/frequencies", probe, True) for probe in PROBES[2:]),
+    ],
     "POST /api/counts": words_of("/api/counts", {"by": "corpus"}, {"by": "author"}),
     "POST /api/ask": questions_to("/api/ask", *ANSWERS),
     "POST /api/ask/stream": questions_to("/api/ask/stream", *ANSWERS),

@@ -169,6 +169,13 @@ BODIES: Mapping[tuple[str, str], dict[str, object]] = {
         "limit": 3,
         "function_words": True,
     },
+    ("POST", "/api/frequencies"): {
+        "corpus_filter": "legal_us",
+        "pattern": "lib*",
+        "min_count": 2,
+        "limit": 3,
+        "function_words": False,
+    },
     ("POST", "/api/counts"): {"query": "libel", "by": "court", "by_corpus": True},
     ("POST", "/api/ask"): {
         "question": QUESTION,

@@ -46,6 +46,7 @@ RULES: dict[str, Right] = {
     "POST /api/trends": "reader",
     "POST /api/collocates": "reader",
     "POST /api/keywords": "reader",
+    "POST /api/frequencies": "reader",
     "POST /api/counts": "reader",
     "POST /api/ask": "reader",
     "POST /api/ask/stream": "reader",
