@@ -1,5 +1,6 @@
 """Documentation under test: what it says is what the code does."""
 
+import ast
 import io
 import json
 import re
@@ -311,6 +312,26 @@ def test_every_option_of_the_sources_page_belongs_to_its_types() -> None:
             command, _ = atlas_command(["create", name])
             known = {each for p in command.params for each in (*p.opts, *p.secondary_opts)}
             assert option.split()[0] in known, (name, option)
+
+
+def options_of(command: click.Command) -> set[str]:
+    """The options of a command, and of those below it."""
+    names = command.list_commands(None) if hasattr(command, "list_commands") else []
+    below = (command.load(n) if isinstance(command, LazyGroup) else command.get_command(None, n)
+             for n in names)  # fmt: skip
+    own = {name for p in command.params for name in (*p.opts, *p.secondary_opts)}
+    return own.union(*map(options_of, below))
+
+
+def test_every_option_that_a_message_of_the_package_names_exists() -> None:
+    others = {"--help", "--decrypt", "--no-"}  # of every command, of qpdf, and before a name
+    others |= set(re.findall(r"--[a-z-]+", (PACKAGE / "evaluation" / "plots.py").read_text()))
+    known = options_of(get_command(app)) | others
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", node.value))
+                assert named <= known, f"{path}:{node.lineno}"
 
 
 @every_page
