@@ -5,6 +5,7 @@ import { chosenCollection, getJson, Problem, showCaller } from "../api.js";
 import { element } from "../dom.js";
 import { keepFor } from "../keep/database.js";
 import { say } from "../language.js";
+import { offerSources } from "../sources/offer.js";
 import { offerFilters } from "./filters.js";
 import { offerPrivacy } from "./privacy.js";
 import { changeScope, chosenScope, onScopeChange } from "./scope.js";
@@ -37,6 +38,7 @@ export function openCatalogue() {
     for (const { name, settings } of targets.targets) writers.set(name, writerOf(settings));
     offerTargets(targets, config);
     offerSuggestions();
+    if (config.takes_sources) offerSources();
   }
 
   return {

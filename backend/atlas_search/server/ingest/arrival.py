@@ -180,8 +180,7 @@ def take_in(
         for each in _unpack(handed, places.root, limits, left_out, opened):
             name = safe_name(each.name)
             if not name.lower().endswith(tuple(limits.suffixes)):
-                reason = f"not a {' or '.join(sorted(limits.suffixes))} file"
-                left_out.append(LeftOut(name=each.name, reason=reason))
+                left_out.append(LeftOut(name=each.name, reason=_OTHER_KIND))
                 continue
             if name in files:
                 raise RequestError(f"{files[name].sent_as!r} and {each.name!r} are both {name!r}.")
@@ -207,6 +206,9 @@ def take_in(
         raise RequestError(f"There is no file to take in ({reasons or 'none was sent'}).")
     named = left_out[:MOST_LEFT_OUT]
     return Arrival(list(files.values()), named, len(left_out) - len(named))
+
+
+_OTHER_KIND = "files of its kind are not read; save it as PDF, Word (.docx) or text, and send that"
 
 
 def _unpack(
