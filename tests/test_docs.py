@@ -128,15 +128,18 @@ def test_every_curl_of_the_pages_is_a_request_the_server_takes(client: FlaskClie
         if words[0] == "curl"
     ]
     assert len(sent) >= 4
+    # else nothing would be asked of who changes it
+    elsewhere = {"REMOTE_ADDR": "192.0.2.7"}
     for method, words in sent:
         address = next(word for word in words if word.startswith("http://127.0.0.1:8000/"))
         path = address.removeprefix("http://127.0.0.1:8000").replace("$QA_ID", "nobodys")
         if "-F" in words:
             form = [field for flag, field in pairwise(words) if flag == "-F"]
-            response = client.open(path, method=method, data=dict(f.split("=") for f in form))
+            data = dict(field.split("=") for field in form)
+            response = client.open(path, method=method, data=data, environ_overrides=elsewhere)
         else:
             body = json.loads(words[words.index("-d") + 1]) if "-d" in words else None
-            response = client.open(path, method=method, json=body)
+            response = client.open(path, method=method, json=body, environ_overrides=elsewhere)
         # without the administrator's token a well-formed change is refused as such, and nobody has
         # an answer of the id that stands for one
         changes = any(word.startswith("Authorization") for word in words)

@@ -5,6 +5,7 @@ import { element } from "../dom.js";
 import { language, say } from "../language.js";
 import { tab } from "../storage.js";
 import { JOBS, TRY } from "./offer.js";
+import { renameForm } from "./rename.js";
 import { reportOf } from "./report.js";
 
 const CONFLICT = 409;
@@ -59,14 +60,14 @@ export function openPanel(button) {
   let running = false;
   let added = false;
 
-  dialog.append(form);
+  const renaming = element("div", {});
+  dialog.append(form, renaming);
   dialog.addEventListener("close", () => {
     if (!running) button.textContent = say("sources.add");
   });
   document.body.append(dialog);
   draw();
-  const begun = JSON.parse(tab.find(JOBS) ?? "[]");
-  if (begun.length > 0) run(() => follow(begun));
+  if (begun().length > 0) run(follow);
 
   function picker(attributes) {
     const input = element("input", { type: "file", hidden: "", ...attributes });
@@ -167,17 +168,16 @@ export function openPanel(button) {
       }
       body.append("replace", replace.checked);
       for (const [path, file] of group.files) body.append("files", file, path);
-      const job = await ingest(body);
+      remember([...begun(), (await ingest(body)).id]);
       groups.delete(key);
-      tab.keep(JOBS, JSON.stringify([...JSON.parse(tab.find(JOBS) ?? "[]"), job.id]));
     }
     draw();
-    await follow(JSON.parse(tab.find(JOBS)));
+    await follow();
   }
 
   /** Follows jobs, one after the other as they are done, and reports each. */
-  async function follow(ids) {
-    for (const id of ids) {
+  async function follow() {
+    for (const id of begun()) {
       for await (const { name, data: job } of jobEvents(id)) {
         if (name !== "done") {
           tell(...stepOf(job));
@@ -186,9 +186,7 @@ export function openPanel(button) {
         added ||= job.state === "done";
         reports.append(reportOf(job, await about(job), ask));
       }
-      const left = JSON.parse(tab.find(JOBS)).filter((other) => other !== id);
-      if (left.length > 0) tab.keep(JOBS, JSON.stringify(left));
-      else tab.forget(JOBS);
+      remember(begun().filter((other) => other !== id));
     }
   }
 
@@ -201,7 +199,7 @@ export function openPanel(button) {
       await work();
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      if (error.status === 404) tab.forget(JOBS); // the server does not remember it
+      if (error.status === 404) remember([]); // the server does not
       draw();
       alert.textContent = error.message;
       alert.hidden = false;
@@ -237,12 +235,35 @@ export function openPanel(button) {
     }
   }
 
+  async function offerRenaming() {
+    const step = async (begin) => {
+      reports.replaceChildren();
+      remember([...begun(), (await begin()).id]);
+      await follow();
+      await offerRenaming();
+    };
+    const offered = await renameForm((begin) => !running && run(() => step(begin)));
+    renaming.replaceChildren(...[offered].filter(Boolean));
+  }
+
   return {
     take,
     show() {
-      if (!document.querySelector("dialog[open]")) dialog.showModal();
+      if (document.querySelector("dialog[open]")) return;
+      dialog.showModal();
+      if (!running) run(offerRenaming);
     },
   };
+}
+
+/** The ids of the jobs that were begun in this tab, and are not reported yet. */
+function begun() {
+  return JSON.parse(tab.find(JOBS) ?? "[]");
+}
+
+function remember(ids) {
+  if (ids.length > 0) tab.keep(JOBS, JSON.stringify(ids));
+  else tab.forget(JOBS);
 }
 
 /** The name of a corpus of files that lie in no folder. */

@@ -10,6 +10,14 @@ export function reportOf(job, { label, question }, ask) {
     const failed = say("sources.failed", { problem });
     return element("section", { class: "failed" }, element("p", {}, failed));
   }
+  if (files.length + leftOut.length === 0) {
+    return element(
+      "section",
+      {},
+      element("h3", {}, label),
+      element("p", {}, say("sources.saved")),
+    );
+  }
   const own = (remark) => ({ ...remark, source: remark.source.replace(`${corpus}/`, "") });
   const remarks = result.remarks.map(own);
   const refused = remarks.filter((remark) => remark.refused);

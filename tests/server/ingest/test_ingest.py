@@ -116,7 +116,9 @@ def test_unreadable_files_are_left_out_with_a_reason(client: FlaskClient) -> Non
     assert job["left_out"][0]["reason"].startswith("files of its kind are not read")
     (remark,) = job["result"]["remarks"]
     assert (remark["source"], remark["refused"]) == ("documents/empty.txt", True)
-    assert "There is no file to take in (a.exe: files of" in detail(send(client, {"a.exe": "x"}), 400)
+    assert "There is no file to take in (a.exe: files of" in detail(
+        send(client, {"a.exe": "x"}), 400
+    )
 
 
 def test_an_ingested_document_can_be_removed_and_no_other(client: FlaskClient, kept: Path) -> None:
