@@ -37,8 +37,8 @@ export function openCatalogue() {
     offerFilters(catalogue);
     for (const { name, settings } of targets.targets) writers.set(name, writerOf(settings));
     offerTargets(targets, config);
-    offerSuggestions();
     if (config.takes_sources) offerSources();
+    offerSuggestions();
   }
 
   return {
