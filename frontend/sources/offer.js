@@ -8,7 +8,7 @@ import { tab } from "../storage.js";
 export const JOBS = "atlas-sources"; // ids of jobs that this tab began and has not shown the end of
 export const TRY = "atlas-try"; // a question to ask once the page is loaded anew
 
-/** Lets whoever may add sources; takes up what the page was about before it was loaded anew. */
+/** Lets somebody add sources; takes up what the panel was about before the page was loaded anew. */
 export function offerSources() {
   const button = document.getElementById("add-sources");
   const veil = element("p", { id: "sources-veil", hidden: "" }, say("sources.drop"));
@@ -44,6 +44,10 @@ export function offerSources() {
   button.addEventListener("click", open);
   button.hidden = false;
   if (tab.find(JOBS)) open();
+}
+
+/** Asks the question that was chosen in the panel, now that the page knows the new corpus. */
+export function askChosen() {
   const question = JSON.parse(tab.find(TRY));
   if (!question) return;
   tab.forget(TRY);
