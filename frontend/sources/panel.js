@@ -1,12 +1,10 @@
 /** The panel in which sources are chosen, sent and reported. What runs goes on when it is closed. */
 
-import { getJson, ingest, jobEvents, Problem } from "../api.js";
+import { getJson, ingest, jobEvents, Problem, sendJson } from "../api.js";
 import { element } from "../dom.js";
 import { language, say } from "../language.js";
 import { tab } from "../storage.js";
 import { JOBS, TRY } from "./offer.js";
-import { renameForm } from "./rename.js";
-import { reportOf } from "./report.js";
 
 const CONFLICT = 409;
 const megabytes = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
@@ -301,4 +299,113 @@ async function about({ state, corpus }) {
     ...documents.map(({ title }) => say("sources.whatSays", { title })),
   ];
   return { label, question: question && { question, corpus_filter: corpus } };
+}
+
+/** A section on a job that is over; `ask` asks the question, if there is one to try. */
+function reportOf(job, { label, question }, ask) {
+  const { corpus, files, left_out: leftOut, more_left_out: more, result, problem } = job;
+  if (!result) {
+    const failed = say("sources.failed", { problem });
+    return element("section", { class: "failed" }, element("p", {}, failed));
+  }
+  if (files.length + leftOut.length === 0) {
+    return element(
+      "section",
+      {},
+      element("h3", {}, label),
+      element("p", {}, say("sources.saved")),
+    );
+  }
+  const own = (remark) => ({ ...remark, source: remark.source.replace(`${corpus}/`, "") });
+  const remarks = result.remarks.map(own);
+  const refused = remarks.filter((remark) => remark.refused);
+  const out = [
+    ...leftOut.map(({ name, reason }) => [name, reason]),
+    ...refused.map(({ source, remarks: reasons }) => [source, reasons.join("; ")]),
+  ];
+  const partly = remarks
+    .filter((remark) => !remark.refused)
+    .map(({ source, remarks: reasons }) => [source, reasons.join("; ")]);
+  const read = files.length - refused.length;
+  const missing = out.length + more;
+  return element(
+    "section",
+    {},
+    element("h3", {}, label),
+    element(
+      "p",
+      { class: "sum" },
+      say("sources.sum", {
+        files: say("sources.fileCount", { count: read + missing }),
+        read,
+        missing,
+        documents: say("page.documents", { count: result.documents_added }),
+      }),
+    ),
+    missing > 0 ? list(say("sources.leftOut"), out) : null,
+    more > 0 ? element("p", {}, say("sources.more", { count: more })) : null,
+    partly.length > 0 ? list(say("sources.partly"), partly) : null,
+    question ? tryIt(question, ask) : null,
+  );
+}
+
+function list(title, rows) {
+  const items = rows.map(([name, reason]) =>
+    element("li", {}, element("strong", {}, name), ": ", reason),
+  );
+  return element("div", {}, element("h4", {}, title), element("ul", {}, ...items));
+}
+
+function tryIt(question, ask) {
+  const button = { type: "button", class: "primary", onclick: () => ask(question) };
+  return element(
+    "div",
+    {},
+    element("h4", {}, say("sources.try")),
+    element("button", button, question.question),
+  );
+}
+
+/** The form, or null if there is no such corpus; `begin` is called with a step that gives a job. */
+async function renameForm(begin) {
+  const [{ jobs }, { collection, corpora }] = await Promise.all(
+    ["api/jobs", "api/corpora"].map(getJson),
+  );
+  const own = new Set(
+    jobs.filter((job) => job.collection === collection && job.result).map((job) => job.corpus),
+  );
+  const offered = corpora.filter(({ id }) => own.has(id));
+  if (offered.length === 0) return null;
+  const options = offered.map(({ id, label }) => element("option", { value: id }, label));
+  const corpus = element("select", { id: "rename-corpus" }, ...options);
+  const label = element("input", { id: "rename-label", type: "text", required: "", maxlength: 100 });
+  const date = element("input", { id: "rename-date", type: "text", maxlength: 100 });
+  date.setAttribute("aria-describedby", "rename-hint");
+  const fill = () => (label.value = corpus.selectedOptions[0].textContent);
+  corpus.addEventListener("change", fill);
+  fill();
+
+  function submit(event) {
+    event.preventDefault();
+    const said = { corpus: corpus.value, label: label.value.trim(), date: date.value.trim() };
+    begin(() => sendJson("POST", "api/ingest", { path: collection, ...said }));
+  }
+
+  return element(
+    "details",
+    {},
+    element("summary", {}, say("sources.rename")),
+    element(
+      "form",
+      { onsubmit: submit },
+      element("label", { for: corpus.id }, say("sources.which")),
+      corpus,
+      element("label", { for: label.id }, say("sources.newName")),
+      label,
+      element("label", { for: date.id }, say("sources.newDate")),
+      date,
+      element("p", { class: "hint", id: "rename-hint" }, say("sources.dateHint")),
+      element("div", { class: "buttons" }, element("button", { type: "submit" }, say("keep.save"))),
+    ),
+  );
 }
