@@ -242,6 +242,7 @@ def _archive(handed: Handed, root: Path, limits: UploadLimits, opened: ExitStack
                 if file.tell() + len(block) > limits.request:
                     raise RequestError(_too_large(handed.name, 0, limits))
                 file.write(block)
+        size = file.tell()
     except OSError as error:
         raise not_kept(repr(handed.name), "INGEST_ROOT", error) from error
     try:
@@ -250,7 +251,7 @@ def _archive(handed: Handed, root: Path, limits: UploadLimits, opened: ExitStack
         if not is_damage(error):
             raise
         raise BadArchive("it is no ZIP file, or damaged; get the whole file again") from error
-    refuse_bombs(archive, file.tell())
+    refuse_bombs(archive, size)
     return archive
 
 
