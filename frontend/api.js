@@ -100,6 +100,17 @@ async function resumed(qaId, last, pause, signal) {
   return request(`api/ask/${qaId}/stream`, { headers: { "Last-Event-ID": last }, signal });
 }
 
+/** Brings the files of a form in; resolves to the job that reads them. */
+export async function ingest(body) {
+  return json(await request("api/ingest", { method: "POST", body }));
+}
+
+/** Events of a job as {name, data}, the last of them `done`. */
+export async function* jobEvents(id) {
+  const response = await request(`api/jobs/${id}/events`);
+  yield* serverEvents(response.body);
+}
+
 /** Tells the server that an answer is not wanted any more. */
 export async function giveUp(qaId) {
   try {

@@ -8,6 +8,7 @@ import { keepSelections } from "./keep/menu.js";
 import { language, LANGUAGES, say, speak } from "./language.js";
 import { placeInAddress } from "./reader/address.js";
 import { createReader } from "./reader/reader.js";
+import { askChosen } from "./sources/offer.js";
 
 const at = (id) => document.getElementById(id);
 const form = at("ask-form");
@@ -62,6 +63,7 @@ function openLinked() {
   const place = placeInAddress();
   if (place) page.open(place, { record: false });
   if (location.hash.startsWith("#ask=")) openSent();
+  askChosen();
 }
 
 /** Shows the question, and the answer, that a link brings. */

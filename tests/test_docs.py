@@ -1,5 +1,6 @@
 """Documentation under test: what it says is what the code does."""
 
+import ast
 import io
 import json
 import re
@@ -127,15 +128,18 @@ def test_every_curl_of_the_pages_is_a_request_the_server_takes(client: FlaskClie
         if words[0] == "curl"
     ]
     assert len(sent) >= 4
+    # else nothing would be asked of who changes it
+    elsewhere = {"REMOTE_ADDR": "192.0.2.7"}
     for method, words in sent:
         address = next(word for word in words if word.startswith("http://127.0.0.1:8000/"))
         path = address.removeprefix("http://127.0.0.1:8000").replace("$QA_ID", "nobodys")
         if "-F" in words:
             form = [field for flag, field in pairwise(words) if flag == "-F"]
-            response = client.open(path, method=method, data=dict(f.split("=") for f in form))
+            data = dict(field.split("=") for field in form)
+            response = client.open(path, method=method, data=data, environ_overrides=elsewhere)
         else:
             body = json.loads(words[words.index("-d") + 1]) if "-d" in words else None
-            response = client.open(path, method=method, json=body)
+            response = client.open(path, method=method, json=body, environ_overrides=elsewhere)
         # without the administrator's token a well-formed change is refused as such, and nobody has
         # an answer of the id that stands for one
         changes = any(word.startswith("Authorization") for word in words)
@@ -311,6 +315,26 @@ def test_every_option_of_the_sources_page_belongs_to_its_types() -> None:
             command, _ = atlas_command(["create", name])
             known = {each for p in command.params for each in (*p.opts, *p.secondary_opts)}
             assert option.split()[0] in known, (name, option)
+
+
+def options_of(command: click.Command) -> set[str]:
+    """The options of a command, and of those below it."""
+    names = command.list_commands(None) if hasattr(command, "list_commands") else []
+    below = (command.load(n) if isinstance(command, LazyGroup) else command.get_command(None, n)
+             for n in names)  # fmt: skip
+    own = {name for p in command.params for name in (*p.opts, *p.secondary_opts)}
+    return own.union(*map(options_of, below))
+
+
+def test_every_option_that_a_message_of_the_package_names_exists() -> None:
+    others = {"--help", "--decrypt", "--no-"}  # of every command, of qpdf, and before a name
+    others |= set(re.findall(r"--[a-z-]+", (PACKAGE / "evaluation" / "plots.py").read_text()))
+    known = options_of(get_command(app)) | others
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", node.value))
+                assert named <= known, f"{path}:{node.lineno}"
 
 
 @every_page

@@ -1,8 +1,14 @@
 """The examples of the documentation are run: the page on Python, and the notebook."""
 
 import json
+import os
 import re
+import resource
 import shlex
+import shutil
+import subprocess
+import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -11,11 +17,13 @@ from atlas_search.atlas import Atlas
 from atlas_search.building.flow import BuildReport
 from atlas_search.cli.main import main
 from atlas_search.server.app import create_app
+from tests.conftest import free_port
+from tests.first_archive import write_archive
 from tests.mistral_server import KEY, mistral_server
 from tests.places import ROOT
 from tests.readers.sites import Answer, Site, serving
 from tests.samples.pdf_demo import write_demo
-from tests.servers import served
+from tests.servers import ATLAS, running, served
 from tests.slow_model import TOKEN
 
 NOTEBOOK = ROOT / "docs" / "why-this-rank.ipynb"
@@ -115,3 +123,44 @@ def test_the_notebook_runs_and_was_executed(here: Path) -> None:
     for cell in code:
         exec(compile("".join(cell["source"]), NOTEBOOK.name, "exec"), names)
     assert code[0]["outputs"][0]["data"]["text/html"]
+
+
+@pytest.mark.thorough
+@pytest.mark.timeout(900)  # starts eight processes with a model
+def test_every_command_of_the_first_archive_runs_in_under_three_minutes(
+    tmp_path: Path, stores: Path, demo: BuildReport
+) -> None:
+    page = (ROOT / "docs" / "first-archive.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```bash\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    write_archive(tmp_path / "Dock strike 1912")
+    (tmp_path / "stores").mkdir()
+    shutil.copytree(stores / demo.manifest.collection, tmp_path / "stores" / "atlas_demo")
+    environment = {
+        "CHROMA_PERSIST_DIRECTORY": str(tmp_path / "stores"),
+        "ATLAS_PORT": str(free_port()),
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+    }
+    said: dict[str, str] = {}
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with ExitStack() as servers:
+        for line in "".join(blocks).splitlines():
+            if line.endswith(("atlas demo", "atlas serve")):
+                servers.close()
+                words = shlex.split(line)
+                own = dict(word.split("=") for word in words if "=" in word)
+                arguments = (*ATLAS, words[-1])
+                run = running(*arguments, environment=environment | own, folder=tmp_path)
+                servers.enter_context(run).address("Atlas")
+            else:
+                done = subprocess.run(
+                    line, shell=True, cwd=tmp_path, env=os.environ | environment,
+                    capture_output=True, text=True, check=False,
+                )  # fmt: skip
+                assert done.returncode == 0, (line, done.stderr)
+                said[line] = done.stdout
+    # by the clock it would depend on what else runs
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 180
+    assert "because the company cut the wage" in said['atlas ask "Why did the dockers strike?"']
+    assert "12 hits in 8 documents" in said['atlas kwic "strike*"']
+    assert "Anna to Karl" in (tmp_path / "sources.bib").read_text(encoding="utf-8")

@@ -5,6 +5,7 @@ import { chosenCollection, getJson, Problem, showCaller } from "../api.js";
 import { element } from "../dom.js";
 import { keepFor } from "../keep/database.js";
 import { say } from "../language.js";
+import { offerSources } from "../sources/offer.js";
 import { offerFilters } from "./filters.js";
 import { offerPrivacy } from "./privacy.js";
 import { changeScope, chosenScope, onScopeChange } from "./scope.js";
@@ -39,6 +40,7 @@ export function openCatalogue() {
     offerFilters(catalogue);
     for (const { name, settings } of targets.targets) writers.set(name, writerOf(settings));
     offerTargets(targets, config);
+    if (config.takes_sources) offerSources();
     offerSuggestions();
     drawOverTime(catalogue, await getJson("api/stats"));
   }

@@ -85,7 +85,7 @@ SHARED = (
     "output"
 ).split()
 OWN = {
-    "files": [],
+    "files": ["text_column"],
     "txt": [],
     "pdf": [],
     "html": ["whole_page", "contact", "delay", "refresh", "allow_private"],
@@ -329,6 +329,19 @@ def test_the_arguments_are_kept_so_that_they_hold_from_any_folder(
     assert [c.id for c in Manifest.read(folder).corpora] == ["Hull", "Leith"]
 
 
+def test_a_flat_folder_is_one_corpus_of_its_name(
+    tmp_path: Path, create: Create, folder: Path
+) -> None:
+    files = {"anna.txt": "Anna writes of hay.\n", "log.csv": "no,said\n1,The tide is high.\n"}
+    source = write_sources(tmp_path / "Briefe 1866", files)
+    line = ("files", source, "--collection", "c", "--text-column", "said")
+    code, _, error = create(*line)
+    assert code == 0, error
+    assert "The corpus 'Briefe 1866' has the id Briefe_1866." in error
+    (corpus,) = Manifest.read(folder).corpora
+    assert (corpus.id, corpus.label, corpus.documents) == ("Briefe_1866", "Briefe 1866", 2)
+
+
 def test_a_mapping_in_the_source_is_found_and_another_can_be_given(
     farm: Path, create: Create, folder: Path
 ) -> None:
@@ -407,9 +420,8 @@ REFUSED = {
     "txt {farm} --chunk-overlap 501": "--chunk-overlap 501: give 0 to half the chunk size (1000).",
     "txt {farm} --splitter whole --chunk-size 100": "--chunk-size 100: whole documents are",
     "txt {tmp}/nowhere": "nowhere does not exist. Give a file or a folder",
-    "txt {tmp}/empty": "has no sub-folder. Put each corpus into a folder of its",
+    "txt {tmp}/empty": "no source file gave a document (there is no file of this kind)",
     "txt {tmp}/empty --corpus a": "no source file gave a document (there is no file of this kind)",
-    "txt {farm}/farm/cows.txt": "cows.txt is not a folder. Give a folder",
     "txt {farm} --corpus 'a b'": "--corpus: 'a b' cannot be a corpus id.",
     "txt {farm} --corpora {tmp}/x.toml": "x.toml cannot be read: No such file",
     "txt {farm}/farm/cows.txt --corpora {tmp}/x.toml": "give one folder as the source.",

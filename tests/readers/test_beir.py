@@ -72,8 +72,8 @@ def test_what_cannot_be_read_of_a_corpus_is_named_with_its_line(reads: Reads) ->
     assert result[-3:] == [
         Skipped("line 101: duplicate id 'd4', first at line 5", "d4"),
         Skipped(
-            "line 102: no field `text`; the fields are `_id`, `body`: name the text with "
-            "`--text-column`",
+            "line 102: no field `text`; the fields are `_id`, `body`: call the one with the text "
+            "`text`, or name it to `atlas create files` by `--text-column`",
             "a",
         ),
         Skipped("line 103: it holds no text", "b"),

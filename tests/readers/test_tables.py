@@ -91,13 +91,15 @@ def test_a_malformed_rename_is_refused(rename: str) -> None:
     ("table", "options", "reason"),
     [
         ("no,said\n1,Aye.\n", {}, "no field `text` or `body` or `content` or `speech`; the fields "
-         "are `no`, `said`: name the text with `--text-column`"),
+         "are `no`, `said`: call the one with the text `text`, or name it to `atlas create "
+         "files` by `--text-column`"),
         ("text,Text\na,b\n", {}, "several columns are named `text`: rename all but one, in the "
          "file"),
         ("text,when,date\na,1,2\n", {"rename": "when=date"},
          "several columns are named `date`: rename all but one, in the file"),
         ("question,by\nWhy?,Ann\n", {"text": "question,answer"}, "no field `question` or `answer`; "
-         "the fields are `question`, `by`: name the text with `--text-column`"),
+         "the fields are `question`, `by`: call the one with the text `text`, or name it to `atlas "
+         "create files` by `--text-column`"),
         ("\ntext\n", {}, "its first line is empty, but must name the columns"),
         ('"text\n', {}, "its first line does not name the columns: unexpected end of data"),
     ],

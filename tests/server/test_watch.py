@@ -74,7 +74,7 @@ def test_a_fault_is_said_and_the_watch_goes_on(tmp_path: Path) -> None:
         folder,
         store,
         folder.mkdir,
-        lambda: write_sources(folder, {"stray.txt": "Outside of every corpus."}),
+        lambda: write_sources(folder, {"stray.pages": "Of a kind that is not read."}),
         nothing,
         lambda: write_sources(folder, FARM),
         nothing,
@@ -84,7 +84,7 @@ def test_a_fault_is_said_and_the_watch_goes_on(tmp_path: Path) -> None:
     )
     assert "Not built: " in lines[1]
     assert "does not exist" in lines[1]
-    assert "has no sub-folder" in lines[2]
+    assert "no source file gave a document" in lines[2]
     assert "3 added" in lines[3]
     assert "is not valid JSON" in lines[4]
 

@@ -158,6 +158,7 @@ def test_a_run_of_an_evaluation_is_found_by_its_name(server: Serving) -> None:
     assert "eval.run" not in said(recorded.root("ask"))
 
 
+ELSEWHERE = {"REMOTE_ADDR": "192.0.2.7"}
 REFUSED = [
     ("POST", "/api/search", {"json": {}}, 400, "invalid-request"),
     ("POST", "/api/ask", {"json": {"question": 7}}, 400, "invalid-request"),
@@ -165,7 +166,7 @@ REFUSED = [
     ("POST", "/api/ask", {"json": {**WOOL, "corpus_filter": "sea"}}, 400, "unknown-corpus"),
     ("POST", "/api/search", {"json": {**WOOL, "collection": "sea"}}, 400, "unknown-collection"),
     ("POST", "/api/ask", {"data": "{", "content_type": "application/json"}, 400, "bad-request"),
-    ("PUT", "/api/config/reranker", {"json": {"reranker": "none"}}, 403, "not-allowed"),
+    ("PUT", "/api/config/reranker", {"json": {}, "environ_base": ELSEWHERE}, 403, "not-allowed"),
     ("GET", "/api/documents/farm.none", {}, 404, "not-found"),
     ("GET", "/api/ask/none", {}, 404, "not-found"),
     ("GET", "/api/none", {}, 404, "not-found"),

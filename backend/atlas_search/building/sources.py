@@ -1,6 +1,7 @@
 """Corpora of source files: by folder, `corpora.toml`, or a metadata field."""
 
 import gc
+import hashlib
 import os
 import re
 import threading
@@ -20,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from atlas_search.building.source_file import CorpusRule, SourceFile
 from atlas_search.core.errors import SourceError
 from atlas_search.core.ids import check_id
-from atlas_search.language.languages import LANGUAGES
+from atlas_search.language.languages import LANGUAGES, without_marks
 from atlas_search.readers import Reader
 
 _NEW_OBJECTS = 1_000_000
@@ -221,27 +222,54 @@ class _Mapping(BaseModel):
 
 @rare_collections()
 def by_folder(roots: Sequence[Path], suffixes: frozenset[str], encoding: str) -> Sources:
-    """Make one corpus of each sub-folder of the only root; of several roots, each is a corpus
-    itself, and so is one that holds a file whose whole name is read (`corpus.jsonl`).
+    """Make one corpus of each sub-folder of the only root.
 
-    Raises SourceError for what is no folder or cannot be a corpus id.
+    A root without one is a corpus itself, and so is each of several roots, and one that holds a
+    file whose whole name is read (`corpus.jsonl`). A file is a corpus by its own name, and one of
+    several roots belongs to that of its folder. A name that can be no id gives a similar id, and is
+    the label. Raises SourceError for two names that give the same.
     """
     inside = real_paths(roots)
-    above = len(roots) == 1 and not any((roots[0] / name).is_file() for name in suffixes)
-    folders = _sub_folders(roots[0]) if above else list(roots)
-    stray = [p for p in _visible(roots[0].iterdir()) if p.is_file()] if above else []
-    left_out = [(printable(path.name), "outside the folders of the corpora") for path in stray]
+    single = len(roots) == 1 and not any((roots[0] / name).is_file() for name in suffixes)
+    visible = _visible(roots[0].iterdir()) if single and roots[0].is_dir() else []
+    folders = [path for path in visible if path.is_dir()]
+    outside = visible if folders else []
+    left_out = [(printable(path.name), _OUTSIDE) for path in outside if path.is_file()]
     files: list[SourceFile] = []
-    for folder in folders:
-        if above and leads_out(folder, inside):
-            left_out.append((printable(folder.name), LEADS_OUT))
+    names: dict[str, str] = {}
+    for source in folders or roots:
+        if folders and leads_out(source, inside):
+            left_out.append((printable(source.name), LEADS_OUT))
             continue
-        if not folder.is_dir():
-            raise SourceError(f"{folder} is not a folder. Of several sources each is a corpus.")
-        corpus = check_id(folder.name or folder.resolve().name, str(folder))
-        below = walk(folder, suffixes, inside)
+        name = _corpus_name(source, alone=len(roots) == 1)
+        corpus = corpus_id(name)
+        if names.setdefault(corpus, name) != name:
+            raise SourceError(
+                f"{names[corpus]!r} and {name!r} would both be the corpus {corpus!r}. Rename one."
+            )
+        below = walk(source, suffixes, inside)
         _add_walk(below, f"{corpus}/", CorpusRule(corpus, encoding=encoding), files, left_out)
-    return _sources(files, left_out, {})
+    return _sources(files, left_out, {id_: name for id_, name in names.items() if id_ != name})
+
+
+_OUTSIDE = "outside the folders of the corpora: put it into one of them, or give --corpus"
+
+
+def _corpus_name(source: Path, *, alone: bool) -> str:
+    if not source.is_file():
+        return printable(source.name or source.resolve().name)
+    return printable(source.stem if alone else source.resolve().parent.name)
+
+
+def corpus_id(name: str) -> str:
+    """Make a corpus id of a name that may be none: of `Briefe 1866` `Briefe_1866`.
+
+    A name of which nothing can stay gives its digest.
+    """
+    plain = re.sub(r"[^A-Za-z0-9_-]+", "_", without_marks(name)).strip("_-")
+    if plain in ("", "all"):
+        return f"corpus_{hashlib.sha256(name.encode()).hexdigest()[:6]}"
+    return plain
 
 
 @rare_collections()
@@ -410,18 +438,6 @@ def _fixed_folders(pattern: str) -> str:
     return "".join(f"{part}/" for part in fixed)
 
 
-def _sub_folders(root: Path) -> list[Path]:
-    if not root.is_dir():
-        raise SourceError(f"{root} is not a folder. Give a folder with one sub-folder per corpus.")
-    folders = sorted(path for path in _visible(root.iterdir()) if path.is_dir())
-    if not folders:
-        raise SourceError(
-            f"{root} has no sub-folder. Put each corpus into a folder of its own, write a "
-            f"{FILE_NAME}, or give --corpus or --corpus-field."
-        )
-    return folders
-
-
 def _visible(paths: Iterable[Path]) -> list[Path]:
     return sorted(path for path in paths if not path.name.startswith("."))
 
@@ -452,7 +468,7 @@ def find_sources(
     """Return the files of `source` that `reader` reads. Raises SourceError.
 
     Their corpus is the one `corpus`, or named by their metadata field `corpus_field`, or said by a
-    mapping (`corpora`, or `corpora.toml` in the source), or else their sub-folder.
+    mapping (`corpora`, or `corpora.toml` in the source), or else their folder (`by_folder`).
     """
     for path in source:
         if not path.exists():

@@ -34,6 +34,7 @@ from atlas_search.building.sources import (
     FILE_NAME,
     LEADS_OUT,
     Sources,
+    corpus_id,
     find_sources,
     in_language,
     leads_out,
@@ -47,7 +48,8 @@ from atlas_search.core.settings import load_settings
 from atlas_search.language.text import ANALYSER_VERSION
 from atlas_search.readers import Reader
 from atlas_search.readers.fetch import LIST_SUFFIXES, FetchOptions
-from atlas_search.readers.files import READERS, ReaderFactory
+from atlas_search.readers.files import READERS, ReaderFactory, files_reader
+from atlas_search.readers.tables import TextColumn as TextField
 from atlas_search.readers.tables import renames
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.versions import lock
@@ -362,7 +364,11 @@ def create(
     )
 
     def find(paths: Sequence[Path], reader: Reader, folder: Path) -> Sources:
-        return in_language(locate(paths, reader, given, folder), given["language"])
+        sources = locate(paths, reader, given, folder)
+        for corpus, label in sources.labels.items():
+            if corpus == corpus_id(label):
+                console.print(f"The corpus {label!r} has the id {corpus}.", markup=False)
+        return in_language(sources, given["language"])
 
     with progress_bars(console) as progress:
         return Atlas.build(
@@ -553,12 +559,20 @@ LOCATE: Mapping[str, Locate] = {"html": locate_pages, "chroma": locate_chroma}
 Command = Callable[..., None]
 
 
+def _any_files(text_column: TextField = "") -> Reader:
+    # not in its module: each process that reads would import the readers of tables for the option
+    return files_reader(text_column)
+
+
+_any_files.__doc__ = files_reader.__doc__
+
+
 class _Commands(Mapping[str, Command]):
     """The command of every source type, made when it is asked for: its reader may be slow to
     import, or lack a library, and then ConfigurationError is raised."""
 
     def __getitem__(self, kind: str) -> Command:
-        factory = READERS.load(kind, f"atlas create {kind}")
+        factory = _any_files if kind == "files" else READERS.load(kind, f"atlas create {kind}")
         return store_command(kind, factory, LOCATE.get(kind))
 
     def __iter__(self) -> Iterator[str]:

@@ -47,7 +47,7 @@ def open_archive(path: Path, kind: str) -> Iterator[ZipFile]:
             raise
         raise BadArchive(_reason(path, kind)) from error
     with archive:
-        _refuse_bombs(archive, path.stat().st_size)
+        refuse_bombs(archive, path.stat().st_size)
         yield archive
 
 
@@ -86,7 +86,8 @@ def xml_parser() -> etree.XMLParser:
     return etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False)
 
 
-def _refuse_bombs(archive: ZipFile, size: int) -> None:
+def refuse_bombs(archive: ZipFile, size: int) -> None:
+    """Raise BadArchive for what would unpack to very much of `size` bytes, or is encrypted."""
     parts = archive.infolist()
     unpacked = sum(entry.file_size for entry in parts)
     if unpacked > MAX_BYTES or unpacked > max(SMALL, size * MAX_RATIO):

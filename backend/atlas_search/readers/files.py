@@ -49,22 +49,26 @@ SUFFIXES: Mapping[str, frozenset[str]] = {
 }
 """Suffixes of Atlas' own readers: none is imported before a file of its format is read."""
 
+TABLES = ("csv", "jsonl")
+
 
 @dataclass(frozen=True)
 class FilesReader:
     """Hands each file to the reader of its format, with that reader's own defaults.
 
     `formats` are the names of readers and what they read, `missing` the reasons why some of them
-    cannot. The longest suffix decides, and of two equal ones the first reader.
+    cannot, `text_column` the option of those that read tables. The longest suffix decides, and of
+    two equal ones the first reader.
     """
 
     formats: Mapping[str, frozenset[str]]
     missing: Mapping[str, str]
+    text_column: str = ""
     _open: dict[str, Reader] = field(default_factory=dict, repr=False, compare=False)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Leave the readers behind, so that a process imports those of its own files only."""
-        return FilesReader, (self.formats, self.missing)
+        return FilesReader, (self.formats, self.missing, self.text_column)
 
     @property
     def suffixes(self) -> frozenset[str]:
@@ -93,7 +97,8 @@ class FilesReader:
         if name in self.missing:
             return MissingReader(self.formats[name], self.missing[name])
         if name not in self._open:
-            self._open[name] = _factory(name)()
+            own = {"text_column": self.text_column} if name in TABLES else {}
+            self._open[name] = _factory(name)(**own)
         return self._open[name]
 
 
@@ -110,7 +115,7 @@ class MissingReader:
         yield Skipped(self.reason)
 
 
-def files_reader() -> FilesReader:
+def files_reader(text_column: str = "") -> FilesReader:
     """Build a collection from files of every format, each read by what its name ends in."""
     formats, missing = dict(SUFFIXES), {}
     for name in READERS.names():
@@ -125,7 +130,7 @@ def files_reader() -> FilesReader:
             parameters = inspect.signature(factory).parameters.values()
             if all(parameter.default is not parameter.empty for parameter in parameters):
                 formats[name] = factory().suffixes
-    return FilesReader(formats, missing)
+    return FilesReader(formats, missing, text_column)
 
 
 def _factory(name: str) -> ReaderFactory:

@@ -116,7 +116,10 @@ class Columns:
         names_of_text = " or ".join(f"`{name}`" for name in self.text or TEXT)
         some = [f"`{name}`" for name in islice(names, _NAMED + 1)]
         had = ", ".join([*some[:_NAMED], "..."] if some[_NAMED:] else some) or "none"
-        return f"no field {names_of_text}; the fields are {had}: name the text with `--text-column`"
+        return (
+            f"no field {names_of_text}; the fields are {had}: call the one with the text `text`, "
+            "or name it to `atlas create files` by `--text-column`"
+        )
 
 
 def renames(option: str) -> dict[str, str]:

@@ -102,6 +102,7 @@ class ConfigOut(BaseModel):
     phoenix_url: str | None
     phoenix_project: str
     caller: str = Field(description="Name of the key that asks; empty where no keys are used")
+    takes_sources: bool = Field(description="Whether the caller may bring files in")
 
 
 class ById(BaseModel):
@@ -216,6 +217,7 @@ def _config(services: Services) -> ConfigOut:
         phoenix_url=(present_caller().sees_traces and settings.phoenix_url) or None,
         phoenix_project=settings.phoenix_project_name,
         caller=present_caller().name,
+        takes_sources=present_caller().changes_all,
     )
 
 

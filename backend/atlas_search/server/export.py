@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 from typing import Annotated, Literal
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 from uuid import uuid4
 
 from flask import Response, request
@@ -29,7 +29,7 @@ from atlas_search.documents.export import (
 from atlas_search.documents.references import Base, references_of, zotero_items
 from atlas_search.documents.styles import StyleName, cite
 from atlas_search.providers.zotero import LOCAL, is_running, save_items
-from atlas_search.server.access.caller import is_loopback, present_caller
+from atlas_search.server.access.caller import is_beside, present_caller
 from atlas_search.server.ask import ByAnswer, finished_run, own_run
 from atlas_search.server.collections import Collections, chosen_collection
 from atlas_search.server.limits import waiting
@@ -189,22 +189,10 @@ def _address(settings: Settings) -> str:
     """The address of the reader's Zotero: this machine if the reader is at it; else empty."""
     if settings.zotero_address:
         return settings.zotero_address.rstrip("/")
-    return LOCAL if _is_beside(settings) else ""
-
-
-def _is_beside(settings: Settings) -> bool:
-    """Check that server and reader are on one machine.
-
-    With a proxy nobody can know: on this machine, it makes every request come from here.
-    """
-    proxied = (
-        settings.atlas_access == "proxy" or settings.trusted_proxies or settings.atlas_public_url
+    own = is_beside(
+        settings, request.remote_addr or "", request.host, request.headers.get("Origin", "")
     )
-    origin = urlsplit(request.headers.get("Origin", "")).hostname
-    named = urlsplit(f"//{request.host}").hostname
-    listening = settings.atlas_address or settings.atlas_host
-    hosts = [listening, request.remote_addr or "", named or "", *([origin] if origin else [])]
-    return not proxied and all(map(is_loopback, hosts))
+    return LOCAL if own else ""
 
 
 MAX_ANSWERS = 500

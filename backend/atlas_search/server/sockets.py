@@ -18,7 +18,7 @@ import socket
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,7 +36,7 @@ from waitress.utilities import BadRequest
 
 from atlas_search.core.errors import AtlasError, ConfigurationError, ServerBusy
 from atlas_search.core.files import not_kept
-from atlas_search.server.access.caller import Access, rule_key
+from atlas_search.server.access.caller import Access, is_beside, rule_key
 from atlas_search.server.access.gate import check_caller
 from atlas_search.server.api import TAKES_FORMS
 from atlas_search.server.limits import Capacity, Networks, TellRefusal, ignore, owner_of
@@ -72,13 +72,17 @@ class LargeBodies:
         """Return True if a route takes large bodies."""
         return self._access is not None and rule in TAKES_FORMS
 
-    def open(self, rule: str, authorization: str) -> Release:
-        """Take a place, and return what gives it back.
+    def open(self, rule: str, headers: Mapping[str, str]) -> Release:
+        """Take a place for who sends these headers, and return what gives it back.
 
         Raises AtlasError if they may not send one, or no place is free.
         """
         if self._access:
-            check_caller(self._access.caller(authorization), rule)
+            host, origin = headers.get("HOST", ""), headers.get("ORIGIN", "")
+            # who else reaches a server of this machine alone; the gate looks at the address too
+            beside = is_beside(self._access.settings, "localhost", host, origin)
+            caller = self._access.caller(headers.get("AUTHORIZATION", ""), beside=beside)
+            check_caller(caller, rule)
         if not self._places.acquire(blocking=False):
             raise ServerBusy(f"{AT_ONCE} uploads are arriving. Try again.", BODY_RETRY_SECONDS)
         held = [self._places]
@@ -118,7 +122,7 @@ class Request(HTTPRequestParser):  # type: ignore[misc]
         if not (self.chunked or self.content_length >= most) or not self._large.may_come(rule):
             return
         try:
-            self._release = self._large.open(rule, self.headers.get("AUTHORIZATION", ""))
+            self._release = self._large.open(rule, self.headers)
         except AtlasError as error:
             self._refused = RefusedRequest(problem_of(error, self.path))
             return

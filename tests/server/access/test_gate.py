@@ -18,7 +18,7 @@ from atlas_search.cli.main import main
 from atlas_search.core.errors import ConfigurationError, Conflict, NotFound
 from atlas_search.core.settings import Settings
 from atlas_search.core.telemetry.tracer import Tracer
-from atlas_search.server.access.caller import RULES, check_listening, rule_key
+from atlas_search.server.access.caller import RULES, check_listening, is_beside, rule_key
 from atlas_search.server.access.keys import add_key, revoke_key
 from atlas_search.server.app import create_app
 from atlas_search.server.runs import Run, Runs
@@ -117,11 +117,31 @@ def test_who_administers_some_corpora_changes_no_ranking_of_all(
     assert response.status_code == 403
 
 
-def test_without_a_token_in_the_settings_nobody_changes_anything(parish: Atlas) -> None:
+def test_without_keys_and_token_who_is_on_the_machine_changes_everything(parish: Atlas) -> None:
     client = create_app(lambda: parish).test_client()
-    response = Signed(client, TOKEN).open("PUT", "/api/config/reranker", json={"settings": {}})
+    assert client.get("/api/config").get_json()["takes_sources"]
+    assert client.put("/api/config/reranker", json={"settings": {}}).status_code == 200
+    elsewhere: dict[str, Any] = {"environ_base": {"REMOTE_ADDR": "192.0.2.7"}}
+    assert not client.get("/api/config", **elsewhere).get_json()["takes_sources"]
+    response = client.put("/api/config/reranker", json={"settings": {}}, **elsewhere)
     assert response.status_code == 403
-    assert "ATLAS_ADMIN_TOKEN is not set" in response.get_json(force=True)["detail"]
+    assert "Only its own machine may change this server" in response.get_json(force=True)["detail"]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"atlas_public_url": "https://atlas.example.org"},
+        {"trusted_proxies": "127.0.0.1"},
+        {"atlas_access": "proxy"},
+        {"atlas_host": "192.0.2.1", "atlas_access": "proxy"},
+    ],
+)
+def test_behind_a_proxy_nobody_is_on_the_machine(changes: dict[str, str]) -> None:
+    settings = Settings(**changes)  # type: ignore[arg-type]
+    assert not is_beside(settings, "127.0.0.1", "localhost:8000", "http://localhost:8000")
+    assert is_beside(Settings(), "127.0.0.1", "localhost:8000", "http://localhost:8000")
+    assert not is_beside(Settings(), "127.0.0.1", "atlas.example.org", "")
 
 
 def test_health_says_whether_it_is_well_to_anyone_and_the_rest_to_readers(

@@ -1,6 +1,8 @@
 """Files handed to a running server become part of its collection, and are kept beside it."""
 
-from collections.abc import Callable
+import io
+import zipfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -111,10 +113,12 @@ def test_unreadable_files_are_left_out_with_a_reason(client: FlaskClient) -> Non
     files = {"bees.txt": "Bees give honey.\n", "bees.exe": "no", "empty.txt": ""}
     job = done(client, send(client, files))
     assert [each["name"] for each in job["left_out"]] == ["bees.exe"]
-    assert job["left_out"][0]["reason"].startswith("not a .")
+    assert job["left_out"][0]["reason"].startswith("files of its kind are not read")
     (remark,) = job["result"]["remarks"]
     assert (remark["source"], remark["refused"]) == ("documents/empty.txt", True)
-    assert "There is no file to take in (a.exe: not a" in detail(send(client, {"a.exe": "x"}), 400)
+    assert "There is no file to take in (a.exe: files of" in detail(
+        send(client, {"a.exe": "x"}), 400
+    )
 
 
 def test_an_ingested_document_can_be_removed_and_no_other(client: FlaskClient, kept: Path) -> None:
@@ -258,3 +262,59 @@ def test_a_rollback_names_the_kept_files_that_the_next_ingest_would_bring_back(
     body = {"version": before["versions"][0]["version"]}
     again = client.post("/api/collections/farm/rollback", json=body).get_json()
     assert again["kept_files_beside"] == []
+
+
+# a ZIP file, and what is said of a corpus
+
+
+def zipped(files: Mapping[str, str], **options: int) -> bytes:
+    """A ZIP file."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", **options) as archive:  # type: ignore[arg-type]
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+def test_a_zip_file_is_read_like_the_folder_in_it(client: FlaskClient, settings: Settings) -> None:
+    hidden = {"__MACOSX/letters/._bees.txt": "x", "letters/.DS_Store": "x"}
+    names = {"letters/bees.txt": "Bees give honey.", "../../wasps.txt": "Wasps give none."}
+    sent = {"box.zip": zipped(names | hidden | {"letters/scan.tiff": "x"}), "moths.txt": "Moths."}
+    job = done(client, send(client, sent, label="Letters of 1866"))
+    assert [file["name"] for file in job["files"]] == ["letters/bees.txt", "wasps.txt", "moths.txt"]
+    (left_out,) = job["left_out"]
+    assert left_out["name"] == "letters/scan.tiff"
+    assert job["corpus"] == "Letters_of_1866"
+    assert documents(client)["Letters_of_1866"] == 3
+    kept = settings.ingest_root / COLLECTION / "Letters_of_1866"
+    assert sorted(path.name for path in kept.iterdir()) == ["letters", "moths.txt", "wasps.txt"]
+    assert not list(settings.ingest_root.parent.glob("wasps.txt"))
+
+
+def test_a_zip_file_that_is_damaged_or_a_bomb_is_left_out_and_the_rest_goes_on(
+    client: FlaskClient,
+) -> None:
+    bomb = zipped({"a.txt": "a" * 11_000_000}, compression=zipfile.ZIP_DEFLATED)
+    damaged = bytearray(zipped({"good.txt": "Bees.", "bad.txt": "Wasps give no honey at all."}))
+    at = damaged.index(b"Wasps")
+    damaged[at : at + 5] = b"Hoard"
+    sent = {"bomb.zip": bomb, "text.zip": b"This is a text.", "cut.zip": bytes(damaged), **BEES}
+    job = done(client, send(client, sent, corpus="box"))
+    assert [file["name"] for file in job["files"]] == ["good.txt", "bees.txt"]
+    reasons = {file["name"]: file["reason"] for file in job["left_out"]}
+    assert "it would unpack to 11,000,000 bytes" in reasons["bomb.zip"]
+    assert "it is no ZIP file" in reasons["text.zip"]
+    assert "it is damaged in its ZIP file" in reasons["bad.txt"]
+
+
+def test_a_corpus_is_renamed_and_dated_without_its_files(client: FlaskClient) -> None:
+    done(client, send(client, BEES, corpus="bees"))
+    again = {"path": COLLECTION, "corpus": "bees", "label": "Bees & honey", "date": "1866"}
+    done(client, client.post("/api/ingest", json=again))
+    corpora = client.get("/api/corpora").get_json()["corpora"]
+    assert {c["id"]: c["label"] for c in corpora}["bees"] == "Bees & honey"
+    (document,) = client.get("/api/documents?corpus=bees").get_json()["documents"]
+    assert (document["first_day"], document["last_day"]) == ("1866-01-01", "1866-12-31")
+    done(client, send(client, {"wasps.txt": "Wasps."}, corpus="bees"))
+    corpora = client.get("/api/corpora").get_json()["corpora"]
+    assert {c["id"]: c["label"] for c in corpora}["bees"] == "Bees & honey"

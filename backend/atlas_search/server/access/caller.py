@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from functools import cache
 from ipaddress import ip_address
 from typing import Literal
+from urllib.parse import urlsplit
 
 from flask import g
 
@@ -159,6 +160,11 @@ class Caller:
         return "reader" in self.rights
 
     @property
+    def changes_all(self) -> bool:
+        """True if they may change the whole server, such as bring sources in."""
+        return "administrator" in self.rights and self.sees_everything
+
+    @property
     def sees_everything(self) -> bool:
         return self.key is None or self.key.corpora == "*"
 
@@ -179,12 +185,14 @@ class Access:
     """The check of credentials, by a file of keys or one token. Safe to use from several threads.
 
     Without API_KEYS_FILE everybody is who reaches the server, and one token gives the right to
-    change it. Raises ConfigurationError for a file of keys that cannot be read.
+    change it; without a token whoever is on its machine has it. Raises ConfigurationError for a
+    file of keys that cannot be read.
     """
 
     def __init__(self, settings: Settings):
         self.keys = KeyRing(settings.api_keys_file) if settings.api_keys_file else None
         self._token = settings.atlas_admin_token.get_secret_value()
+        self.settings = settings
 
     @property
     def problem(self) -> str:
@@ -196,13 +204,16 @@ class Access:
             return self.keys.problem if self.keys else ""
         return ""
 
-    def caller(self, authorization: str) -> Caller:
-        """Identify the caller by the header. Raises ConfigurationError without keys."""
+    def caller(self, authorization: str, *, beside: bool) -> Caller:
+        """Identify the caller by the header; `beside` are those on the server's machine.
+
+        Raises ConfigurationError without keys.
+        """
         scheme, _, secret = authorization.partition(" ")
         secret = secret.strip() if scheme.lower() == SCHEME else ""
         is_token = bool(self._token) and hmac.compare_digest(secret.encode(), self._token.encode())
         if self.keys is None:
-            return self._without_keys(is_token=is_token)
+            return self._without_keys(may_change=is_token or (beside and not self._token))
         if is_token:
             return Caller(_ADMINISTRATOR, owner=ADMINISTRATOR, name=ADMINISTRATOR, sees_traces=True)
         if not secret:
@@ -220,10 +231,10 @@ class Access:
         valid = (key for key in self.keys.keys().values() if not key.is_expired(today))
         return any(_owner(key) == owner for key in valid)
 
-    def _without_keys(self, *, is_token: bool) -> Caller:
-        if is_token:
+    def _without_keys(self, *, may_change: bool) -> Caller:
+        if may_change:
             return Caller(_ADMINISTRATOR, sees_traces=True)
-        refusal = "Nobody may change this server: ATLAS_ADMIN_TOKEN is not set."
+        refusal = "Only its own machine may change this server: ATLAS_ADMIN_TOKEN is not set."
         if self._token:
             refusal = "Send the administrator's token: `Authorization: Bearer <token>`."
         return Caller(_READER, refusal, sees_traces=True)
@@ -263,6 +274,20 @@ def check_listening(settings: Settings) -> None:
             "says who may. Set API_KEYS_FILE (`atlas keys add NAME` makes a key), or "
             "ATLAS_ACCESS=proxy if a proxy in front, or the network, lets in only whom it should."
         )
+
+
+def is_beside(settings: Settings, peer: str, host: str, origin: str) -> bool:
+    """Check that server and caller are on one machine.
+
+    `peer` is the caller's address, `host` the name they ask for, `origin` that of the page they
+    use. With a proxy nobody can know: on this machine, it makes every request come from here.
+    """
+    proxied = (
+        settings.atlas_access == "proxy" or settings.trusted_proxies or settings.atlas_public_url
+    )
+    page = [urlsplit(origin).hostname or ""] if origin else []
+    hosts = [settings.atlas_address or settings.atlas_host, peer, urlsplit(f"//{host}").hostname]
+    return not proxied and all(is_loopback(each or "") for each in (*hosts, *page))
 
 
 def is_loopback(host: str) -> bool:

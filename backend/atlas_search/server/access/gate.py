@@ -20,6 +20,7 @@ from atlas_search.server.access.caller import (
     Caller,
     Right,
     check_listening,
+    is_beside,
     present_caller,
     rule_key,
 )
@@ -74,7 +75,11 @@ def release(response: Response) -> Response:
 
 def _caller(access: Access, right: Right) -> Caller:
     try:
-        return access.caller(request.headers.get("Authorization", ""))
+        headers = request.headers
+        beside = is_beside(
+            access.settings, request.remote_addr or "", request.host, headers.get("Origin", "")
+        )
+        return access.caller(headers.get("Authorization", ""), beside=beside)
     except ConfigurationError:
         if right != "anyone":
             raise

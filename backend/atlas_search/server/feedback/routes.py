@@ -395,7 +395,7 @@ def feedback_blueprint(feedback: Feedback, metrics: Metrics) -> APIBlueprint:
     def get_list(query: FeedbackQuery) -> dict[str, object]:
         caller = present_caller()
         own = _filter(query)
-        if not _reads_all(caller):
+        if not caller.changes_all:
             own = own._replace(owner=caller.owner, voter=_voter(caller, query.user_id))
         total, ratings = feedback.page(own, query.limit, query.offset)
         listed = [_listed(rating, caller) for rating in ratings]
@@ -427,10 +427,6 @@ def _voter(caller: Caller, user_id: str | None) -> str:
     if caller.key:
         return caller.key.id
     return caller.owner or user_id or ANONYMOUS
-
-
-def _reads_all(caller: Caller) -> bool:
-    return "administrator" in caller.rights and caller.sees_everything
 
 
 def _filter(query: FeedbackQuery) -> RatingFilter:

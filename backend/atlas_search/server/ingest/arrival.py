@@ -5,17 +5,20 @@ import os
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 from io import BufferedRandom, BytesIO, RawIOBase, UnsupportedOperation
 from pathlib import Path, PurePosixPath
+from tempfile import TemporaryFile
 from typing import IO, cast
+from zipfile import ZipFile
 
 from typing_extensions import Buffer
 
 from atlas_search.core.errors import Conflict, RequestError
 from atlas_search.core.files import folder_below, not_kept, open_below
+from atlas_search.readers.archive import BadArchive, is_damage, refuse_bombs
 from atlas_search.server.ingest.documents import LeftOut, TakenFile
 
 LONGEST = 200  # bytes of one part: file systems take 255, and a temporary name needs some
@@ -166,26 +169,32 @@ def take_in(
     replace: bool,
     waiting: Collection[str],
 ) -> Arrival:
-    """Copy what can be read to where it arrives; `waiting` are the names that jobs before this one
-    bring there.
+    """Copy what can be read to where it arrives, that inside of ZIP files too; `waiting` are the
+    names that jobs before this one bring there.
 
     Raises RequestError for what is too large or has no usable name, Conflict for another file of
     the same name unless it may `replace` it, and Unavailable if the disk does not take them.
     """
     files, left_out, room = dict[str, TakenFile](), list[LeftOut](), limits.request
-    for each in handed:
-        name = safe_name(each.name)
-        if not name.lower().endswith(tuple(limits.suffixes)):
-            reason = f"not a {' or '.join(sorted(limits.suffixes))} file"
-            left_out.append(LeftOut(name=each.name, reason=reason))
-            continue
-        if name in files:
-            raise RequestError(f"{files[name].sent_as!r} and {each.name!r} are both {name!r}.")
-        place = places.arriving / name
-        size = _copy(each, places.root, place, min(room, limits.file), limits)
-        room -= size
-        replaces = _replaces(name, places, waiting)
-        files[name] = TakenFile(sent_as=each.name, name=name, bytes=size, replaces=replaces)
+    with ExitStack() as opened:
+        for each in _unpack(handed, places.root, limits, left_out, opened):
+            name = safe_name(each.name)
+            if not name.lower().endswith(tuple(limits.suffixes)):
+                left_out.append(LeftOut(name=each.name, reason=_OTHER_KIND))
+                continue
+            if name in files:
+                raise RequestError(f"{files[name].sent_as!r} and {each.name!r} are both {name!r}.")
+            if len(files) == MOST_FILES:
+                raise RequestError(f"There are more than {MOST_FILES} files. Send a part of them.")
+            place = places.arriving / name
+            try:
+                size = _copy(each, places.root, place, min(room, limits.file), limits)
+            except BadArchive as error:
+                left_out.append(LeftOut(name=each.name, reason=str(error)))
+                continue
+            room -= size
+            replaces = _replaces(name, places, waiting)
+            files[name] = TakenFile(sent_as=each.name, name=name, bytes=size, replaces=replaces)
     if taken := [name for name, file in files.items() if file.replaces and not replace]:
         raise Conflict(
             f"Other files of these names are kept: {', '.join(taken[:5])}. Send `replace` to put "
@@ -197,6 +206,53 @@ def take_in(
         raise RequestError(f"There is no file to take in ({reasons or 'none was sent'}).")
     named = left_out[:MOST_LEFT_OUT]
     return Arrival(list(files.values()), named, len(left_out) - len(named))
+
+
+_OTHER_KIND = "files of its kind are not read; save it as PDF, Word (.docx) or text, and send that"
+
+
+def _unpack(
+    handed: Sequence[Handed],
+    root: Path,
+    limits: UploadLimits,
+    left_out: list[LeftOut],
+    opened: ExitStack,
+) -> Iterator[Handed]:
+    """Yield the files, and in the place of a ZIP file those in it that are not hidden."""
+    for each in handed:
+        if not each.name.lower().endswith(".zip"):
+            yield each
+            continue
+        try:
+            archive = opened.enter_context(_archive(each, root, limits, opened))
+        except BadArchive as error:
+            left_out.append(LeftOut(name=each.name, reason=str(error)))
+            continue
+        for entry in archive.infolist():
+            if not entry.is_dir() and not re.search(r"(^|/)(\.(?!\.?/)|__MACOSX/)", entry.filename):
+                yield Handed(entry.filename, partial(archive.open, entry))
+
+
+def _archive(handed: Handed, root: Path, limits: UploadLimits, opened: ExitStack) -> ZipFile:
+    """Open a ZIP file, after copying it to where it can be read from its end. Raises BadArchive."""
+    try:
+        file = opened.enter_context(TemporaryFile(dir=root))  # noqa: SIM115
+        with handed.open() as source:
+            while block := source.read(_BLOCK):
+                if file.tell() + len(block) > limits.request:
+                    raise RequestError(_too_large(handed.name, 0, limits))
+                file.write(block)
+        size = file.tell()
+    except OSError as error:
+        raise not_kept(repr(handed.name), "INGEST_ROOT", error) from error
+    try:
+        archive = ZipFile(file)
+    except Exception as error:
+        if not is_damage(error):
+            raise
+        raise BadArchive("it is no ZIP file, or damaged; get the whole file again") from error
+    refuse_bombs(archive, size)
+    return archive
 
 
 def check_clash(names: Collection[str], waiting: Collection[str]) -> None:
@@ -224,6 +280,12 @@ def _copy(handed: Handed, root: Path, place: Path, room: int, limits: UploadLimi
         raise RequestError(f"{handed.name!r} is the name of a folder and of a file.") from error
     except OSError as error:
         raise not_kept(repr(handed.name), "INGEST_ROOT", error) from error
+    except Exception as error:
+        if not is_damage(error):
+            raise
+        with folder_below(root, place.parent) as folder:
+            os.unlink(place.name, dir_fd=folder)
+        raise BadArchive(f"it is damaged in its ZIP file ({error}); get that again") from error
     return size
 
 

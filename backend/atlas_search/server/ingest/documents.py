@@ -25,7 +25,13 @@ class IngestBody(BaseModel):
         "again what is kept of it",
     )
     collection: str = Field("", description="Name of a collection; the configured one if absent")
-    corpus: str = Field("documents", description="Id of the corpus the documents belong to")
+    corpus: str = Field(
+        "documents",
+        description="Id of the corpus the documents belong to; made of its label if only that is "
+        "given",
+    )
+    label: str = Field("", max_length=200, description="Name of the corpus for readers")
+    date: str = Field("", max_length=200, description="Date of its documents that state none")
     chunk_size: int | None = Field(None, description="Characters of a passage, 100 to 4000")
     chunk_overlap: int | None = Field(None, description="Of them repeated, 0 to half the size")
     replace: bool = Field(False, description="Whether other files of the same names are replaced")

@@ -14,8 +14,10 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.formparser import parse_form_data
 
 from atlas_search.building.chunking import Chunking, chunking
-from atlas_search.building.kept_files import INGEST
+from atlas_search.building.kept_files import INGEST, describe
+from atlas_search.building.sources import corpus_id
 from atlas_search.core.errors import Conflict, MissingStore, RequestError, SourceError
+from atlas_search.core.files import not_kept
 from atlas_search.core.ids import check_id, moment
 from atlas_search.core.settings import Settings
 from atlas_search.providers.open import EmbedderFactory
@@ -109,7 +111,7 @@ def order_files(
     settings = collections.settings_of(wish.collection, new=True)
     kept_folder = settings.ingest_root / settings.chroma_collection_name
     chunking, chunks = choose_chunks(wish.chunk_size, wish.chunk_overlap, ingest_origin(settings))
-    corpus = _corpus(wish.corpus)
+    corpus = _corpus(wish)
     files = jobs.new(settings.chroma_collection_name)
     arrival = Arrival([], [])
     if handed is None:
@@ -133,6 +135,11 @@ def order_files(
         except BaseException:
             files.forget_brought()
             raise
+    if wish.label or wish.date:
+        try:
+            describe(kept_folder, corpus, {"label": wish.label, "date": wish.date})
+        except OSError as error:
+            raise not_kept("The name of the corpus", "INGEST_ROOT", error) from error
     job = JobOut(
         id=files.id,
         kind="ingest",
@@ -182,7 +189,9 @@ def order_removal(
     return job, Task(settings, kept_folder, open_embedder, files.folder, removed=source)
 
 
-def _corpus(id_: str) -> str:
+def _corpus(wish: IngestBody) -> str:
+    is_named = "corpus" not in wish.model_fields_set and wish.label
+    id_ = corpus_id(wish.label) if is_named else wish.corpus
     if len(id_) > LONGEST_CORPUS:
         raise RequestError(f"A corpus id has at most {LONGEST_CORPUS} characters.")
     try:
@@ -233,6 +242,8 @@ _FORM = {
             for name, kind in {
                 "collection": "string",
                 "corpus": "string",
+                "label": "string",
+                "date": "string",
                 "chunk_size": "integer",
                 "chunk_overlap": "integer",
                 "replace": "boolean",

@@ -1,0 +1,411 @@
+/** The panel in which sources are chosen, sent and reported. What runs goes on when it is closed. */
+
+import { getJson, ingest, jobEvents, Problem, sendJson } from "../api.js";
+import { element } from "../dom.js";
+import { language, say } from "../language.js";
+import { tab } from "../storage.js";
+import { JOBS, TRY } from "./offer.js";
+
+const CONFLICT = 409;
+const megabytes = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
+
+/** Makes the panel; `button` opens it, and says while it is closed that something runs. */
+export function openPanel(button) {
+  const groups = new Map(); // by corpus: {files: by path, name, date}
+  const dialog = element("dialog", { id: "sources", "aria-labelledby": "sources-title" });
+  const chosen = element("div", { id: "sources-chosen" });
+  const bar = element("progress", { "aria-labelledby": "sources-step", hidden: "" });
+  const step = element("p", { id: "sources-step", role: "status" });
+  const alert = element("p", { role: "alert", hidden: "" });
+  const reports = element("div", { id: "sources-reports", "aria-live": "polite" });
+  const files = picker({ multiple: "" });
+  const folder = picker({ webkitdirectory: "" });
+  const replace = element("input", { type: "checkbox" });
+  const replacing = element(
+    "label",
+    { class: "choice", hidden: "" },
+    replace,
+    element("span", {}, say("sources.replace")),
+  );
+  const add = element("button", { class: "primary", type: "submit" }, say("sources.send"));
+  const close = element("button", { type: "button", onclick: leave }, say("sources.close"));
+  const form = element(
+    "form",
+    { onsubmit: send },
+    element("h2", { id: "sources-title" }, say("sources.add")),
+    element("p", {}, say("sources.kinds")),
+    element(
+      "div",
+      { class: "drop" },
+      element("p", {}, say("sources.here")),
+      element(
+        "div",
+        { class: "buttons" },
+        element("button", { type: "button", onclick: () => files.click() }, say("sources.files")),
+        element("button", { type: "button", onclick: () => folder.click() }, say("sources.folder")),
+      ),
+      files,
+      folder,
+    ),
+    chosen,
+    replacing,
+    alert,
+    step,
+    bar,
+    reports,
+    element("div", { class: "buttons" }, add, close),
+  );
+  let running = false;
+  let added = false;
+
+  const renaming = element("div", {});
+  dialog.append(form, renaming);
+  dialog.addEventListener("close", () => {
+    if (!running) button.textContent = say("sources.add");
+  });
+  document.body.append(dialog);
+  draw();
+  if (begun().length > 0) run(follow);
+
+  function picker(attributes) {
+    const input = element("input", { type: "file", hidden: "", ...attributes });
+    input.addEventListener("change", () => {
+      for (const file of input.files) choose(file, file.webkitRelativePath || file.name);
+      input.value = "";
+      draw();
+    });
+    return input;
+  }
+
+  function choose(file, path) {
+    const parts = path.split("/").filter(Boolean);
+    if (parts.some((part) => part.startsWith("."))) return;
+    const corpus = parts.length > 1 ? parts.shift() : "";
+    if (!groups.has(corpus)) groups.set(corpus, { files: new Map(), name: corpus, date: "" });
+    groups.get(corpus).files.set(parts.join("/"), file);
+  }
+
+  /** Takes what was dropped: entries of files, and of folders with all that is in them. */
+  async function take(entries) {
+    for (const entry of entries) await walk(entry);
+    draw();
+  }
+
+  async function walk(entry) {
+    if (entry.isFile) {
+      const file = await new Promise((resolve, reject) => entry.file(resolve, reject));
+      return choose(file, entry.fullPath);
+    }
+    const reader = entry.createReader();
+    for (;;) {
+      const some = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
+      if (some.length === 0) return; // a browser gives a hundred at a time
+      for (const inner of some) await walk(inner);
+    }
+  }
+
+  function draw() {
+    const flat = groups.get("");
+    if (flat && !flat.name) flat.name = nameOf([...flat.files.keys()]);
+    chosen.replaceChildren(...[...groups].map(drawGroup));
+    add.hidden = groups.size === 0;
+    alert.hidden = true;
+  }
+
+  function drawGroup([key, group], index) {
+    const name = element("input", { id: `sources-name-${index}`, type: "text", required: "" });
+    const date = element("input", { id: `sources-date-${index}`, type: "text" });
+    date.setAttribute("aria-describedby", `sources-hint-${index}`);
+    name.maxLength = 100;
+    name.value = group.name;
+    date.value = group.date;
+    name.addEventListener("input", () => (group.name = name.value));
+    date.addEventListener("input", () => (group.date = date.value));
+    const sum = [...group.files.values()].reduce((bytes, { size }) => bytes + size, 0);
+    const total = say("sources.chosen", { count: group.files.size, size: sizeOf(sum) });
+    const items = [...group.files].map(([path, { size }]) =>
+      element("li", {}, path, " ", element("span", { class: "place" }, sizeOf(size))),
+    );
+    const without = () => {
+      groups.delete(key);
+      draw();
+      close.focus();
+    };
+    return element(
+      "fieldset",
+      {},
+      element("legend", {}, total),
+      element("label", { for: name.id }, say("sources.name")),
+      name,
+      element("label", { for: date.id }, say("sources.date")),
+      date,
+      element("p", { class: "hint", id: `sources-hint-${index}` }, say("sources.dateHint")),
+      element(
+        "details",
+        {},
+        element("summary", {}, say("sources.list")),
+        element("ul", {}, ...items),
+      ),
+      element("button", { class: "link", type: "button", onclick: without }, say("sources.without")),
+    );
+  }
+
+  function send(event) {
+    event.preventDefault();
+    if (!running) run(upload);
+  }
+
+  async function upload() {
+    reports.replaceChildren();
+    for (const [key, group] of groups) {
+      tell(say("sources.sending"));
+      const body = new FormData();
+      const { name, date } = group;
+      for (const [field, value] of Object.entries({ label: name.trim(), date: date.trim() })) {
+        body.append(field, value);
+      }
+      body.append("replace", replace.checked);
+      for (const [path, file] of group.files) body.append("files", file, path);
+      remember([...begun(), (await ingest(body)).id]);
+      groups.delete(key);
+    }
+    draw();
+    await follow();
+  }
+
+  /** Follows jobs, one after the other as they are done, and reports each. */
+  async function follow() {
+    for (const id of begun()) {
+      for await (const { name, data: job } of jobEvents(id)) {
+        if (name !== "done") {
+          tell(...stepOf(job));
+          continue;
+        }
+        added ||= job.state === "done";
+        reports.append(reportOf(job, await about(job), ask));
+      }
+      remember(begun().filter((other) => other !== id));
+    }
+  }
+
+  async function run(work) {
+    running = true;
+    add.disabled = true;
+    alert.hidden = true;
+    replacing.hidden = true;
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      if (error.status === 404) remember([]); // the server does not
+      draw();
+      alert.textContent = error.message;
+      alert.hidden = false;
+      replacing.hidden = error.status !== CONFLICT;
+    } finally {
+      running = false;
+      add.disabled = false;
+      bar.hidden = true;
+      step.textContent = "";
+      button.textContent = say(dialog.open ? "sources.add" : "sources.over");
+    }
+  }
+
+  function tell(words, done, total) {
+    bar.hidden = false;
+    if (total > 1) Object.assign(bar, { max: total, value: done });
+    else bar.removeAttribute("value");
+    if (step.textContent !== words) step.textContent = words;
+    button.textContent = say("sources.running");
+  }
+
+  function ask(question) {
+    tab.keep(TRY, JSON.stringify(question));
+    location.reload();
+  }
+
+  function leave() {
+    dialog.close();
+    // the page offers what is there now, unless somebody would lose what stands in it
+    const untouched = !document.getElementById("empty").hidden;
+    if (added && !running && untouched && !document.getElementById("question").value) {
+      location.reload();
+    }
+  }
+
+  async function offerRenaming() {
+    const step = async (begin) => {
+      reports.replaceChildren();
+      remember([...begun(), (await begin()).id]);
+      await follow();
+      await offerRenaming();
+    };
+    const offered = await renameForm((begin) => !running && run(() => step(begin)));
+    renaming.replaceChildren(...[offered].filter(Boolean));
+  }
+
+  return {
+    take,
+    show() {
+      if (document.querySelector("dialog[open]")) return;
+      dialog.showModal();
+      if (!running) run(offerRenaming);
+    },
+  };
+}
+
+/** The ids of the jobs that were begun in this tab, and are not reported yet. */
+function begun() {
+  return JSON.parse(tab.find(JOBS) ?? "[]");
+}
+
+function remember(ids) {
+  if (ids.length > 0) tab.keep(JOBS, JSON.stringify(ids));
+  else tab.forget(JOBS);
+}
+
+/** The name of a corpus of files that lie in no folder. */
+function nameOf(paths) {
+  const [only] = paths;
+  return paths.length === 1 && /\.zip$/i.test(only)
+    ? only.replace(/\.zip$/i, "")
+    : say("sources.mine");
+}
+
+function sizeOf(bytes) {
+  const size = megabytes.format(Math.max(bytes / 1e6, 0.1));
+  return say("sources.megabytes", { size });
+}
+
+/** The step of a job in words, and how far it is. */
+function stepOf({ state, progress }) {
+  if (state === "queued") return [say("sources.waiting")];
+  const { name, done, total } = progress.at(-1) ?? {};
+  if (name === "Reading files") return [say("sources.reading", { done, total }), done, total];
+  return [say("sources.preparing"), done, total];
+}
+
+/** The label of the corpus of a job, and a question to try, as the form takes it, if there is one. */
+async function about({ state, corpus }) {
+  if (state !== "done") return {};
+  const query = new URLSearchParams({ corpus });
+  const paths = ["corpora", `suggestions?${query}`, `documents?${query}&limit=1`];
+  const [{ corpora }, { suggestions }, { documents }] = await Promise.all(
+    paths.map((path) => getJson(`api/${path}`)),
+  );
+  const { label = corpus } = corpora.find(({ id }) => id === corpus) ?? {};
+  const [question] = [
+    ...suggestions.map((suggestion) => suggestion.question),
+    ...documents.map(({ title }) => say("sources.whatSays", { title })),
+  ];
+  return { label, question: question && { question, corpus_filter: corpus } };
+}
+
+/** A section on a job that is over; `ask` asks the question, if there is one to try. */
+function reportOf(job, { label, question }, ask) {
+  const { corpus, files, left_out: leftOut, more_left_out: more, result, problem } = job;
+  if (!result) {
+    const failed = say("sources.failed", { problem });
+    return element("section", { class: "failed" }, element("p", {}, failed));
+  }
+  if (files.length + leftOut.length === 0) {
+    return element(
+      "section",
+      {},
+      element("h3", {}, label),
+      element("p", {}, say("sources.saved")),
+    );
+  }
+  const own = (remark) => ({ ...remark, source: remark.source.replace(`${corpus}/`, "") });
+  const remarks = result.remarks.map(own);
+  const refused = remarks.filter((remark) => remark.refused);
+  const out = [
+    ...leftOut.map(({ name, reason }) => [name, reason]),
+    ...refused.map(({ source, remarks: reasons }) => [source, reasons.join("; ")]),
+  ];
+  const partly = remarks
+    .filter((remark) => !remark.refused)
+    .map(({ source, remarks: reasons }) => [source, reasons.join("; ")]);
+  const read = files.length - refused.length;
+  const missing = out.length + more;
+  return element(
+    "section",
+    {},
+    element("h3", {}, label),
+    element(
+      "p",
+      { class: "sum" },
+      say("sources.sum", {
+        files: say("sources.fileCount", { count: read + missing }),
+        read,
+        missing,
+        documents: say("page.documents", { count: result.documents_added }),
+      }),
+    ),
+    missing > 0 ? list(say("sources.leftOut"), out) : null,
+    more > 0 ? element("p", {}, say("sources.more", { count: more })) : null,
+    partly.length > 0 ? list(say("sources.partly"), partly) : null,
+    question ? tryIt(question, ask) : null,
+  );
+}
+
+function list(title, rows) {
+  const items = rows.map(([name, reason]) =>
+    element("li", {}, element("strong", {}, name), ": ", reason),
+  );
+  return element("div", {}, element("h4", {}, title), element("ul", {}, ...items));
+}
+
+function tryIt(question, ask) {
+  const button = { type: "button", class: "primary", onclick: () => ask(question) };
+  return element(
+    "div",
+    {},
+    element("h4", {}, say("sources.try")),
+    element("button", button, question.question),
+  );
+}
+
+/** The form, or null if there is no such corpus; `begin` is called with a step that gives a job. */
+async function renameForm(begin) {
+  const [{ jobs }, { collection, corpora }] = await Promise.all(
+    ["api/jobs", "api/corpora"].map(getJson),
+  );
+  const own = new Set(
+    jobs.filter((job) => job.collection === collection && job.result).map((job) => job.corpus),
+  );
+  const offered = corpora.filter(({ id }) => own.has(id));
+  if (offered.length === 0) return null;
+  const options = offered.map(({ id, label }) => element("option", { value: id }, label));
+  const corpus = element("select", { id: "rename-corpus" }, ...options);
+  const label = element("input", { id: "rename-label", type: "text", required: "", maxlength: 100 });
+  const date = element("input", { id: "rename-date", type: "text", maxlength: 100 });
+  date.setAttribute("aria-describedby", "rename-hint");
+  const fill = () => (label.value = corpus.selectedOptions[0].textContent);
+  corpus.addEventListener("change", fill);
+  fill();
+
+  function submit(event) {
+    event.preventDefault();
+    const said = { corpus: corpus.value, label: label.value.trim(), date: date.value.trim() };
+    begin(() => sendJson("POST", "api/ingest", { path: collection, ...said }));
+  }
+
+  return element(
+    "details",
+    {},
+    element("summary", {}, say("sources.rename")),
+    element(
+      "form",
+      { onsubmit: submit },
+      element("label", { for: corpus.id }, say("sources.which")),
+      corpus,
+      element("label", { for: label.id }, say("sources.newName")),
+      label,
+      element("label", { for: date.id }, say("sources.newDate")),
+      date,
+      element("p", { class: "hint", id: "rename-hint" }, say("sources.dateHint")),
+      element("div", { class: "buttons" }, element("button", { type: "submit" }, say("keep.save"))),
+    ),
+  );
+}
