@@ -52,6 +52,10 @@ def owner_of(address: str) -> str:
     return str(ip or address)
 
 
+FORWARDED = "atlas.forwarded"
+"""Of a WSGI environment: whether somebody passed the request on, trusted or not."""
+
+
 class ForwardedFor:
     """WSGI: REMOTE_ADDR and the scheme as a trusted proxy gives them; other such headers go."""
 
@@ -63,7 +67,8 @@ class ForwardedFor:
         self, environ: dict[str, Any], start_response: Callable[..., Any]
     ) -> Iterable[bytes]:
         sent = {name: environ.pop(f"HTTP_X_FORWARDED_{name}", "") for name in _HEADERS}
-        environ.pop("HTTP_FORWARDED", None)
+        plain = environ.pop("HTTP_FORWARDED", "") or environ.get("HTTP_VIA", "")
+        environ[FORWARDED] = bool(plain or any(sent.values()))
         if self._trusted.hold(environ.get("REMOTE_ADDR", "")):
             if client := self._client(sent["FOR"]):
                 environ["REMOTE_ADDR"] = environ["REMOTE_HOST"] = client

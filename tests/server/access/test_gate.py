@@ -8,6 +8,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 from flask.testing import FlaskClient
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -142,6 +143,16 @@ def test_behind_a_proxy_nobody_is_on_the_machine(changes: dict[str, str]) -> Non
     assert not is_beside(settings, "127.0.0.1", "localhost:8000", "http://localhost:8000")
     assert is_beside(Settings(), "127.0.0.1", "localhost:8000", "http://localhost:8000")
     assert not is_beside(Settings(), "127.0.0.1", "atlas.example.org", "")
+
+
+@pytest.mark.parametrize("name", ["X-Forwarded-For", "Forwarded", "Via"])
+def test_who_comes_through_a_proxy_that_no_setting_names_is_not_on_it(
+    parish: Atlas, name: str
+) -> None:
+    with served(create_app(lambda: parish)) as address:
+        for headers, takes in (({}, True), ({name: "203.0.113.9"}, False)):
+            told = httpx2.get(f"{address}/api/config", headers=headers).json()
+            assert told["takes_sources"] is takes
 
 
 def test_health_says_whether_it_is_well_to_anyone_and_the_rest_to_readers(
