@@ -1,6 +1,12 @@
 /** Spans and places of texts as the server counts them, and how the page marks and words them. */
 
 import { element } from "./dom.js";
+import { language } from "./language.js";
+
+// of the reader's country where the browser says it
+const locale = navigator.languages.find((tag) => tag.split("-")[0] === language) ?? language;
+const days = new Intl.DateTimeFormat(locale, { dateStyle: "long", timeZone: "UTC" });
+const months = new Intl.DateTimeFormat(locale, { year: "numeric", month: "long", timeZone: "UTC" });
 
 /** Spans counted in code points (Python) as spans in UTF-16 units (JavaScript), in order. */
 export function unitSpans(text, spans) {
@@ -41,6 +47,14 @@ export function heading(name) {
 export function warningStatus(metadata) {
   const status = String(metadata?.status ?? "");
   return status.toLowerCase() === "current" ? "" : status;
+}
+
+/** A date as the reader's language writes it: a day or a month; what else it is stays as it is. */
+export function dateWords(date) {
+  if (!/^\d{4}-\d{2}(-\d{2})?$/.test(date ?? "")) return date;
+  const moment = new Date(`${date.padEnd(10, "-01")}T00:00Z`);
+  if (Number.isNaN(moment.getTime())) return date;
+  return (date.length === 10 ? days : months).format(moment);
 }
 
 export function duration(milliseconds) {
