@@ -43,6 +43,12 @@ export function heading(name) {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
+/** The title of the document of a passage, or its id in words if it is not among `titles`. */
+export function titleOf(passageId, titles) {
+  const id = passageId.slice(0, passageId.lastIndexOf(":"));
+  return titles.get(id) ?? id.slice(id.indexOf(".") + 1).replaceAll("-", " ");
+}
+
 /** The status of a source that must not be read as good law, or an empty string. */
 export function warningStatus(metadata) {
   const status = String(metadata?.status ?? "");

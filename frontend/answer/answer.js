@@ -103,7 +103,10 @@ export function newAnswer(question, page, form = formState()) {
   return {
     article,
     on: { references, token, sentence, section, restart, complete },
-    stopped() {
+    written: draft.written,
+    /** Ends with what was written; `kept` is that of before the page was left. */
+    stopped(kept = null) {
+      if (kept !== null) text.replaceChildren(element("p", { class: "draft" }, kept));
       end("done", element("p", { class: "notice" }, say("answer.stoppedEarly")));
     },
     failed(message) {

@@ -2,7 +2,7 @@
 
 import { element, placeLine } from "../dom.js";
 import { say } from "../language.js";
-import { contextLine, dateWords, fullPlace, marked, unitSpans, warningStatus } from "../text.js";
+import { contextLine, dateWords, fullPlace, marked, unitSpans, titleOf, warningStatus } from "../text.js";
 import { whyHere } from "./retrieval.js";
 import { chips, placeOf } from "./sentences.js";
 
@@ -67,7 +67,9 @@ function more(count, documents) {
 function documentItem(group, rest, { page, titles, quotes, citations }) {
   const [first] = group;
   const open = { type: "button", class: "link", onclick: () => page.open(placeOf(quoteIn(first, quotes))) };
-  const items = group.map((passage) => passageItem(passage, rest.has(passage), quotes, citations, page));
+  const items = group.map((passage) =>
+    passageItem(passage, rest.has(passage), { page, titles, quotes, citations }),
+  );
   return element(
     "li",
     { class: "document", ...(items.every((item) => item.hidden) && { hidden: "" }) },
@@ -82,7 +84,7 @@ function quoteIn(passage, quotes) {
   return quotes.find((quote) => quote.passage_id === passage.passage_id) ?? passage;
 }
 
-function passageItem(passage, isHidden, quotes, citations, page) {
+function passageItem(passage, isHidden, { page, titles, quotes, citations }) {
   const cited = [...citations.keys()].filter((at) => citations[at].passage_id === passage.passage_id);
   const place = fullPlace(passage);
   const open = {
@@ -106,7 +108,7 @@ function passageItem(passage, isHidden, quotes, citations, page) {
       passage.valid === false && isHidden ? element("span", { class: "hint" }, say("answer.tooWeak")) : null,
     ),
     node,
-    duplicateList(passage.duplicates ?? [], page),
+    duplicateList(passage.duplicates ?? [], titles, page),
     toolsButton(tools),
     tools,
   );
@@ -152,11 +154,11 @@ function statusBadge({ corpus, metadata }, titles) {
 }
 
 /** A folded list of them, each of which can be opened; null without any. */
-function duplicateList(ids, page) {
+function duplicateList(ids, titles, page) {
   if (ids.length === 0) return null;
   const items = ids.map((id) => {
     const open = { type: "button", class: "link", onclick: () => page.open({ passageId: id }) };
-    return element("li", {}, element("button", open, id.slice(0, id.lastIndexOf(":"))));
+    return element("li", {}, element("button", open, titleOf(id, titles)));
   });
   return element(
     "details",

@@ -3,7 +3,7 @@
 import { getJson, Problem, sendJson } from "../api.js";
 import { definitions, element, externalLink } from "../dom.js";
 import { language, say } from "../language.js";
-import { dateWords, duration } from "../text.js";
+import { dateWords, duration, titleOf } from "../text.js";
 import { howLine } from "./question.js";
 
 const TALL = { scope: "col", rowspan: 2 };
@@ -190,9 +190,10 @@ async function load(body, answer, explanation, page) {
     const found = await explanation.candidates();
     const kept = new Set(found.passages.map(({ passage_id: id }) => id));
     const cited = new Set(answer.citations.map(({ passage_id: id }) => id));
+    const titles = new Map(found.passages.map(({ document_id: id, title }) => [id, title]));
     const columns = found.retrieval.corpora.map((corpus) => {
       const own = found.candidates.filter((candidate) => candidate.corpus === corpus);
-      return column(corpus, own, { kept, cited, page });
+      return column(corpus, own, { kept, cited, titles, page });
     });
     body.replaceChildren(
       element("p", { class: "hint" }, say("answer.candidatesHint", { count: found.retrieval.depth })),
@@ -218,8 +219,7 @@ function column(corpus, candidates, known) {
   );
 }
 
-function row({ passage_id: passageId, rank, score, legs }, { kept, cited, page }) {
-  const name = passageId.slice(passageId.indexOf(".") + 1, passageId.lastIndexOf(":"));
+function row({ passage_id: passageId, rank, score, legs }, { kept, cited, titles, page }) {
   const open = { type: "button", class: "link", onclick: () => page.open({ passageId }) };
   const state = cited.has(passageId) ? "cited" : kept.has(passageId) ? "kept" : null;
   const places = legsOf({ legs }).map((leg) =>
@@ -229,7 +229,7 @@ function row({ passage_id: passageId, rank, score, legs }, { kept, cited, page }
     "li",
     { value: rank, ...(state && { class: state }) },
     element("span", { class: "rank" }, String(rank)),
-    element("button", open, name),
+    element("button", open, titleOf(passageId, titles)),
     state && element("strong", { class: "state" }, say(`answer.${state}`)),
     element("span", { class: "place" }, [score.toFixed(3), ...places].join(" · ")),
   );
