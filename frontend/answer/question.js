@@ -121,8 +121,8 @@ export function markWithout(list, { retrieval: { required_unmet: unmet } }) {
   if (unmet === null) return;
   for (const item of list.querySelectorAll("li[data-passage]")) {
     if (unmet.kept.includes(item.dataset.passage)) continue;
-    const without = element("p", { class: "hint" }, say("ask.without", { phrases: quotedPhrases(unmet.phrases) }));
-    item.querySelector("h4").after(without);
+    const without = say("ask.without", { phrases: quotedPhrases(unmet.phrases) });
+    item.querySelector(".where").append(element("span", { class: "hint" }, without));
   }
 }
 

@@ -14,6 +14,60 @@ pytestmark = [pytest.mark.browser, pytest.mark.thorough]
 PHONE = {"width": 390, "height": 844}
 
 
+def test_sources_are_one_list_by_document_in_which_the_cited_words_alone_are_marked(
+    page: Page,
+) -> None:
+    answer = ask(page)
+    sources = answer.locator(".sources")
+    expect(sources.get_by_role("heading", level=3)).to_have_text(
+        re.compile(r"^10 passages of \d+ documents, \d documents? cited$")
+    )
+    text = answer.locator(".answer-text")
+    assert all(mark in text.inner_text() for mark in sources.locator("mark").all_inner_texts())
+    numbers = [part.locator("button.citation").all_inner_texts() for part in (text, sources)]
+    assert sorted(set(numbers[0])) == sorted(numbers[1])
+    shown = sources.locator("li[data-passage]:visible")
+    for passage in shown.all():
+        expect(passage.locator("button.citation").first).to_be_visible()
+    more = sources.get_by_role("button", name=re.compile(r"^\d+ more passages$"))
+    expect(more).to_have_text(f"{10 - shown.count()} more passages")
+    more.click()
+    expect(shown).to_have_count(10)
+    ids = sources.locator(".document:visible h4 button").all_inner_texts()
+    assert len(ids) == len(set(ids))
+
+
+def test_a_number_shows_what_it_cites_to_the_pointer_and_the_focus(page: Page) -> None:
+    chip = ask(page).locator("button.citation").first
+    tip = page.get_by_role("tooltip")
+    chip.focus()
+    expect(tip).to_contain_text("cannot sue for libel at common law")
+    expect(chip).to_have_accessible_description(re.compile("cannot sue for libel"))
+    page.keyboard.press("Escape")
+    expect(tip).to_be_hidden()
+    chip.hover()
+    expect(tip).to_be_visible()
+    tip.hover()
+    expect(tip).to_be_visible()
+    page.mouse.move(1, 1)
+    expect(tip).to_be_hidden()
+
+
+def test_votes_show_themselves_to_pointer_and_focus_and_when_rating(page: Page) -> None:
+    answer = ask(page)
+    passage = answer.locator("li[data-passage]").first
+    tools = passage.locator(".tools")
+    expect(tools).to_have_css("opacity", "0")
+    passage.hover()
+    expect(tools).to_have_css("opacity", "1")
+    page.mouse.move(1, 1)
+    expect(tools).to_have_css("opacity", "0")
+    passage.get_by_role("button", name="Supports").first.focus()
+    expect(tools).to_have_css("opacity", "1")
+    answer.get_by_role("button", name="Rate", exact=True).click()
+    expect(tools).to_have_css("opacity", "1")
+
+
 def test_a_passage_shows_its_signals_with_their_weights_and_its_legs(page: Page) -> None:
     source = ask(page).locator(".sources li[data-passage]").first
     source.get_by_text("Why here").click()

@@ -61,6 +61,8 @@ def test_a_sentence_is_shown_once_it_is_whole(page: Page, server: str, model: Op
     expect(text).to_have_text(f"The council lost. ({title}, p. 1)")
     rest.set()
     expect(text).to_have_text("The council lost.1 It must pay.2")
+    expect(latest(page).locator(".judge")).to_contain_text("nobody checked that these support")
+    expect(latest(page).get_by_text("VERIFY")).to_have_count(0)
 
 
 def test_stop_ends_the_answer_in_the_server_and_at_the_model(
