@@ -1,6 +1,12 @@
 /** Spans and places of texts as the server counts them, and how the page marks and words them. */
 
 import { element } from "./dom.js";
+import { language } from "./language.js";
+
+// of the reader's country where the browser says it
+const locale = navigator.languages.find((tag) => tag.split("-")[0] === language) ?? language;
+const days = new Intl.DateTimeFormat(locale, { dateStyle: "long", timeZone: "UTC" });
+const months = new Intl.DateTimeFormat(locale, { year: "numeric", month: "long", timeZone: "UTC" });
 
 /** Spans counted in code points (Python) as spans in UTF-16 units (JavaScript), in order. */
 export function unitSpans(text, spans) {
@@ -37,10 +43,24 @@ export function heading(name) {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
+/** The title of the document of a passage, or its id in words if it is not among `titles`. */
+export function titleOf(passageId, titles) {
+  const id = passageId.slice(0, passageId.lastIndexOf(":"));
+  return titles.get(id) ?? id.slice(id.indexOf(".") + 1).replaceAll("-", " ");
+}
+
 /** The status of a source that must not be read as good law, or an empty string. */
 export function warningStatus(metadata) {
   const status = String(metadata?.status ?? "");
   return status.toLowerCase() === "current" ? "" : status;
+}
+
+/** A date as the reader's language writes it: a day or a month; what else it is stays as it is. */
+export function dateWords(date) {
+  if (!/^\d{4}-\d{2}(-\d{2})?$/.test(date ?? "")) return date;
+  const moment = new Date(`${date.padEnd(10, "-01")}T00:00Z`);
+  if (Number.isNaN(moment.getTime())) return date;
+  return (date.length === 10 ? days : months).format(moment);
 }
 
 export function duration(milliseconds) {

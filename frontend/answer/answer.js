@@ -9,9 +9,9 @@ import { newFeedback, offerVotes, ratingSection } from "../feedback/feedback.js"
 import { answerExport } from "../keep/exports.js";
 import { offerKeeping } from "../keep/menu.js";
 import { say } from "../language.js";
-import { heading } from "../text.js";
+import { dateWords, heading, warningStatus } from "../text.js";
 import { newDraft } from "./draft.js";
-import { citationList, passageList, quoteItem } from "./passages.js";
+import { sourceList } from "./passages.js";
 import {
   choiceList,
   freshnessLine,
@@ -21,15 +21,14 @@ import {
   wordingNotice,
 } from "./question.js";
 import { candidateColumns, explain, explainPassages, retrievalSummary } from "./retrieval.js";
-import { chips, legend, paragraphs, placeOf, withoutMarkers } from "./sentences.js";
+import { chips, legend, openSource, paragraphs, placeOf, withoutMarkers } from "./sentences.js";
 import {
   confidenceNote,
   fallbackNotice,
   judgeNote,
   noAnswer,
-  reasonNodes,
+  sentenceWarnings,
   struckList,
-  warningList,
   warningNotice,
 } from "./verdict.js";
 
@@ -61,39 +60,40 @@ export function newAnswer(question, page, form = formState()) {
   function references(data) {
     draft.references(data);
     passages = data.passages;
-    sources.replaceChildren(passageList(data.passages, page));
+    sources.replaceChildren(sourceList(passages, page));
   }
 
   function complete(answer) {
     const feedback = newFeedback(answer.qa_id, page);
+    const choices = choiceList(answer, page);
+    const isAnswered = answer.decision === "ANSWER";
+    const head = [confidenceNote(answer), judgeNote(answer), freshnessLine(answer)];
     const before = [
       readAs(answer, page),
       wordingNotice(answer, page.ask),
       fallbackNotice(answer, page),
-      confidenceNote(answer),
+      element("div", { class: "answer-head" }, ...head),
       warningNotice(answer),
     ];
     text.before(...before.filter((node) => node !== null));
-    text.replaceChildren(...bodyOf(answer, asked, page));
+    text.replaceChildren(...(choices && !isAnswered ? [choices] : bodyOf(answer, asked, page)));
+    sources.replaceChildren(sourceList(passages, page, answer));
     markWithout(sources, answer);
     const explanation = explain(answer);
     explainPassages(sources, explanation);
     end(
       "done",
-      closestSection(answer, page),
-      answer.comparison === null && answer.decision === "ANSWER" ? legend(answer) : null,
-      freshnessLine(answer),
-      judgeNote(answer),
+      answer.comparison === null && isAnswered ? legend(answer) : null,
       struckList(answer),
-      choiceList(answer, page),
-      warningList(answer),
-      conflictList(answer, page),
-      supersededList(answer, page),
-      answer.citations.length > 0 ? citationList(answer, page) : null,
+      isAnswered ? choices : null,
+      contradictionList(answer, page),
+      ...successions(answer, passages, page),
+    );
+    article.append(
       ratingSection(answer.qa_id, feedback, page),
-      scopeLine(answer, page),
       answerExport(answer, asked),
       retrievalSummary(answer, page, candidateColumns(answer, explanation, page)),
+      scopeLine(answer, page),
     );
     offerVotes(article, answer, feedback);
     offerKeeping(article, answer, passages);
@@ -103,7 +103,10 @@ export function newAnswer(question, page, form = formState()) {
   return {
     article,
     on: { references, token, sentence, section, restart, complete },
-    stopped() {
+    written: draft.written,
+    /** Ends with what was written; `kept` is that of before the page was left. */
+    stopped(kept = null) {
+      if (kept !== null) text.replaceChildren(element("p", { class: "draft" }, kept));
       end("done", element("p", { class: "notice" }, say("answer.stoppedEarly")));
     },
     failed(message) {
@@ -118,65 +121,45 @@ export function newAnswer(question, page, form = formState()) {
 function bodyOf(answer, asked, page) {
   // answers that an earlier version kept have none
   if (answer.counted != null) return [countNote(answer.counted, asked, page)];
-  if (answer.comparison !== null) return comparisonBlocks(answer, page);
-  if (answer.decision !== "ANSWER") return [noAnswer(answer)];
-  return paragraphs(answer, answer.citations, page);
-}
-
-/** A region of its own with these quotes, or null. */
-function closestSection({ qa_id: id, closest }, page) {
-  if (closest.length === 0) return null;
-  const heading = `closest-${id}`;
-  return element(
-    "section",
-    { class: "closest", "aria-labelledby": heading },
-    element("h3", { id: heading }, say("answer.closest")),
-    // without numbers, which are those of citations
-    element("ul", { class: "citations" }, ...closest.map((quote) => quoteItem(quote, page))),
-  );
+  const refusal = answer.decision === "ANSWER" ? [] : noAnswer(answer, page);
+  if (answer.comparison !== null) return [...refusal, ...comparisonBlocks(answer, page)];
+  if (answer.decision !== "ANSWER") return refusal;
+  return paragraphs(answer, answer.citations, sentenceWarnings(answer), page);
 }
 
 /** The blocks of a comparison, in place of one text. */
-function comparisonBlocks({ comparison, citations, usage }, page) {
-  const { answers, agreements, differences } = comparison;
-  const blocks = answers.map((part) => corpusBlock(part, citations, page));
-  const columns = element("div", { class: "columns" }, ...blocks);
-  const answered = answers.filter((part) => part.decision === "ANSWER");
-  if (answered.length < 2) return [columns]; // nothing to compare
+function comparisonBlocks(answer, page) {
+  const { answers, agreements, differences } = answer.comparison;
   return [
-    pointsBlock("answer.agreements", agreements, citations, usage, page),
-    pointsBlock("answer.differences", differences, citations, usage, page),
-    columns,
+    ...pointsBlock("answer.agreements", agreements, answer, page),
+    ...pointsBlock("answer.differences", differences, answer, page),
+    element("div", { class: "columns" }, ...answers.map((part) => corpusBlock(part, answer, page))),
   ];
 }
 
-function corpusBlock(part, citations, page) {
+function corpusBlock(part, answer, page) {
   const answered = part.decision === "ANSWER";
   const nodes = [
     element("h3", {}, page.label(part.corpus)),
     confidenceNote(part),
-    ...(answered ? paragraphs(part, citations, page) : [whyNot(part)]),
+    answered ? warningNotice(answer, part.corpus) : null,
+    ...(answered
+      ? paragraphs(part, answer.citations, sentenceWarnings(answer), page)
+      : noAnswer(part, page)),
     answered ? legend(part) : null,
   ];
   return element("section", { class: "compared", "data-corpus": part.corpus }, ...nodes);
 }
 
-function whyNot(part) {
-  const lead = element("strong", {}, say("answer.noAnswer"));
-  return element("div", { class: "notice" }, lead, ...reasonNodes(part));
-}
-
-function pointsBlock(title, points, citations, { provider }, page) {
+/** A list of what was found, or nothing: that none was found says little. */
+function pointsBlock(title, points, { citations }, page) {
+  if (points.length === 0) return [];
   const items = points.map(({ text, citations: indices }) =>
     element("li", {}, byLabels(text, citations, page), ...chips(indices, citations, page)),
   );
-  const none = say(provider === "extractive" ? `${title}NotFound` : "answer.noneStated");
-  return element(
-    "section",
-    { class: "compared" },
-    element("h3", {}, say(title)),
-    items.length > 0 ? element("ul", {}, ...items) : element("p", { class: "hint" }, none),
-  );
+  return [
+    element("section", { class: "compared" }, element("h3", {}, say(title)), element("ul", {}, ...items)),
+  ];
 }
 
 /** A point without tokens, in which a corpus that is quoted goes by its label. */
@@ -188,25 +171,33 @@ function byLabels(text, citations, page) {
   );
 }
 
+/** A line for each source that another has taken the place of, unless its sentence says so. */
+function successions({ conflicts, citations }, passages, page) {
+  const cited = new Set(citations.map((citation) => citation.document_id));
+  return conflicts
+    .filter(({ kind }) => kind === "repealed")
+    .map(({ detail, first, second }) =>
+      detail.startsWith(`${first.title} was `) ? [first, second] : [second, first],
+    )
+    .filter(([old]) => !cited.has(old.document_id))
+    .map(([old, next]) => {
+      const { metadata } = passages.find(({ document_id: id }) => id === old.document_id) ?? {};
+      const status = warningStatus(metadata) || say("answer.statusSuperseded");
+      const by = element("strong", { class: "badge" }, say("answer.statusBy", { status }));
+      return element("p", { class: "succession" }, openSource(old, page), by, openSource(next, page));
+    });
+}
+
 /** The list of contradictions, or null; folded if they concern nothing that the answer cites. */
-function conflictList(answer, page) {
-  return listOf("answer.disagree", ({ kind }) => kind !== "repealed", answer, page);
-}
-
-/** The list of sources that another has taken the place of, or null. */
-function supersededList(answer, page) {
-  return listOf("answer.superseded", ({ kind }) => kind === "repealed", answer, page);
-}
-
-function listOf(title, listed, { conflicts: all, citations, decision }, page) {
-  const conflicts = all.filter(listed);
+function contradictionList({ conflicts: all, citations, decision }, page) {
+  const conflicts = all.filter(({ kind }) => kind !== "repealed");
   if (conflicts.length === 0) return null;
   const cited = new Set(citations.map((citation) => citation.document_id));
   const concerned = decision !== "ANSWER" || conflicts.some((conflict) => touches(conflict, cited));
   return element(
     "details",
     { class: "conflicts", ...(concerned ? { open: "" } : {}) },
-    element("summary", {}, say(title)),
+    element("summary", {}, say("answer.disagree")),
     element("ul", {}, ...conflicts.map((conflict) => conflictItem(conflict, cited, page))),
   );
 }
@@ -234,7 +225,7 @@ function statement(conflict, cited) {
 
 function sideNode(side, page) {
   const open = { type: "button", class: "link", onclick: () => page.open(placeOf(side)) };
-  const place = [page.label(side.corpus), side.date, side.locator].filter(Boolean).join(" · ");
+  const place = [page.label(side.corpus), dateWords(side.date), side.locator].filter(Boolean).join(" · ");
   return element(
     "div",
     {},

@@ -33,6 +33,7 @@ export function newDraft(label) {
       node.classList.add("begun");
       part.add(text);
     },
+    written: () => [...node.querySelectorAll(".draft")].map((own) => own.textContent).join("\n\n"),
     sentence: (checked) => part.settle(checked),
     section({ corpus }) {
       progress.remove();

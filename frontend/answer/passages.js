@@ -1,84 +1,164 @@
-/** Passages and citations: the text of a source with its place, and a button that opens it. */
+/** The sources of an answer: passages by document, those first that it cites or that come closest. */
 
 import { element, placeLine } from "../dom.js";
 import { say } from "../language.js";
-import { contextLine, fullPlace, marked, sectionBelow, unitSpans, warningStatus } from "../text.js";
+import { contextLine, dateWords, fullPlace, marked, unitSpans, titleOf, warningStatus } from "../text.js";
 import { whyHere } from "./retrieval.js";
-import { placeOf } from "./sentences.js";
+import { chips, placeOf } from "./sentences.js";
 
-const SHOWN = 3;
+const NONE = { qa_id: "running", decision: "ANSWER", citations: [], closest: [] };
+const SHOWN = 3; // passages of an answer that names none
+const SHORT = 320; // characters, which the lines that are shown hold
+const LEAD = 160; // characters before the words that are looked for
 
-/** The list of passages, best first; all but the first few are behind a button. */
-export function passageList(passages, page) {
-  const items = passages.map((passage) => passageItem(passage, page));
-  const rest = items.slice(SHOWN);
-  rest.forEach((item) => (item.hidden = true));
+/** The list; what the answer does not name, and what is too weak to answer from, is behind "More". */
+export function sourceList(passages, page, answer = NONE) {
+  const { qa_id: id, citations, closest, decision } = answer;
+  const quotes = citations.length > 0 ? citations : closest;
+  const found = passages.map(({ passage_id: passage }) => passage);
+  const place = ({ passage_id: passage, valid }) => {
+    const at = quotes.findIndex((quote) => quote.passage_id === passage);
+    return at >= 0 ? at : quotes.length + (valid ? 0 : 1);
+  };
+  // behind a link there are quotes alone
+  const alone = quotes.filter((quote, at) => !found.includes(quote.passage_id) && place(quote) === at);
+  const all = [...passages, ...alone.map((quote) => ({ ...quote, text: quote.quote, highlights: [] }))];
+  all.sort((a, b) => place(a) - place(b));
+  const isShown = (passage, at) =>
+    quotes.length > 0 ? place(passage) < quotes.length : at < SHOWN && passage.valid;
+  const rest = new Set(all.filter((passage, at) => !isShown(passage, at)));
+  const titles = new Map(all.map(({ document_id: document, title }) => [document, title]));
+  const groups = new Map();
+  for (const passage of all) {
+    groups.set(passage.document_id, [...(groups.get(passage.document_id) ?? []), passage]);
+  }
+  const documents = [...groups.values()].map((group) =>
+    documentItem(group, rest, { page, titles, quotes, citations }),
+  );
+  const heading = decision === "ANSWER" || closest.length === 0 ? counts(all, groups, citations) : say("answer.closest");
   return element(
     "section",
-    { class: "sources" },
-    element("h3", {}, say("answer.sources", { count: passages.length })),
-    element("ol", {}, ...items),
-    rest.length > 0 ? showAll(passages.length, rest) : null,
+    { class: "sources", "aria-labelledby": `sources-${id}` },
+    element("h3", { id: `sources-${id}` }, heading),
+    element("ol", {}, ...documents),
+    rest.size > 0 ? more(rest.size, documents) : null,
   );
 }
 
-function showAll(total, rest) {
-  const button = element("button", { type: "button", class: "quiet" }, say("answer.showAll", { total }));
+/** `10 passages of 4 documents, 2 documents cited` */
+function counts(all, groups, citations) {
+  const cited = new Set(citations.map(({ document_id: document }) => document)).size;
+  const passages = say("page.passages", { count: all.length });
+  const found = say("answer.sources", { passages, documents: say("page.documents", { count: groups.size }) });
+  return cited > 0 ? `${found}, ${say("answer.citedDocuments", { count: cited })}` : found;
+}
+
+function more(count, documents) {
+  const button = element("button", { type: "button", class: "link" }, say("answer.more", { count }));
   button.addEventListener("click", () => {
-    rest.forEach((item) => (item.hidden = false));
+    const hidden = documents.flatMap((node) => [node, ...node.querySelectorAll("li")]).filter((node) => node.hidden);
+    for (const node of hidden) node.hidden = false;
     button.remove();
-    rest[0].querySelector("button").focus();
+    hidden[0].querySelector("li:not([hidden]) button, button").focus();
   });
   return button;
 }
 
-function passageItem(passage, page) {
-  const highlights = unitSpans(passage.text, passage.highlights);
-  const place = [
-    page.label(passage.corpus),
-    passage.date,
-    fullPlace(passage),
-    say("answer.score", { score: passage.score.toFixed(3) }),
-    passage.valid ? "" : say("answer.tooWeak"),
-  ];
+function documentItem(group, rest, { page, titles, quotes, citations }) {
+  const [first] = group;
+  const open = { type: "button", class: "link", onclick: () => page.open(placeOf(quoteIn(first, quotes))) };
+  const items = group.map((passage) =>
+    passageItem(passage, rest.has(passage), { page, titles, quotes, citations }),
+  );
   return element(
     "li",
-    { "data-passage": passage.passage_id },
-    element("h4", {}, passage.title, statusBadge(passage.metadata)),
-    element("p", {}, placeLine(place, passage.url, passage.title)),
-    contextLine(passage),
-    element("div", { class: "passage-text" }, ...marked(passage.text, highlights)),
-    duplicateList(passage.duplicates, page),
-    element("div", { class: "more" }, openButton(passage, page), whyHere(passage)),
+    { class: "document", ...(items.every((item) => item.hidden) && { hidden: "" }) },
+    element("h4", {}, element("button", open, first.title), statusBadge(first, titles)),
+    element("p", {}, placeLine([page.label(first.corpus), dateWords(first.date)], first.url, first.title)),
+    element("ul", {}, ...items),
   );
 }
 
-/** The badge of a source that is overruled, repealed and the like, or null. */
-function statusBadge(metadata) {
-  const status = warningStatus(metadata);
-  return status ? element("strong", { class: "badge" }, status) : null;
+/** The first quote of a passage, else the passage. */
+function quoteIn(passage, quotes) {
+  return quotes.find((quote) => quote.passage_id === passage.passage_id) ?? passage;
 }
 
-function openButton(passage, page) {
-  const place = placeOf(passage);
+function passageItem(passage, isHidden, { page, titles, quotes, citations }) {
+  const cited = [...citations.keys()].filter((at) => citations[at].passage_id === passage.passage_id);
+  const place = fullPlace(passage);
+  const open = {
+    type: "button",
+    class: "link",
+    "aria-label": say("answer.openIn", { title: `${passage.title}, ${place}` }),
+    onclick: () => page.open(placeOf(quoteIn(passage, quotes))),
+  };
+  const isQuoted = ({ passage_id: id }) => id === passage.passage_id;
+  const { node, whole } = passageText(passage, quotes.filter(isQuoted), cited.length > 0);
+  const tools = element("div", { class: "tools" }, whole, passage.signals ? whyHere(passage) : null);
   return element(
-    "button",
-    {
-      type: "button",
-      class: "link",
-      "aria-label": say("answer.openIn", { title: passage.title }),
-      onclick: () => page.open(place),
-    },
-    say("answer.open"),
+    "li",
+    { "data-passage": passage.passage_id, ...(isHidden && { hidden: "" }) },
+    element(
+      "div",
+      { class: "where" },
+      ...chips(cited, citations, page),
+      element("button", open, place),
+      contextLine(passage),
+      passage.valid === false && isHidden ? element("span", { class: "hint" }, say("answer.tooWeak")) : null,
+    ),
+    node,
+    duplicateList(passage.duplicates ?? [], titles, page),
+    toolsButton(tools),
+    tools,
   );
+}
+
+/** Opens the tools of a passage by touch; with a mouse and by keyboard they show themselves. */
+function toolsButton(tools) {
+  const unfold = () => button.setAttribute("aria-expanded", String(tools.classList.toggle("unfolded")));
+  const attributes = { "aria-expanded": "false", "aria-label": say("answer.tools"), onclick: unfold };
+  const button = element("button", { type: "button", class: "quiet dots", ...attributes }, "⋯");
+  return button;
+}
+
+/** Some lines of a passage from its quotes on, which are marked if they are cited, and a button for
+ * all of it. */
+function passageText({ text, start, highlights }, quotes, areCited) {
+  const quoted = quotes.map((quote) => ({ start: quote.start - start, end: quote.end - start }));
+  const spans = areCited ? unitSpans(text, quoted) : [];
+  const [first = { start: 0 }] = [...spans, ...unitSpans(text, [...quoted, ...highlights].slice(0, 1))];
+  const at = first.start;
+  const line = text.lastIndexOf("\n", at) + 1;
+  const from = at < LEAD ? 0 : at - line < LEAD ? line : at;
+  const node = element("div", { class: "passage-text short" }, from > 0 ? "… " : "", ...marked(text, spans, from));
+  if (from === 0 && text.length <= SHORT) return { node, whole: null };
+  const whole = element("button", { type: "button", class: "link" }, say("answer.whole"));
+  whole.addEventListener("click", () => {
+    node.replaceChildren(...marked(text, spans));
+    node.classList.remove("short");
+    whole.hidden = true;
+  });
+  return { node, whole };
+}
+
+/** The badge of a source that is overruled, repealed and the like, by what if that is known; or null. */
+function statusBadge({ corpus, metadata }, titles) {
+  const status = warningStatus(metadata);
+  if (!status) return null;
+  const names = [metadata.superseded_by ?? []].flat().map(String);
+  const named = names.map((name) => titles.get(`${corpus}.${name}`) ?? (/\s/.test(name) ? name : null));
+  const successor = named.filter(Boolean).join(", ");
+  const words = successor ? say("answer.supersededBy", { status, successor }) : status;
+  return element("strong", { class: "badge" }, words);
 }
 
 /** A folded list of them, each of which can be opened; null without any. */
-function duplicateList(ids, page) {
+function duplicateList(ids, titles, page) {
   if (ids.length === 0) return null;
   const items = ids.map((id) => {
     const open = { type: "button", class: "link", onclick: () => page.open({ passageId: id }) };
-    return element("li", {}, element("button", open, id.slice(0, id.lastIndexOf(":"))));
+    return element("li", {}, element("button", open, titleOf(id, titles)));
   });
   return element(
     "details",
@@ -86,46 +166,4 @@ function duplicateList(ids, page) {
     element("summary", {}, say("answer.duplicates", { count: ids.length })),
     element("ul", {}, ...items),
   );
-}
-
-/** Lists the citations of an answer, numbered. */
-export function citationList(answer, page) {
-  const said = answer.sentences.map(({ text }) => oneLine(text));
-  const items = answer.citations.map((citation) => {
-    // an extractive answer is its quotes; said once is enough
-    const quote = oneLine(citation.quote);
-    const quoted = said.some((text) => text.includes(quote));
-    return element("li", {}, ...sourceNodes(citation, page), quoted ? null : quoteNode(citation));
-  });
-  return element("ol", { class: "citations", "aria-label": say("answer.citations") }, ...items);
-}
-
-/** A quote as such, below its source. */
-export function quoteItem(citation, page) {
-  return element("li", {}, ...sourceNodes(citation, page), quoteNode(citation));
-}
-
-function sourceNodes(citation, page) {
-  const place = [
-    page.label(citation.corpus),
-    citation.date,
-    fullPlace(citation),
-    sectionBelow(citation),
-    citation.speaker,
-  ];
-  const open = { type: "button", class: "link", onclick: () => page.open(placeOf(citation)) };
-  return [
-    element("button", open, citation.title),
-    statusBadge(citation.metadata),
-    placeLine(place, citation.url, citation.title),
-  ];
-}
-
-function quoteNode({ quote }) {
-  return element("blockquote", {}, quote);
-}
-
-/** A text whose lines may have been broken by hand, on one line. */
-function oneLine(text) {
-  return text.replaceAll(/\s+/g, " ");
 }

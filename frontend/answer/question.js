@@ -3,6 +3,7 @@
 
 import { element } from "../dom.js";
 import { language, say, sayNodes } from "../language.js";
+import { dateWords, duration } from "../text.js";
 import { placeOf } from "./sentences.js";
 
 const FEW = 5; // names that are said; the others are counted
@@ -120,8 +121,8 @@ export function markWithout(list, { retrieval: { required_unmet: unmet } }) {
   if (unmet === null) return;
   for (const item of list.querySelectorAll("li[data-passage]")) {
     if (unmet.kept.includes(item.dataset.passage)) continue;
-    const without = element("p", { class: "hint" }, say("ask.without", { phrases: quotedPhrases(unmet.phrases) }));
-    item.querySelector("h4").after(without);
+    const without = say("ask.without", { phrases: quotedPhrases(unmet.phrases) });
+    item.querySelector(".where").append(element("span", { class: "hint" }, without));
   }
 }
 
@@ -129,9 +130,27 @@ function quotedPhrases(phrases) {
   return phrases.map((phrase) => say("ask.quoted", { phrase })).join(say("ask.and"));
 }
 
-/** The line below an answer; it says too which words no source holds. */
+/** The line below an answer; it says too which words no source holds. What narrows nothing is shown
+ * with the rest of how it was found. */
 export function scopeLine({ scope }, page) {
-  return element("p", { class: "hint scope" }, scopeSentence(scope, page));
+  const everything = !scope.narrowed && gaps(scope, page).length === 0;
+  return element("p", { class: `hint scope${everything ? " whole" : ""}` }, scopeSentence(scope, page));
+}
+
+/** `10 of 415 passages, 3 corpora, 263 ms` */
+export function howLine({ scope, retrieval, timings_ms: timings }) {
+  const kept = Object.values(retrieval.per_corpus).reduce((sum, counts) => sum + counts.kept, 0);
+  return [
+    share("passages", kept, scope.passages),
+    share("corpora", scope.corpora.length, scope.all_corpora),
+    duration(timings.total),
+  ].join(", ");
+}
+
+/** Says which words of the question no source holds, or null. */
+export function unknownWords(scope) {
+  const [clause] = unknownClauses(scope);
+  return clause ? `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.` : null;
 }
 
 /** `Sources from 1988 to 2014; the newest is 12 years old.`, or null if none has a date. */
@@ -180,7 +199,7 @@ function share(what, part, whole) {
 function dates({ dates: { first, last, or_earlier: earlier, or_later: later, undated }, documents }) {
   if (!first) return documents > 0 ? [say("answer.undated")] : [];
   const whole = first.endsWith("-01-01") && last.endsWith("-12-31");
-  const [from, to] = [first, last].map((day) => (whole ? day.slice(0, 4) : day));
+  const [from, to] = [first, last].map((day) => (whole ? day.slice(0, 4) : dateWords(day)));
   const open = [earlier && say("answer.orEarlier"), later && say("answer.orLater")];
   const begins = [from, open[0]].filter(Boolean).join(" ");
   const ends = [to, open[1]].filter(Boolean).join(" ");
@@ -208,13 +227,16 @@ function phrases({ required, unmet, excluded }) {
   return said;
 }
 
-function gaps({ unknown_words: words, corpora, all_corpora: all, short_legs: legs }, page) {
+function unknownClauses({ unknown_words: words, corpora, all_corpora: all }) {
   const part = corpora.length === all ? "noSourceHolds" : "noneOfTheseHolds";
-  const short = legs.filter(({ reason }) => reason === "index");
+  if (words.length === 0) return [];
+  return [say(`answer.${part}`, { words: lists.or(quoted(words)), count: corpora.length })];
+}
+
+function gaps(scope, page) {
+  const short = scope.short_legs.filter(({ reason }) => reason === "index");
   return [
-    ...(words.length > 0
-      ? [say(`answer.${part}`, { words: lists.or(quoted(words)), count: corpora.length })]
-      : []),
+    ...unknownClauses(scope),
     ...short.map(({ corpus, found, asked }) =>
       say("answer.indexShort", { found, asked, corpus: page.label(corpus) }),
     ),
@@ -253,7 +275,7 @@ export function choiceList({ choices, decision }, page) {
 function choiceItem({ label, question, corpus_filter, filters, citation }, page) {
   const again = () => page.ask(question, { corpus_filter, filters });
   const open = { type: "button", class: "link", onclick: () => page.open(placeOf(citation)) };
-  const place = [citation.date, citation.locator].filter(Boolean).join(" · ");
+  const place = [dateWords(citation.date), citation.locator].filter(Boolean).join(" · ");
   return element(
     "li",
     {},

@@ -3,10 +3,18 @@
 import { getJson, Problem, sendJson } from "../api.js";
 import { definitions, element, externalLink } from "../dom.js";
 import { language, say } from "../language.js";
-import { duration } from "../text.js";
+import { dateWords, duration, titleOf } from "../text.js";
+import { howLine } from "./question.js";
 
 const TALL = { scope: "col", rowspan: 2 };
 const FUSED = new Set(["fused", "cross-encoder", "cohere"]);
+
+const MEASURES = {
+  likelihood: "needed",
+  evidence: "needed",
+  similarity: "similarity_needed",
+  overlap: "overlap_needed",
+};
 
 let targets = null;
 
@@ -16,9 +24,9 @@ const legsOf = ({ legs }) => ["dense", "lexical", ...(legs.sparse ? ["sparse"] :
 /** The section; `candidates` stands below the counts. */
 export function retrievalSummary(answer, page, candidates) {
   return element(
-    "section",
+    "details",
     { class: "retrieval" },
-    element("h3", {}, say("answer.how")),
+    element("summary", {}, say("answer.how", { found: howLine(answer) })),
     countsTable(answer.retrieval, page),
     candidates,
     definitions(factsOf(answer)),
@@ -98,10 +106,12 @@ function countsRow(label, counts) {
   return element("tr", {}, element("th", { scope: "row" }, label), ...cells);
 }
 
-function factsOf({ decision, retrieval, timings_ms: timings, target, usage, ...answer }) {
-  const { oldest, newest } = retrieval.freshness;
+function factsOf({ decision, reason, retrieval, timings_ms: timings, target, usage, ...answer }) {
+  const [oldest, newest] = [retrieval.freshness.oldest, retrieval.freshness.newest].map(dateWords);
+  const why = [element("span", { lang: "en" }, reason.message), measured(reason.numbers)];
   const facts = [
-    [say("answer.decision"), decision],
+    [say("answer.decision"), say(`answer.decision_${decision}`)],
+    ...(decision === "ANSWER" ? [] : [[say("answer.reason"), element("span", {}, ...why)]]),
     [say("answer.supportShare"), retrieval.confidence.support.toFixed(2)],
     [
       say("answer.dated"),
@@ -113,6 +123,17 @@ function factsOf({ decision, retrieval, timings_ms: timings, target, usage, ...a
   const parts = retrieval.sub_questions;
   if (parts.length > 0) facts.push([say("answer.alsoSearched"), parts.join(" · ")]);
   return [...facts, ...writingFacts(usage, decision), ...cacheFacts(answer)];
+}
+
+/** ` (likelihood 0.11, 0.22 needed)`, or null if nothing was too little. */
+function measured(numbers) {
+  const said = Object.entries(MEASURES)
+    .filter(([name, needed]) => name in numbers && needed in numbers)
+    .map(([name, needed]) => {
+      const [value, least] = [name, needed].map((of) => numbers[of].toFixed(2));
+      return say(`answer.measure_${name}`, { value, needed: least });
+    });
+  return said.length > 0 ? ` (${said.join("; ")})` : null;
 }
 
 function writingFacts({ provider, model, attempts, cost, ...tokens }, decision) {
@@ -169,9 +190,10 @@ async function load(body, answer, explanation, page) {
     const found = await explanation.candidates();
     const kept = new Set(found.passages.map(({ passage_id: id }) => id));
     const cited = new Set(answer.citations.map(({ passage_id: id }) => id));
+    const titles = new Map(found.passages.map(({ document_id: id, title }) => [id, title]));
     const columns = found.retrieval.corpora.map((corpus) => {
       const own = found.candidates.filter((candidate) => candidate.corpus === corpus);
-      return column(corpus, own, { kept, cited, page });
+      return column(corpus, own, { kept, cited, titles, page });
     });
     body.replaceChildren(
       element("p", { class: "hint" }, say("answer.candidatesHint", { count: found.retrieval.depth })),
@@ -197,8 +219,7 @@ function column(corpus, candidates, known) {
   );
 }
 
-function row({ passage_id: passageId, rank, score, legs }, { kept, cited, page }) {
-  const name = passageId.slice(passageId.indexOf(".") + 1, passageId.lastIndexOf(":"));
+function row({ passage_id: passageId, rank, score, legs }, { kept, cited, titles, page }) {
   const open = { type: "button", class: "link", onclick: () => page.open({ passageId }) };
   const state = cited.has(passageId) ? "cited" : kept.has(passageId) ? "kept" : null;
   const places = legsOf({ legs }).map((leg) =>
@@ -208,7 +229,7 @@ function row({ passage_id: passageId, rank, score, legs }, { kept, cited, page }
     "li",
     { value: rank, ...(state && { class: state }) },
     element("span", { class: "rank" }, String(rank)),
-    element("button", open, name),
+    element("button", open, titleOf(passageId, titles)),
     state && element("strong", { class: "state" }, say(`answer.${state}`)),
     element("span", { class: "place" }, [score.toFixed(3), ...places].join(" · ")),
   );

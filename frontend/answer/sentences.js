@@ -3,18 +3,20 @@
 
 import { element } from "../dom.js";
 import { say } from "../language.js";
-import { shortPlace } from "../text.js";
+import { dateWords, shortPlace } from "../text.js";
 
 // the places of `core/locator.py`; a test holds them against it
 const PLACE = String.raw`(?:p\d+|(?:s|r|reg|art|cl|para|sch|o|sch(?:s|r|reg|art|cl|para))[\dA-Z][^\[\]\s]*)`;
 const MARKER = String.raw`\[[^[\]\s]+ ${PLACE}\]`;
 const ROW = String.raw`${MARKER}(?:[\s,;]*${MARKER})*`;
+const GAP = 6; // px between a number and what it cites
+const PATIENCE = 150; // ms for the pointer to reach that
 const GROUP = String.raw`\(${ROW}\)|${ROW}`;
 
-/** The paragraphs of a text whose sentences cite from `citations` by index. */
-export function paragraphs({ answer, sentences }, citations, page) {
+/** The paragraphs of a text whose sentences cite from `citations` by index; `warnings` are by text. */
+export function paragraphs({ answer, sentences }, citations, warnings, page) {
   return lines(answer, sentences).map((line) =>
-    element("p", {}, ...line.flatMap((sentence) => sentenceNodes(sentence, citations, page))),
+    element("p", {}, ...line.flatMap((sentence) => sentenceNodes(sentence, citations, warnings, page))),
   );
 }
 
@@ -72,16 +74,19 @@ function lines(answer, sentences) {
   return grouped;
 }
 
-function sentenceNodes(sentence, citations, page) {
+function sentenceNodes(sentence, citations, warnings, page) {
   const mark = supportMark(sentence);
   const text = mark === null ? sentence.text : element("span", { class: "unsupported" }, sentence.text);
   const gap = sentence.caveat ? [" ", element("small", {}, say("answer.noSourceNeeded"))] : [];
   const numbers = chips(sentence.citations, citations, page);
-  return [text, ...numbers, ...(mark === null ? [] : [mark]), ...gap, " "];
+  const doubts = (warnings.get(sentence.text) ?? []).map((what) =>
+    element("small", { class: "doubt" }, say("answer.sentenceWarns", { what })),
+  );
+  return [text, ...numbers, ...(mark === null ? [] : [mark]), ...gap, ...doubts, " "];
 }
 
 function chip(citation, number, page) {
-  return element(
+  const button = element(
     "button",
     {
       type: "button",
@@ -91,6 +96,50 @@ function chip(citation, number, page) {
     },
     String(number),
   );
+  for (const event of ["pointerenter", "focus"]) button.addEventListener(event, () => showQuote(button, citation));
+  for (const event of ["pointerleave", "blur"]) button.addEventListener(event, hideQuoteSoon);
+  button.addEventListener("click", hideQuote);
+  return button;
+}
+
+const tip = element("div", { role: "tooltip", id: "cited-quote", hidden: "" });
+let leaving = null;
+
+/** Shows what is cited beside its number. It stays while the pointer is on it; Escape hides it. */
+function showQuote(button, citation) {
+  clearTimeout(leaving);
+  const place = [citation.title, dateWords(citation.date), shortPlace(citation)].filter(Boolean);
+  tip.replaceChildren(
+    element("q", {}, citation.quote.replaceAll(/\s+/g, " ")),
+    element("span", { class: "place" }, place.join(" · ")),
+  );
+  tip.hidden = false;
+  if (!tip.isConnected) document.body.append(tip);
+  button.setAttribute("aria-describedby", tip.id);
+  const { left, top, bottom } = button.getBoundingClientRect();
+  const isBelow = bottom + tip.offsetHeight + GAP < innerHeight;
+  const room = document.documentElement.clientWidth - tip.offsetWidth - GAP;
+  tip.style.top = `${scrollY + (isBelow ? bottom + GAP : top - tip.offsetHeight - GAP)}px`;
+  tip.style.left = `${Math.max(GAP, Math.min(left, room))}px`;
+}
+
+function hideQuote() {
+  clearTimeout(leaving);
+  tip.hidden = true;
+}
+
+function hideQuoteSoon() {
+  leaving = setTimeout(hideQuote, PATIENCE);
+}
+
+tip.addEventListener("pointerenter", () => clearTimeout(leaving));
+tip.addEventListener("pointerleave", hideQuoteSoon);
+addEventListener("keydown", ({ key }) => key === "Escape" && hideQuote());
+
+/** A button with the name of a source that is quoted beside it. */
+export function openSource(citation, page) {
+  const open = { type: "button", class: "link source", onclick: () => page.open(placeOf(citation)) };
+  return element("button", open, named(citation));
 }
 
 /** `Roe v. Wade, 1973`; the year is left out where the title says it. */

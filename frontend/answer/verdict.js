@@ -1,37 +1,22 @@
-/** The verdict on an answer: why there is none, how sure it is, who judged it, what is doubtful. */
+/** The verdict on an answer: what stands in its place, how sure it is, who checked it, what is
+ * doubtful. */
 
 import { element } from "../dom.js";
-import { language, say } from "../language.js";
+import { say } from "../language.js";
+import { unknownWords } from "./question.js";
+import { openSource } from "./sentences.js";
 
-const FEW = 3; // warnings that are shown unfolded
 const JUDGES = { model: "answer.byModel", nli: "answer.byEntailment" };
 const VERDICTS = new Set(["unsupported", "contradicted", "not_judged"]);
-
-/** Why there is no answer, under a heading. */
-export function noAnswer(refused) {
-  const title = refused.reason.code === "collection" ? "answer.collection" : "answer.noAnswer";
-  const heading = element("h3", {}, say(title));
-  return element("div", { class: "notice" }, heading, ...reasonNodes(refused));
-}
-
-/** The reason for a refusal and the numbers behind it. */
-export function reasonNodes({ decision, reason: { code, message, numbers } }) {
-  const measures = [decision, code, measured(numbers)].filter(Boolean).join(" · ");
-  return [...reasonWords(code, message), element("p", { class: "code" }, measures)];
-}
-
-/** Why, in the page's language; the server's own sentence, which is English, where it says more. */
-function reasonWords(code, message) {
-  const own = element("p", { lang: "en" }, message);
-  if (language === "en" || !REASONS.has(code)) return [own];
-  own.className = "hint";
-  const inWords = element("p", {}, say(`answer.reason_${code}`));
-  return SAYS_ALL.has(code) ? [inWords] : [inWords, own];
-}
-
-const SAYS_ALL = new Set(["no_subject", "no_passages", "no_evidence", "no_answer", "no_corpus_answers"]);
+// as the server words them; of the second the head says more
+const OF_SENTENCE = /^Sentence (\d+) ([^]+)$/;
+const CITATIONS_ONLY = /\(VERIFY\)\.$/;
 const REASONS = new Set([
-  ...SAYS_ALL,
+  "no_subject",
+  "no_passages",
+  "no_evidence",
+  "no_answer",
+  "no_corpus_answers",
   "weak_evidence",
   "repeats_question",
   "unknown_name",
@@ -39,21 +24,32 @@ const REASONS = new Set([
   "not_held",
   "model_refused",
   "unsupported",
-  "clarify",
   "unclear",
   "conflicting_sources",
   "invalid_citations",
+  "cut_short",
+  "withheld",
 ]);
 
-/** `evidence 0.21, needed 0.33` */
-function measured(numbers) {
-  return Object.entries(numbers)
-    .map(([name, value]) => `${name.replaceAll("_", " ")} ${rounded(value)}`)
-    .join(", ");
+/** What stands in the place of an answer: the reason, what comes closest, and what that lacks. */
+export function noAnswer({ reason, closest = [], scope = null }, page) {
+  const { code, message, missing = [] } = reason;
+  const why = REASONS.has(code)
+    ? element("span", {}, say(`answer.reason_${code}`))
+    : element("span", { lang: "en" }, message);
+  const lines = [element("p", {}, why, ...closest.slice(0, 1).flatMap((quote) => nearest(quote, page)))];
+  const lacks =
+    missing.length > 0
+      ? element("span", { lang: "en" }, missing.join(" "))
+      : scope && unknownWords(scope);
+  const mark = closest.length > 0 ? element("strong", {}, say("answer.notVerified")) : null;
+  if (mark || lacks) lines.push(element("p", { class: "hint unverified" }, mark, mark && " ", lacks));
+  return lines;
 }
 
-function rounded(value) {
-  return Number.isInteger(value) ? String(value) : value.toFixed(2);
+function nearest(citation, page) {
+  const quote = citation.quote.replaceAll(/\s+/g, " ");
+  return [` ${say("answer.nearest", { quote })} `, openSource(citation, page)];
 }
 
 /** Who should have written, and why the sources' own sentences stand there instead, or null. */
@@ -65,30 +61,27 @@ export function fallbackNotice({ decision, fallback, target, usage }, page) {
   return element("p", { class: "notice" }, element("strong", {}, lead), ` ${fallback.message}`);
 }
 
-/** Says above quotes what they leave open, or null: read alone they would seem to say all. */
-export function warningNotice(answer) {
-  const { warnings } = answer.validation;
-  if (!hasQuotes(answer) || warnings.length === 0) return null;
-  const lines = warnings.map((warning) => element("p", {}, warning));
-  return element("div", { class: "notice open-points" }, ...lines);
+/** Says above the text what it leaves open as a whole, or null; `corpus` is that of a column. */
+export function warningNotice({ validation, comparison, decision }, corpus) {
+  if (decision !== "ANSWER") return null;
+  const corpora = comparison?.answers.map((part) => `${part.corpus}: `) ?? [];
+  const lines = validation.warnings
+    .filter((warning) => !OF_SENTENCE.test(warning) && !CITATIONS_ONLY.test(warning))
+    .map((warning) => [corpora.find((prefix) => warning.startsWith(prefix)) ?? "", warning])
+    .filter(([prefix]) => prefix === (corpus ? `${corpus}: ` : ""))
+    .map(([prefix, warning]) => element("p", { lang: "en" }, warning.slice(prefix.length)));
+  return lines.length > 0 ? element("div", { class: "notice open-points" }, ...lines) : null;
 }
 
-/** Lists what the verification of a model's text doubts without rejecting it, or null. */
-export function warningList(answer) {
-  const { warnings } = answer.validation;
-  if (hasQuotes(answer) || warnings.length === 0) return null;
-  return element(
-    "details",
-    { class: "notes", ...(warnings.length <= FEW ? { open: "" } : {}) },
-    element("summary", {}, say("answer.warnings", { count: warnings.length })),
-    element("ul", {}, ...warnings.map((warning) => element("li", {}, warning))),
-  );
-}
-
-/** Tells if the sources' own sentences answer, in a comparison for one corpus at least. */
-function hasQuotes({ confidence, comparison }) {
-  const parts = comparison?.answers ?? [];
-  return confidence !== null || parts.some((part) => part.confidence !== null);
+/** What is doubtful about single sentences, by their texts. */
+export function sentenceWarnings({ sentences, validation }) {
+  const found = new Map();
+  for (const warning of validation.warnings) {
+    const [, number, what] = OF_SENTENCE.exec(warning) ?? [];
+    const text = sentences[number - 1]?.text;
+    found.set(text, [...(found.get(text) ?? []), what]);
+  }
+  return found;
 }
 
 /** The word, which unfolds its meaning; null for a model's text and where nothing answers. */
@@ -102,11 +95,14 @@ export function confidenceNote({ confidence }) {
   );
 }
 
-/** Who judged what is left, or null if nothing but the citations was checked. */
-export function judgeNote({ decision, sentences, validation: { verified_by: by } }) {
-  if (decision !== "ANSWER" || !(by in JUDGES)) return null;
+/** Says of a model's text what was checked, or null: quotes need no judge. */
+export function judgeNote({ decision, sentences, usage, validation: { verified_by: by } }) {
+  if (decision !== "ANSWER" || by === null || usage.provider === "extractive") return null;
   const all = sentences.every(({ support }) => support !== "not_judged");
-  const note = say(all ? "answer.allChecked" : "answer.someChecked", { by: say(JUDGES[by]) });
+  const note =
+    by in JUDGES
+      ? say(all ? "answer.allChecked" : "answer.someChecked", { by: say(JUDGES[by]) })
+      : say("answer.citationsChecked");
   return element("p", { class: "hint judge" }, note);
 }
 

@@ -67,6 +67,7 @@ export function newConversation(page) {
       if (session === asking) explain(error, shown, turn);
     } finally {
       turn.state = state;
+      if (state === "stopped") turn.written = shown.written();
       const kept = keepTurn(asking, turn);
       if (session === asking) finish(shown, turn, kept);
     }
@@ -205,6 +206,10 @@ export function newConversation(page) {
     try {
       if (turn.references !== null) shown.on.references(turn.references);
       if (turn.answer !== null) return shown.on.complete(turn.answer);
+      if (turn.written) {
+        shown.stopped(turn.written);
+        return offerAgain(shown.article);
+      }
       unanswered(shown.article, turn);
     } catch (error) {
       // kept by a page of another version

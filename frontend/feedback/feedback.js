@@ -138,6 +138,7 @@ function opener(more) {
   function unfold() {
     more.hidden = !more.hidden;
     button.setAttribute("aria-expanded", String(!more.hidden));
+    button.closest("article").classList.toggle("rated", !more.hidden); // votes are shown too
   }
   const attributes = { type: "button", class: "link", "aria-expanded": "false", onclick: unfold };
   const button = element("button", attributes, say("feedback.more"));
@@ -332,20 +333,19 @@ function toggle(feedback, { isOn, fields, attributes = {} }, ...content) {
   return button;
 }
 
-/** Adds a vote to each passage, closest quote and citation that the answer's article shows. */
-export function offerVotes(article, { citations, closest }, feedback) {
+/** Adds a vote to each passage that the answer's article shows, and to each citation of it. */
+export function offerVotes(article, { citations }, feedback) {
   for (const item of article.querySelectorAll(".sources li[data-passage]")) {
-    const title = item.querySelector("h4").firstChild.textContent;
-    const vote = passageVote(item.dataset.passage, title, feedback);
-    item.querySelector(".more > details").before(vote);
+    const id = item.dataset.passage;
+    const title = item.closest(".document").querySelector("h4 button").textContent;
+    const cited = [...citations.keys()].filter((at) => citations[at].passage_id === id);
+    const votes = cited.map((at) => {
+      const vote = citationVote(String(at + 1), citations[at], feedback);
+      if (cited.length > 1) vote.prepend(element("span", { class: "hint" }, String(at + 1)));
+      return vote;
+    });
+    item.querySelector(".tools").prepend(...votes, passageVote(id, title, feedback));
   }
-  article.querySelectorAll(".closest li").forEach((item, at) => {
-    const { passage_id: id, title } = closest[at];
-    item.append(passageVote(id, title, feedback));
-  });
-  article.querySelectorAll("ol.citations > li").forEach((item, at) => {
-    item.querySelector(".place").after(citationVote(String(at + 1), citations[at], feedback));
-  });
 }
 
 function passageVote(id, title, feedback) {

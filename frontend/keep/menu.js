@@ -12,15 +12,12 @@ async function noted(citation) {
   return (await writeNote({ citation })) ? say("keep.noted") : "";
 }
 
-/** Adds a menu to each citation, closest quote and passage that an answer's article shows. */
+/** Adds a menu to each passage that an answer's article shows: of what is quoted first, or of all of it. */
 export function offerKeeping(article, { citations, closest }, passages) {
-  article.querySelectorAll("ol.citations > li").forEach((item, at) => {
-    item.append(keepMenu(citations[at]));
-  });
-  article.querySelectorAll(".closest li").forEach((item, at) => item.append(keepMenu(closest[at])));
-  for (const passage of passages) {
-    const item = article.querySelector(`[data-passage="${CSS.escape(passage.passage_id)}"] .more`);
-    item?.append(keepMenu(passage));
+  for (const item of article.querySelectorAll(".sources li[data-passage]")) {
+    const isOf = ({ passage_id: id }) => id === item.dataset.passage;
+    const found = [...citations, ...closest, ...passages].find(isOf);
+    item.querySelector(".tools").append(keepMenu(found));
   }
 }
 

@@ -1,6 +1,7 @@
 """Exports of answers as Markdown, CSV and JSON, and what every format takes and refuses."""
 
 import json
+import re
 from typing import Any
 from urllib.parse import unquote
 
@@ -56,7 +57,6 @@ def test_markdown_numbers_sources_in_reading_order_and_shows_each_quote() -> Non
     ]
     assert text("markdown", answer(citation(), second, sentences=sentences)) == (
         "# Can a husband be guilty?\n\n"
-        "**ANSWER**: The passages support an answer. (`answered`)\n\n"
         "He can. [1] So it was held. [2][1]\n\n"
         "## Sources\n\n"
         "[1] A \\<b\\>bold\\</b\\> Act, p. 7\n\n"
@@ -100,7 +100,7 @@ LINE = f"Act: “Not so.” [passage]({BASE}/?passage=b%3A1-2)"
         ),
         (
             {"standalone_question": "Can a husband be guilty of rape?"},
-            "\n\nSearched for: Can a husband be guilty of rape?\n\n**ANSWER**",
+            "\n\nSearched for: Can a husband be guilty of rape?\n\nHe can. [1]",
         ),
         (
             {"fallback": {"code": "model_refused", "message": "The model refused."}},
@@ -129,7 +129,7 @@ LINE = f"Act: “Not so.” [passage]({BASE}/?passage=b%3A1-2)"
                 "confidence": {"word": "possible", "likelihood": 0.5},
                 "validation": {"warnings": ["No passage quoted speaks of [Dunedin]."]},
             },
-            "(`answered`)\n\nPossibly an answer.\n\n"
+            "\n\nPossibly an answer.\n\n"
             "Note: No passage quoted speaks of \\[Dunedin\\].\n\nHe can. [1]\n\n",
         ),
     ],
@@ -144,7 +144,7 @@ def test_markdown_shows_what_stands_beside_an_answer(
 def test_closest_quotes_stand_below_a_heading_of_their_own_and_are_no_sources() -> None:
     written = text("markdown", refused(closest=[citation(quote="A *husband* can.", url=None)]))
     assert (
-        "**ABSTAIN**: No passage is similar enough. (`no_evidence`)\n\n"
+        "**Not answered.** No passage is similar enough.\n\n"
         "## Closest passages, not an answer\n\n"
         "R v R, 1991-10-23, p. 1, DECISION\n\n"
         "> A \\*husband\\* can.\n\n"
@@ -240,7 +240,7 @@ def test_json_holds_the_documents_as_they_are_in_order_of_creation() -> None:
     document = answer(citation(title=NASTY), unknown={"kept": [1, None]})
     exported = export([refused(), document], "json", BASE)
     assert json.loads(exported.text) == {"format_version": 1, "answers": [document, refused()]}
-    assert exported.file_name == "atlas-session-s1.json"
+    assert re.fullmatch(r"atlas-[a-z-]+-and-more-\d{4}-\d\d-\d\d\.json", exported.file_name)
 
 
 # what every format takes, and what none does
@@ -248,13 +248,14 @@ def test_json_holds_the_documents_as_they_are_in_order_of_creation() -> None:
 
 @pytest.mark.parametrize("format", list(FORMATS))
 def test_every_format_takes_a_session_without_any_citation(format: Format) -> None:
-    exported = export([refused(qa_id="q/2\r\nX: y")], format, f"{BASE}/")
-    assert exported.file_name == f"atlas-answer-q-2-X-y.{FORMATS[format].suffix}"
+    asked = {"question": "Was “Łódź/\r\nX: y” asked?", "created": "2026-11-28T10:00:00+00:00"}
+    exported = export([refused(**asked)], format, f"{BASE}/")
+    assert exported.file_name == f"atlas-lodz-x-y-asked-2026-11-28.{FORMATS[format].suffix}"
     assert exported.media_type == FORMATS[format].media_type
     if format in ("bibtex", "ris", "csl-json"):
         assert exported.text.strip() in ("", "[]")
     else:
-        assert "no_evidence" in exported.text
+        assert "No passage is similar enough." in exported.text
 
 
 @pytest.mark.parametrize("format", ["csv", "bibtex", "ris", "csl-json"])

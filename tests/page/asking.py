@@ -1,5 +1,6 @@
 """Asking in the page."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -98,6 +99,15 @@ def open_citation(page: Page) -> Locator:
     mark = page.locator("#reader mark").first
     expect(mark).to_be_in_viewport()
     return mark
+
+
+def show_passages(page: Page) -> Locator:
+    """All passages of the last answer, also those behind the button."""
+    sources = latest(page).locator(".sources")
+    more = sources.get_by_role("button", name=re.compile(r"more passages?$"))
+    if more.count():
+        more.click()
+    return sources.locator("li[data-passage]")
 
 
 def open_view(page: Page, name: str) -> Locator:

@@ -18,7 +18,7 @@ def ask_for_id(page: Page, question: str = QUESTION) -> str:
 def rating(page: Page) -> Locator:
     """The controls of the last answer, unfolded."""
     section = latest(page).get_by_role("group", name="Your rating")
-    more = section.get_by_role("button", name="More")
+    more = section.get_by_role("button", name="Rate", exact=True)
     if more.get_attribute("aria-expanded") == "false":
         more.click()
     return section

@@ -110,7 +110,7 @@ def closest(page: Page) -> None:
 
 def conflicts(page: Page) -> None:
     answer = ask(page, "Is separate but equal lawful?")
-    expect(answer.locator("details.conflicts")).to_be_visible()
+    expect(answer.locator(".succession")).to_be_visible()
 
 
 def follow_up(page: Page) -> None:
@@ -150,7 +150,7 @@ def document(page: Page) -> None:
 
 
 def note_dialog(page: Page) -> None:
-    menu = ask(page).get_by_role("list", name="Citations").locator(".keep-menu").first
+    menu = ask(page).locator(".sources .keep-menu").first
     menu.locator("summary").click()
     menu.get_by_role("button", name="Add to reading list").click()
     menu.get_by_role("button", name="Add a note").click()

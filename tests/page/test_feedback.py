@@ -69,9 +69,9 @@ def test_scales_tags_and_a_comment_are_given_and_taken_back(page: Page, server: 
     assert saved()["comment"] is None
 
     answer = latest(page)
-    source = answer.locator(".sources li").first
+    source = answer.locator(".sources li[data-passage]").first
     passage_id = source.get_attribute("data-passage")
-    citation = answer.get_by_role("list", name="Citations").get_by_role("listitem").first
+    citation = source.get_by_role("group", name="Source 1, ")
     source.get_by_role("button", name="Not relevant").click()
     citation.get_by_role("button", name="Supports").click()
     state = saved()
@@ -194,7 +194,9 @@ def test_an_answer_behind_a_link_has_no_controls(page: Page, server: str) -> Non
 def test_rating_moves_nothing_and_fits_the_screen(page: Page, screen: str) -> None:
     page.set_viewport_size(SCREENS[screen])  # type: ignore[arg-type]
     answer, place = ask(page), "node => node.getBoundingClientRect().top + scrollY"
-    below = answer.locator(".scope")
+    below = answer.locator(".retrieval")
+    if screen == "phone":
+        answer.get_by_role("button", name="Rate and keep").first.click()
     before = below.evaluate(place)
     answer.get_by_role("button", name="Helpful", exact=True).click()
     answer.locator(".sources").get_by_role("button", name="Relevant").first.click()

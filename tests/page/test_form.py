@@ -170,7 +170,7 @@ def test_what_the_reader_changes_while_the_page_is_loaded_stays(page: Page) -> N
 
 
 def test_a_note_that_is_asked_for_twice_is_one(page: Page) -> None:
-    menu = ask(page).get_by_role("list", name="Citations").locator(".keep-menu").first
+    menu = ask(page).locator(".sources .keep-menu").first
     menu.locator("summary").click()
     add = menu.get_by_role("button", name="Add a note")
     dialog = page.get_by_role("dialog", name="New note")

@@ -25,7 +25,16 @@ from tests.hostile_documents import (
     hostile_services,
     put_back_addresses,
 )
-from tests.page.asking import ask, chips, compare, latest, open_view, settings, unfold
+from tests.page.asking import (
+    ask,
+    chips,
+    compare,
+    latest,
+    open_view,
+    settings,
+    show_passages,
+    unfold,
+)
 from tests.page.watching import expect_faults
 from tests.page.words import TABS, count, search
 from tests.servers import served
@@ -253,7 +262,7 @@ def test_markup_that_is_written_as_entities_stays_text_compared_too(
     expect(answer.locator("[data-corpus]")).to_have_count(2)
     expect(answer).to_contain_text("<script>alert(2)</script>")
     check_page(page)
-    openers = answer.locator(".sources").get_by_role("button", name="Open in document")
+    openers = show_passages(page).get_by_role("button", name="Open in document")
     expect(openers.first).to_be_visible()
     for number in range(openers.count()):
         openers.nth(number).click()

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.page.asking import WIDE, ask, clipboard, latest
+from tests.page.asking import WIDE, ask, clipboard, latest, show_passages
 from tests.page.conftest import Read
 from tests.page.documents import PAPER, STORM
 from tests.servers import wait_for
@@ -34,9 +34,7 @@ HEARD = "document.addEventListener('atlas:selection', ({ detail }) => (window.he
 
 def openers(page: Page) -> Locator:
     """The buttons that open the passages of the last answer."""
-    return (
-        latest(page).locator(".sources li:visible").get_by_role("button", name="Open in document")
-    )
+    return show_passages(page).get_by_role("button", name="Open in document")
 
 
 def select(tab: Page, first: str, last: str = "") -> Locator:

@@ -61,7 +61,10 @@ def test_a_sentence_is_shown_once_it_is_whole(page: Page, server: str, model: Op
     title = best_passage(server, question)["title"]
     expect(text).to_have_text(f"The council lost. ({title}, p. 1)")
     rest.set()
-    expect(text).to_have_text("The council lost.1 It must pay.2")
+    doubt = "This sentence shares no word with what it cites."
+    expect(text).to_have_text(f"The council lost.1 It must pay.2{doubt}")
+    expect(latest(page).locator(".judge")).to_contain_text("nobody checked that these support")
+    expect(latest(page).get_by_text("VERIFY")).to_have_count(0)
 
 
 def test_stop_ends_the_answer_in_the_server_and_at_the_model(
@@ -77,6 +80,10 @@ def test_stop_ends_the_answer_in_the_server_and_at_the_model(
     assert stopped.value.url.endswith(f"/api/ask/{begun.value.post_data_json['qa_id']}")
     assert model.left.get(timeout=20).path == "/v1/chat/completions"
     expect(latest(page)).to_contain_text("Stopped before the answer was complete.")
+    page.reload()
+    expect(latest(page).locator(".answer-text")).to_contain_text("long been")
+    expect(latest(page)).to_contain_text("Stopped before the answer was complete.")
+    expect(latest(page).get_by_role("button", name="Ask again")).to_be_visible()
 
 
 def test_the_same_question_in_a_new_conversation_is_answered_from_the_cache(page: Page) -> None:

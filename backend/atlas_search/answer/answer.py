@@ -391,7 +391,12 @@ def _fallback(writer: Writer) -> dict[str, str] | None:
 
 
 def _reason(outcome: Outcome) -> dict[str, Any]:
-    return {"code": outcome.code, "message": outcome.message, "numbers": dict(outcome.numbers)}
+    return {
+        "code": outcome.code,
+        "message": outcome.message,
+        "numbers": dict(outcome.numbers),
+        "missing": list(outcome.missing),
+    }
 
 
 def _sentences(

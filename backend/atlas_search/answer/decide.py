@@ -1,7 +1,7 @@
 """The decision whether to answer: each outcome has a reason for programs and one for people."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from atlas_search.answer.check.citations import Verification
 from atlas_search.answer.conflicts import Contradiction
@@ -24,12 +24,16 @@ _SHOWN = 200  # characters of the nearest quote
 
 @dataclass(frozen=True)
 class Outcome:
-    """The decision, a fixed `code` for programs, a sentence for people, and the numbers behind."""
+    """The decision, a fixed `code` for programs, a sentence for people, and the numbers behind.
+
+    `missing` are sentences on what the nearest quotes lack; the message has them too.
+    """
 
     decision: Decision
     code: str
     message: str
     numbers: Mapping[str, float] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
 
 
 ANSWERED = Outcome("ANSWER", "answered", "The passages support an answer.")
@@ -96,18 +100,11 @@ def before_quoting(chosen: Chosen, needed: float) -> Outcome:
         return _abstain("no_answer", "The passages hold no sentence that answers.")
     nearest = whole.quotes[0].text
     shown = nearest if len(nearest) <= _SHOWN else f"{nearest[:_SHOWN].rstrip()}…"
-    return _abstain(
-        "not_held",
-        " ".join(
-            [
-                f"No passage clearly answers this. The nearest says: “{shown}”",
-                *filter(None, [told_by_metadata(whole.question, whole.quotes)]),
-                *whole.grounds.against,
-            ]
-        ),
-        likelihood=whole.grounds.likelihood,
-        needed=needed,
-    )
+    told = told_by_metadata(whole.question, whole.quotes)
+    missing = (*filter(None, [told]), *whole.grounds.against)
+    message = " ".join([f"No passage clearly answers this. The nearest says: “{shown}”", *missing])
+    numbers = {"likelihood": whole.grounds.likelihood, "needed": needed}
+    return replace(_abstain("not_held", message, **numbers), missing=missing)
 
 
 @dataclass(frozen=True)

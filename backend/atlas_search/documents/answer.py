@@ -85,6 +85,7 @@ class ReasonOut(Sent):
     numbers: dict[str, float] = Field(
         default_factory=dict, description="What was measured, and what was needed"
     )
+    missing: list[str] = Field([], description="What the closest quotes lack, a sentence each")
 
 
 class UsageOut(Sent):

@@ -33,6 +33,7 @@ from atlas_search.documents.references import (
     references,
     references_of,
 )
+from atlas_search.language.text import content_words, words
 
 Numbers = Mapping[int, int]
 """The number of each citation by its index."""
@@ -61,6 +62,9 @@ _CHECKED_BY = {
     "model": "citations, and the language model",
     "nli": "citations, and an entailment model",
 }
+
+
+_UNANSWERED = {"ABSTAIN": "Not answered", "BLOCK": "Written, but not shown"}
 
 
 def _inert(match: re.Match[str]) -> str:
@@ -95,8 +99,8 @@ def _question_lines(answer: AnswerDocument) -> Iterator[str]:
     yield f"# {escape_line(answer.question)}"
     if answer.standalone_question:
         yield f"Searched for: {escape_line(answer.standalone_question)}"
-    code = re.sub(r"[^\w.-]", "", answer.reason.code)
-    yield f"**{answer.decision}**: {escape_line(answer.reason.message)} (`{code}`)"
+    if answer.decision != "ANSWER":
+        yield f"**{_UNANSWERED[answer.decision]}.** {escape_line(answer.reason.message)}"
     if answer.fallback:
         yield f"Note: {escape_line(answer.fallback.message)}"
     if answer.confidence:
@@ -336,7 +340,7 @@ LIST_FORMATS: Sequence[Format] = ("bibtex", "ris", "csl-json")
 JSON_VERSION = 1
 """The version of the object that the `json` format holds."""
 
-_LONGEST_NAME = 100  # characters; file systems take 255 bytes
+_LONGEST_NAME = 60  # characters of the question's words
 
 
 @dataclass(frozen=True)
@@ -456,9 +460,9 @@ def _json(documents: Sequence[Document]) -> str:
 
 
 def _stem(answers: Sequence[AnswerDocument]) -> str:
-    sessions = {answer.session_id for answer in answers}
-    if len(answers) == 1:
-        name = f"atlas-answer-{answers[0].qa_id}"
-    else:
-        name = f"atlas-session-{min(sessions)}" if len(sessions) == 1 else "atlas-answers"
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", name)[:_LONGEST_NAME]
+    """`atlas-council-sue-libel-2026-11-28`: the first question, and when it was answered."""
+    asked = [word.folded for word in content_words(words(answers[0].question))]
+    named = re.sub(r"[^A-Za-z0-9]+", "-", "-".join(asked))[:_LONGEST_NAME].strip("-")
+    more = "and-more" if len(answers) > 1 else ""
+    day = datetime.fromisoformat(answers[0].created).date().isoformat()
+    return "-".join(filter(None, ["atlas", named, more, day]))
