@@ -282,7 +282,7 @@ function answersOf({ turns }) {
 }
 
 function outcome(answer) {
-  const { decision, comparison, citations, counted, reason, timings_ms: timings } = answer;
+  const { decision, comparison, citations, counted, timings_ms: timings } = answer;
   if (counted != null) return say("ask.counted");
   if (decision === "ANSWER") {
     const time = duration(timings.total);
@@ -291,7 +291,7 @@ function outcome(answer) {
   }
   // those of a comparison stand with each corpus
   if (comparison !== null) return say("ask.noCorpusAnswers");
-  return say("ask.noAnswer", { reason: reason.message });
+  return say("ask.noAnswer");
 }
 
 /** A conversation without a turn; `turns` are in the order they were asked. */

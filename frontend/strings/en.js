@@ -239,7 +239,7 @@ export default {
     fromCache: "from the cache",
     inTime: "in {time}",
     counted: "Counted.",
-    noAnswer: "No answer: {reason}",
+    noAnswer: "Not answered.",
     noCorpusAnswers: "No corpus answers.",
   },
   answer: {

@@ -242,7 +242,7 @@ export default {
     fromCache: "gardée en mémoire",
     inTime: "en {time}",
     counted: "Compté.",
-    noAnswer: "Pas de réponse : {reason}",
+    noAnswer: "Sans réponse.",
     noCorpusAnswers: "Aucun corpus ne répond.",
   },
   answer: {
