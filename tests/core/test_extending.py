@@ -147,7 +147,7 @@ def test_the_guide_shows_or_links_every_file_of_the_example() -> None:
     guide = GUIDE.read_text(encoding="utf-8")
     shown = dict(re.findall(r"^`(\S+)`:\n\n```\w+\n(.*?)^```$", guide, re.M | re.S))
     assert shown == {name: (EXAMPLE / name).read_text(encoding="utf-8") for name in shown}
-    linked = set(re.findall(rf"\]\(\.\./examples/{EXAMPLE.name}/(\S+)\)", guide))
+    linked = set(re.findall(rf"\]\(\.\./examples/{EXAMPLE.name}/([^)]+)\)", guide))
     files = {
         str(p.relative_to(EXAMPLE)) for p in EXAMPLE.rglob("*") if p.suffix in (".py", ".toml")
     }
