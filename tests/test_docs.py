@@ -241,10 +241,14 @@ def test_links_lead_somewhere(document: Path) -> None:
     assert broken == []
 
 
-def test_the_readme_leads_to_every_page() -> None:
-    linked = set(re.findall(r"\]\(((?!https?:)[^)#]+\.md)\)", text_of("README.md")))
-    pages = {str(path.relative_to(ROOT)) for path in PAGES} - {"README.md"}
-    assert pages <= linked
+def test_the_index_leads_to_every_page_in_three_sections() -> None:
+    index = text_of("docs/index.md")
+    assert re.findall(r"^## (.*)$", index, re.MULTILINE) == ["Use", "Run", "Extend"]
+    linked = re.findall(r"^- \[.*?\]\((\S+)\): ", index, re.MULTILINE)
+    assert "(docs/index.md)" in text_of("README.md")
+    assert sorted((ROOT / "docs" / link).resolve() for link in linked) == [
+        page for page in PAGES if page.name != "index.md"
+    ]
 
 
 def commands(document: Path) -> Iterator[list[str]]:
