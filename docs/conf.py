@@ -14,7 +14,7 @@ myst_heading_anchors = 4
 suppress_warnings = ["misc.highlighting_failure"]  # a diagram of Mermaid is shown as text
 
 _SECTION = r"^## (.+)\n((?:(?!## ).*\n?)*)"
-_PAGE = r"^- \[.*?\]\((\S+)\.md\)"
+_PAGE = r"^- \[(.*?)\]\((\S+)\.md\)"
 
 
 def setup(app: Sphinx) -> None:
@@ -25,6 +25,7 @@ def setup(app: Sphinx) -> None:
 def _order(_app: Sphinx, name: str, source: list[str]) -> None:
     if name == root_doc:
         for heading, section in re.findall(_SECTION, source[0], re.MULTILINE):
-            pages = "\n".join(re.findall(_PAGE, section, re.MULTILINE))
+            listed = re.findall(_PAGE, section, re.MULTILINE)
+            pages = "\n".join(f"{title} <{page}>" for title, page in listed)
             options = f":hidden:\n:caption: {heading}"
             source[0] += f"\n```{{toctree}}\n{options}\n\n{pages}\n```\n"
