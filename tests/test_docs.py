@@ -77,7 +77,7 @@ def test_the_settings_page_lists_every_setting_with_its_default_and_meaning() ->
     rows = [row for heading in TABLES for row in table("docs/settings.md", heading)]
     listed = {name.strip("`"): (value, meaning) for name, value, meaning in rows}
     assert listed == {
-        name.upper(): (f"`{default(field)}`" if default(field) else "(empty)", field.description)
+        name.upper(): (f"`{default(field)}`" if default(field) else "", field.description)
         for model in (Settings, Target)
         for name, field in model.model_fields.items()
     }
