@@ -274,7 +274,8 @@ class Settings(BaseSettings):
     )
     atlas_admin_token: SecretStr = Field(
         SecretStr(""),
-        description="Token that allows changes to a running server; empty: nobody may",
+        description="Token that allows changes to a running server; empty: who is on its machine "
+        "may, and keys of administrators",
     )
     api_keys_file: Path | None = Field(
         None,
