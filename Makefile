@@ -5,6 +5,7 @@ VENV ?= .venv
 PHOENIX_VENV ?= .venv-phoenix
 JUDGES_VENV ?= .venv-judges
 PEERS_VENV ?= .venv-peers
+DOCS_VENV ?= .venv-docs
 # On Linux the default PyTorch brings several GB of CUDA. For the CPU-only build:
 #   make run TORCH_INDEX=https://download.pytorch.org/whl/cpu
 TORCH_INDEX ?=
@@ -30,7 +31,7 @@ PINS = $(BIN)/python .ci/pins.py
 INSTALL_PHOENIX = $(MAKE) --no-print-directory phoenix-venv
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all test-hostile test-schema check install install-test serve phoenix phoenix-venv judges-venv peers-venv constraints store demo-pdf bench bench-house bench-build bench-quality bench-search bench-load bench-answers bench-calibration bench-truth bench-model browser eval clean
+.PHONY: help run test test-all test-hostile test-schema check install install-test serve phoenix phoenix-venv judges-venv peers-venv constraints store demo-pdf bench bench-house bench-build bench-quality bench-search bench-load bench-answers bench-calibration bench-truth bench-model browser eval docs clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | expand -t 16
@@ -110,6 +111,15 @@ $(JUDGES_VENV)/.installed: constraints-judges.txt
 	@touch $@
 	@echo "RAGAS and DeepEval are installed."
 
+docs: $(DOCS_VENV)/.installed ## Build the documentation as a site, build/site/docs/index.html
+	$(DOCS_VENV)/bin/sphinx-build --fail-on-warning --quiet -c docs . build/site
+
+$(DOCS_VENV)/.installed: constraints-docs.txt
+	@echo "Installing Sphinx into $(DOCS_VENV): 36 packages, as in constraints-docs.txt."
+	@$(PYTHON) -m venv $(DOCS_VENV)
+	@$(DOCS_VENV)/bin/pip install $(HASHED) constraints-docs.txt
+	@touch $@
+
 constraints: install-test ## Write the lists of pinned packages and their hashes; UPGRADE=1 takes newer versions
 	@$(BIN)/pip install --quiet $(PIP_FLAGS) uv
 	$(PINS) constraints.txt '.[all]' hatchling
@@ -117,6 +127,7 @@ constraints: install-test ## Write the lists of pinned packages and their hashes
 	$(PINS) constraints-phoenix.txt arize-phoenix
 	$(PINS) constraints-judges.txt ragas deepeval
 	$(PINS) constraints-peers.txt $(PEERS) torch==2.13.0
+	$(PINS) constraints-docs.txt sphinx furo myst-parser
 
 store: install ## Build the bundled demo collection if it is the configured one and missing
 	@if [ "$$($(SETTING) chroma_collection_name)" = $(DEMO_NAME) ]; then \
@@ -180,4 +191,4 @@ eval: install store ## Print how good the default target is on the bundled label
 	$(BIN)/atlas eval
 
 clean: ## Remove environments, collections below data/stores and caches; what people wrote stays
-	rm -rf $(VENV) $(PHOENIX_VENV) $(JUDGES_VENV) $(PEERS_VENV) data/stores $(PDF_DEMO) build .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(PHOENIX_VENV) $(JUDGES_VENV) $(PEERS_VENV) $(DOCS_VENV) data/stores $(PDF_DEMO) build .mypy_cache .ruff_cache .pytest_cache

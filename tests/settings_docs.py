@@ -77,7 +77,7 @@ def default(field: FieldInfo) -> str:
 
 def _table(model: type[BaseModel]) -> str:
     rows = [
-        f"| `{name.upper()}` | {f'`{default(field)}`' if default(field) else '(empty)'} "
+        f"| `{name.upper()}` | {f'`{default(field)}`' if default(field) else ''} "
         f"| {field.description} |\n"
         for name, field in model.model_fields.items()
     ]

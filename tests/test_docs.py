@@ -78,7 +78,7 @@ def test_the_settings_page_lists_every_setting_with_its_default_and_meaning() ->
     rows = [row for heading in TABLES for row in table("docs/settings.md", heading)]
     listed = {name.strip("`"): (value, meaning) for name, value, meaning in rows}
     assert listed == {
-        name.upper(): (f"`{default(field)}`" if default(field) else "(empty)", field.description)
+        name.upper(): (f"`{default(field)}`" if default(field) else "", field.description)
         for model in (Settings, Target)
         for name, field in model.model_fields.items()
     }
@@ -245,10 +245,14 @@ def test_links_lead_somewhere(document: Path) -> None:
     assert broken == []
 
 
-def test_the_readme_leads_to_every_page() -> None:
-    linked = set(re.findall(r"\]\(((?!https?:)[^)#]+\.md)\)", text_of("README.md")))
-    pages = {str(path.relative_to(ROOT)) for path in PAGES} - {"README.md"}
-    assert pages <= linked
+def test_the_index_leads_to_every_page_in_three_sections() -> None:
+    index = text_of("docs/index.md")
+    assert re.findall(r"^## (.*)$", index, re.MULTILINE) == ["Use", "Run", "Extend"]
+    linked = re.findall(r"^- \[.*?\]\((\S+)\): ", index, re.MULTILINE)
+    assert "(docs/index.md)" in text_of("README.md")
+    assert sorted((ROOT / "docs" / link).resolve() for link in linked) == [
+        page for page in PAGES if page.name != "index.md"
+    ]
 
 
 def commands(document: Path) -> Iterator[list[str]]:

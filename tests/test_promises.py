@@ -1,9 +1,6 @@
-import re
-import tomllib
-
 import pytest
 
-from benchmarks.promises import LIST, PAGE, seen
+from benchmarks.promises import PAGE, hold, page, promises
 
 OUTPUT = {"answer": None, "passages": [{"score": 0.5, "id": "a"}, {"score": 0.2, "id": "b"}]}
 
@@ -20,8 +17,8 @@ OUTPUT = {"answer": None, "passages": [{"score": 0.5, "id": "a"}, {"score": 0.2,
         "passages",
     ],
 )
-def test_a_check_that_holds_is_shown(check: str) -> None:
-    assert seen(check, OUTPUT) == f"`{check}`"
+def test_a_check_that_holds_passes(check: str) -> None:
+    hold(check, OUTPUT)
 
 
 @pytest.mark.parametrize(
@@ -37,11 +34,9 @@ def test_a_check_that_holds_is_shown(check: str) -> None:
 )
 def test_a_check_that_does_not_hold_fails(check: str) -> None:
     with pytest.raises(AssertionError):
-        seen(check, OUTPUT)
+        hold(check, OUTPUT)
 
 
-def test_the_page_has_the_promises_of_the_list() -> None:
-    lists = tomllib.loads(LIST.read_text(encoding="utf-8"))
-    lists.pop("files")
-    rows = re.findall(r"^\| (?!promise \|)(.*?) \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
-    assert rows == [row["promise"] for listed in lists.values() for row in listed]
+def test_the_page_is_written_from_the_list() -> None:
+    _, documents = promises()
+    assert PAGE.read_text(encoding="utf-8") == page(documents)

@@ -27,29 +27,30 @@ NAMES = {
 
 HEAD = """# Performance
 
-What the product costs, and what other libraries cost for the same job. This page, its plots and
-[the figures](performance.json) are written by one command:
+One command writes this page, its plots and [the figures](performance.json):
 
 ```bash
 make bench
 ```
 
-It measures about 20,000 and 200,000 passages of generated text in three corpora of 1, 10 and 89% of
-them, with vectors at hand; words are as frequent as those of a language. `SIZES=20000,1000000`
-chooses other sizes, a million among those below, and `PEER_SIZES=20000` fewer for other libraries;
-building a million takes half an hour, and 17 GB of disk while it does. What was measured is kept
-below `data/performance`, and a run that was ended goes on. `make peers-venv` installs the other
-libraries into an environment of their own. Costs are seconds of processor, those of child processes
-included, and medians; what is compared takes turns within one run. A smaller version with ratios
-only runs in the tests.
+It measures 20,000 and 200,000 passages of generated text in three corpora of 1, 10 and 89% of
+them, with vectors at hand. `SIZES=20000,1000000` chooses other sizes (a million takes half an
+hour and 17 GB of disk), `PEER_SIZES=20000` those of other libraries, which `make peers-venv`
+installs. An interrupted run continues. Costs are medians of processor time; what is compared
+takes turns.
+"""
+REACHES = """## Reaches
+
+What is measured, by the number of passages; in bold what misses its reach, in brackets the floor:
+what nobody can do without, such as the engines alone or one copy of the vectors.
+
 """
 BESIDE = """## Beside other libraries
 
-Each does the same balanced job on the same texts and vectors: given a question and its vector, 200
-candidates from every corpus by meaning and as many by words, in that library's own way, fused, and
-the best ten passages with their texts. Each corpus has an index of its own, as in Atlas, and Chroma
-the same `ef_search`. Atlas measures signals of all candidates besides, checks and highlights. It is
-asked the same questions in turns with each of them: the ratio is that of both in these turns.
+Each does the same job on the same texts and vectors: 200 candidates from every corpus by meaning
+and as many by words, in its own way, fused, and the best ten with their texts. Each corpus has
+its own index. Atlas also measures all signals, checks and highlights, and reads and cuts the
+source files. A changed document is one of 20 paragraphs.
 """
 
 
@@ -104,46 +105,38 @@ def _machine(machine: Machine) -> str:
 
 
 def _reaches(records: Sequence[Record], beside: Sequence[Beside]) -> str:
-    rows = [
-        (
-            record.name,
-            f"{record.size:,}" if record.size else "",
-            _value(record),
-            _reach(record),
-            _reached(record),
-            "" if record.floor is None else _figure(record.floor),
-            record.error or record.note,
-        )
-        for record in _all(records, beside)
-    ]
-    heads = ("what", "passages", "measured", "reach", "reached", "floor", "")
-    return f"## Reaches\n\n{_table(heads, rows)}"
+    every = _all(records, beside)
+    sizes = sorted({record.size for record in every} - {0})
+    cells: dict[str, dict[int, Record]] = {}
+    for record in every:
+        cells.setdefault(record.name, {})[record.size] = record
+    rows = []
+    for name, of in cells.items():
+        first = next(iter(of.values()))
+        # what has no size is the same at all of them
+        values = [
+            _measured(found) if (found := of.get(size) or of.get(0)) else "–" for size in sizes
+        ]
+        rows.append((f"{name}, {first.unit}".rstrip(", "), *values, _reach(first)))
+    heads = ("what", *(f"{size:,}" for size in sizes), "reach")
+    return f"{REACHES}{_table(heads, rows)}"
 
 
 def _growth(records: Sequence[Record]) -> str:
     found = growth(records)
     if not found:
         return "## Growth\n\nOne size was measured: growth needs two.\n"
-    heads = ("what", "measured", "reach", "reached", "")
-    rows = [(r.name.removeprefix(PREFIX), _value(r), _reach(r), _reached(r), r.note) for r in found]
+    rows = [(r.name.removeprefix(PREFIX), _measured(r), _reach(r)) for r in found]
     return (
-        f"## Growth\n\n{_table(heads, rows)}\n"
+        f"## Growth\n\nThe largest size against the smallest, {found[0].note}:\n\n"
+        f"{_table(('what', 'times', 'reach'), rows)}\n"
         "![Costs by the number of passages](images/performance-growth.svg)\n"
     )
 
 
 def _not_reached(records: Sequence[Record]) -> str:
-    missed: dict[str, list[Record]] = {}
-    for record in records:
-        if record.reached is False and not record.error:
-            missed.setdefault(record.name, []).append(record)
-    lines = []
-    for name, of in missed.items():
-        sizes = ", ".join(
-            f"{_figure(r.value or 0)}{f' at {r.size:,}' if r.size else ''}" for r in of
-        )
-        reason = REASONS.get(name, "")
-        lines.append(f"- {name}: {sizes}, for {_reach(of[0])}. {reason}".rstrip())
+    missed = {r.name for r in records if r.reached is False and not r.error}
+    lines = [f"- {name}: {why}" for name, why in REASONS.items() if name in missed]
     text = "\n".join(lines) or "Everything is."
     return f"## What is not reached, and why\n\n{text}\n"
 
@@ -215,13 +208,7 @@ def _notes(beside: Sequence[Beside]) -> str:
         lines.append(f"- {NAMES[each.system]} ({versions}): {each.note}".rstrip(" :"))
     if not lines:
         return ""
-    text = "\n".join(lines)
-    return (
-        f"What is said of each:\n\n{text}\n\n"
-        "A changed document is one of 20 paragraphs in the second corpus: its passages are removed "
-        "and the new ones added. Building and changing Atlas reads and cuts the source files too. "
-        "Atlas's memory holds the vectors that are mapped from disk.\n"
-    )
+    return "\n".join(lines) + "\n"
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -230,10 +217,12 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _value(record: Record) -> str:
+def _measured(record: Record) -> str:
     if record.value is None:
         return "failed"
-    return f"{_figure(record.value, 3 if not record.unit else None)} {record.unit}".rstrip()
+    value = _figure(record.value, None if record.unit else 3)
+    floor = "" if record.floor is None else f" ({_figure(record.floor)})"
+    return (f"**{value}**" if record.reached is False else value) + floor
 
 
 def _reach(record: Record) -> str:
@@ -241,10 +230,6 @@ def _reach(record: Record) -> str:
         return ""
     word = "at most" if record.better == "lower" else "at least"
     return f"{word} {record.reach:g}"
-
-
-def _reached(record: Record) -> str:
-    return {None: "", True: "yes", False: "no"}[record.reached]
 
 
 def _maybe(value: float | None, divisor: float = 1, digits: int | None = None) -> str:

@@ -4,74 +4,48 @@ from collections.abc import Mapping
 
 REASONS: Mapping[str, str] = {
     "search against the original layout": (
-        "The original layout looks through the whole index for each corpus, so its time grows with "
-        "the collection; in a small one it is quick itself."
+        "the original looks through the whole index for each corpus, which is quick in a small one."
     ),
-    "build without embedding": (
-        "Chroma takes half or more of it: it alone adds 2,300 vectors a CPU second to an index of "
-        "20,000, and 1,300 to one of 178,000. The rest is reading, cutting and stemming, the "
-        "keyword index, and bringing all of it to disk."
-    ),
+    "build without embedding": "Chroma takes half of it or more.",
     "search, vector given": (
-        "Beside its engines a search measures the signals of every candidate, of which there are "
-        "up to 400 a corpus, and of its neighbours, and checks and highlights the ten it keeps. In "
-        "a large collection the engines alone take more than the reach."
+        "the signals of up to 400 candidates a corpus; in a large collection the engines alone "
+        "take more than the reach."
     ),
     "search, vector given, against its engines alone": (
-        "The signals, the check and the highlights cost the same whatever the size, while the "
-        "engines cost next to nothing in a small collection."
+        "signals, check and highlights cost the same at any size, engines little at a small one."
     ),
-    "recall@200": "The index of a large corpus is not exact; smaller ones are compared whole.",
-    "question embedding, against ONNX Runtime alone": (
-        "What is added is the tokenizer: the floor has the tokens at hand."
-    ),
+    "recall@200": "the index of a large corpus is not exact; smaller ones are compared whole.",
+    "question embedding, against ONNX Runtime alone": "the floor has the tokens at hand.",
     "search over HTTP": (
-        "It is the search and the embedding of the question, whose made-up words are "
-        "almost twice as many tokens as a real one has. In a small collection HTTP adds two or "
-        "three milliseconds: looking twice whether a file of the collection has changed, metrics, "
-        "checking the request, JSON, and the sockets."
+        "search and embedding, of made-up words with almost twice as many tokens as real ones; "
+        "HTTP adds two or three milliseconds."
     ),
     "32 clients that pause: p95 against the mean service time": (
-        "Requests come at random, so some wait for others although the server has pauses."
+        "requests come at random, so some wait for others."
     ),
     "32 clients that never pause: p95 against the mean service time": (
-        "Each of them waits while 31 others are served: the mean alone is 32 service times "
-        "divided by the cores that can be used. No server reaches 5 with less than seven cores."
+        "each waits for 31 others; no server reaches 5 with less than seven cores."
     ),
     "extractive answer, beyond its search": (
-        "The three quotes that are likely to lead are embedded, about ten milliseconds each; how "
-        "similar the others are to the question is estimated from their passages."
+        "three quotes are embedded, about ten milliseconds each."
     ),
     "one changed document": (
-        "Every source file is looked at, and every document placed and counted. All else takes "
-        "time for what has changed."
+        "every source file is looked at, and every document placed and counted."
     ),
     "a thousand changed documents, against the engines alone": (
-        "The engines get words and vectors; a build reads, cuts and analyses the documents first, "
-        "and writes records and words, which engines have not."
+        "a build also reads, cuts and analyses the documents, and writes records and words."
     ),
     "growth: search, vector given": (
-        "From a corpus of some size on the index is asked, whose cost grows slowly; below every "
-        "vector is compared, whose cost grows with the corpus. Of the rest, the words of a "
-        "question are in more passages."
+        "below 75,000 passages of a corpus every vector is compared, which grows with the corpus."
     ),
-    "growth: one changed document": (
-        "Every source file is looked at, and every document placed and counted, however little has "
-        "changed. In a small collection that is next to nothing."
-    ),
-    "growth: open a collection": (
-        "The index of a corpus of more than 75,000 passages is opened, and its vectors are "
-        "counted. Smaller ones are compared without it."
-    ),
+    "growth: one changed document": "every source file is looked at, however little has changed.",
+    "growth: open a collection": "the index of a corpus of more than 75,000 passages is opened.",
     "memory a passage": (
-        "Half of it are the mapped files of vectors (1.5 KB) and words (.5), which the system "
-        "takes back when it needs the memory; most of the rest is Chroma's index, which has the "
-        "vectors too. In a small collection the fixed cost of the process, which does not grow, "
-        "is divided by few passages."
+        "half are mapped files (vectors 1.5 KB, words .5), which the system takes back at need; "
+        "most of the rest is Chroma's index."
     ),
-    "disk a passage": ("The vectors are there twice, exact and in the Chroma index: 1.5 KB each."),
+    "disk a passage": "the vectors are there twice, exact and in Chroma: 1.5 KB each.",
     "20 corpora against 3 of the same total": (
-        "Each corpus gives up to 400 candidates, so 20 corpora have almost seven times as many to "
-        "measure as three."
+        "20 corpora have almost seven times as many candidates to measure as three."
     ),
 }

@@ -42,7 +42,7 @@ def import_to(folder: Path, export: Path) -> Imported:
 @pytest.mark.parametrize("heading", TABLES)
 def test_the_page_lists_every_field(heading: str) -> None:
     assert table("docs/backup.md", heading) == [
-        [f"`{name}`", "yes" if field.is_required() else "", field.description]
+        [f"`{name}`{'*' if field.is_required() else ''}", field.description]
         for name, field in TABLES[heading].model_fields.items()
     ]
 

@@ -143,12 +143,15 @@ def test_the_example_keeps_the_contracts(environment: dict[str, str], tmp_path: 
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_the_guide_shows_the_files_of_the_example_as_they_are() -> None:
-    blocks = re.findall(r"^`(\S+)`:\n\n```\w+\n(.*?)^```$", GUIDE.read_text(), re.M | re.S)
-    shown = dict(blocks)
-    files = {str(p.relative_to(EXAMPLE)): p for p in EXAMPLE.rglob("*") if p.is_file()}
-    kept = {n: p.read_text() for n, p in files.items() if p.suffix in (".py", ".toml")}
-    assert shown == {n: text for n, text in kept.items() if not n.endswith("__init__.py")}
+def test_the_guide_shows_or_links_every_file_of_the_example() -> None:
+    guide = GUIDE.read_text(encoding="utf-8")
+    shown = dict(re.findall(r"^`(\S+)`:\n\n```\w+\n(.*?)^```$", guide, re.M | re.S))
+    assert shown == {name: (EXAMPLE / name).read_text(encoding="utf-8") for name in shown}
+    linked = set(re.findall(rf"\]\(\.\./examples/{EXAMPLE.name}/([^)]+)\)", guide))
+    files = {
+        str(p.relative_to(EXAMPLE)) for p in EXAMPLE.rglob("*") if p.suffix in (".py", ".toml")
+    }
+    assert shown.keys() | linked == {name for name in files if not name.endswith("__init__.py")}
 
 
 def test_no_part_of_the_example_takes_40_lines() -> None:

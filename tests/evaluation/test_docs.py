@@ -47,14 +47,16 @@ def with_metrics(text: str) -> str:
 def _table() -> str:
     groups = list(dict.fromkeys(metric.group for metric in METRICS.values()))
     ordered = sorted(METRICS.values(), key=lambda metric: groups.index(metric.group))
-    head = "| group | figure | better | over | what it says |\n|---|---|---|---|---|\n"
-    return head + "".join(map(_row, ordered))
+    head = "| group | over | figure | what it says |\n|---|---|---|---|\n"
+    return head + "".join(map(_row, ordered, [None, *ordered]))
 
 
-def _row(metric: Metric) -> str:
+def _row(metric: Metric, above: Metric | None) -> str:
+    """A line of the table; what it has in common with the one above is left empty."""
     name = metric.name + {"@": "k", ".": "CORPUS"}.get(metric.name[-1], "")
-    about = f"{metric.of} | {metric.description}"
-    return f"| {metric.group} | `{name}` | {_BETTER[metric.better]} | {about} |\n"
+    group = "" if above and above.group == metric.group else metric.group
+    over = "" if above and above.of == metric.of and not group else metric.of
+    return f"| {group} | {over} | `{name}` {_BETTER[metric.better]} | {metric.description} |\n"
 
 
 def test_the_table_of_metrics_is_written_from_the_code() -> None:

@@ -56,8 +56,8 @@ class Settings(BaseSettings):
     atlas_umask: str = Field(
         "077",
         pattern=r"^[0-7]{3,4}$",
-        description="Permissions that files of the `atlas` command do not get: by default all of "
-        "other users'; `027` lets a group read",
+        description="Permissions that files of the `atlas` command do not get; `027` lets a group "
+        "read",
     )
     multi_corpus_metadata: str = Field(
         "", description='Corpora that "all" means, separated by commas; empty: every corpus'
@@ -65,24 +65,20 @@ class Settings(BaseSettings):
     collections: str = Field(
         "",
         description="Collections a request may choose, separated by commas; empty: only "
-        "CHROMA_COLLECTION_NAME; `*`: every one in CHROMA_PERSIST_DIRECTORY",
+        "CHROMA_COLLECTION_NAME; `*`: all",
     )
     collections_open: int = Field(
         8,
         ge=1,
-        description="Collections kept open beside CHROMA_COLLECTION_NAME; the one that was idle "
-        "longest is closed",
+        description="Collections kept open beside CHROMA_COLLECTION_NAME",
     )
     ingest_root: Path = Field(
         Path("data/ingest"),
-        description="Folder that keeps the files handed to a running server, by collection and "
-        "corpus; what is named by its path must lie in it too",
+        description="Folder of the files handed to a running server",
     )
-    ingest_max_file_mb: int = Field(
-        50, ge=1, description="Size of one such file in MB (1,000,000 bytes)"
-    )
+    ingest_max_file_mb: int = Field(50, ge=1, description="Size of one such file in MB")
     ingest_max_request_mb: int = Field(
-        200, ge=1, le=1000, description="Size of all files of one request, likewise"
+        200, ge=1, le=1000, description="Size of all files of one request"
     )
     embedding_model: str = Field(
         "sentence-transformers/all-MiniLM-L6-v2",
@@ -90,12 +86,11 @@ class Settings(BaseSettings):
     )
     embedding_provider: str = Field(
         "local",
-        description="`local`, `mistral` (`mistral-embed` unless EMBEDDING_MODEL is set), or the "
-        "name that a plug-in gives its embedder",
+        description="`local`, `mistral`, or the name of a plug-in",
     )
     pooling: Literal["", "mean", "cls", "max", "mean+max"] = Field(
         "",
-        description="mean, cls, max or mean+max of the tokens' vectors; empty: the model's own way",
+        description="mean, cls, max or mean+max; empty: the model's own way",
     )
     embedding_passage_prefix: str = Field(
         "", description="Put before every passage; empty: the model's own"
@@ -108,34 +103,31 @@ class Settings(BaseSettings):
     )
     embedding_runtime: Literal["auto", "torch", "onnxruntime", "int8"] = Field(
         "auto",
-        description="What runs a local model: onnxruntime, which needs a third of the time for a "
-        "question; int8, the same with its weights rounded, in half of that, and with vectors of "
-        "its own; torch; or auto, torch on a GPU and for a model that cannot be exported",
+        description="What runs a local model: onnxruntime, int8 (rounded weights, faster, vectors "
+        "of its own), torch, or auto: torch on a GPU and for a model that cannot be "
+        "exported",
     )
     sparse_model: str = Field(
         "",
-        description="A sparse encoder, by name or folder, that weighs the terms of passages: a "
-        "third leg; empty: none",
+        description="A sparse encoder, by name or folder: a third leg; empty: none",
     )
     read_workers: int | None = Field(
         None,
         ge=0,
         le=256,
-        description="Processes that read source files at once; empty: one for each CPU; 0: none, "
-        "and then no limit of seconds or memory holds",
+        description="Processes that read source files; empty: one for each CPU; 0: none, and no "
+        "limits",
     )
     file_seconds: int = Field(
         300,
         ge=1,
         description="Seconds of computing without a new document after which a file is left out",
     )
-    file_memory_mb: int = Field(
-        4000, ge=50, description="Megabytes of memory that reading a file may take"
-    )
+    file_memory_mb: int = Field(4000, ge=50, description="Megabytes that reading a file may take")
     file_characters: int = Field(
         200_000_000,
         ge=1,
-        description="Characters that a document may have, those of its passages counted once more",
+        description="Characters that a document and its passages may have",
     )
     mistral_api_key: SecretStr = Field(
         SecretStr(""), description="Key of a Mistral account, for `mistral`"
@@ -146,23 +138,21 @@ class Settings(BaseSettings):
         description="Address of Mistral's API; empty: the public one",
     )
     mistral_requests_per_minute: int = Field(
-        60, ge=1, description="Requests sent to Mistral in a minute; more wait their turn"
+        60, ge=1, description="Requests sent to Mistral in a minute"
     )
     mistral_timeout_seconds: int = Field(
         60, ge=1, description="Seconds after which a request to Mistral counts as unanswered"
     )
     openai_api_key: SecretStr = Field(
         SecretStr(""),
-        description="Key for `openai`; servers of your own may need none if OPENAI_BASE_URL is set",
+        description="Key for `openai`; a server of your own may need none",
     )
     openai_base_url: str = Field(
         "",
         pattern=r"^(https?://.+)?$",
         description="Address of an OpenAI-compatible server, up to `/v1`; empty: OpenAI's",
     )
-    llm_concurrency: int = Field(
-        8, ge=1, le=1000, description="Calls to language models at once; more wait their turn"
-    )
+    llm_concurrency: int = Field(8, ge=1, le=1000, description="Calls to language models at once")
     llm_queue: int = Field(
         64, ge=0, le=10_000, description="Answers that may wait; more are refused with 429"
     )
@@ -181,7 +171,7 @@ class Settings(BaseSettings):
     resume_seconds: float = Field(
         2.0,
         ge=0,
-        description="Seconds a client that went away has to resume its stream before it is stopped",
+        description="Seconds a client that went away has to resume its stream",
     )
     cohere_api_key: SecretStr = Field(
         SecretStr(""), description="Key of a Cohere account, for the reranker `cohere`"
@@ -189,7 +179,7 @@ class Settings(BaseSettings):
     cohere_server_url: str = Field(
         "",
         pattern=r"^(https?://.+)?$",
-        description="Address of Cohere's API, or of a server that speaks it; empty: the public one",
+        description="Address of Cohere's API; empty: the public one",
     )
     test_target: str = Field("k10_extractive", description="Target used when a request names none")
     targets_directory: Path = Field(
@@ -198,29 +188,26 @@ class Settings(BaseSettings):
     atlas_host: str = Field("127.0.0.1", description="Address the server listens on")
     atlas_address: str = Field(
         "",
-        description="Address under which others reach it, if that is not ATLAS_HOST: of a "
-        "container, the one on which its machine offers it",
+        description="Address under which others reach it, if not ATLAS_HOST",
     )
     atlas_port: int = Field(8000, ge=0, le=65535, description="Port of the server and the page")
     atlas_threads: int = Field(
         96, ge=8, description="Requests served at once; a stream is one until it ends"
     )
-    max_connections: int = Field(
-        400, ge=16, le=100_000, description="Connections at once; idle ones end for new ones"
-    )
+    max_connections: int = Field(400, ge=16, le=100_000, description="Connections at once")
     connections_per_address: int = Field(
         64, ge=1, le=100_000, description="Connections at once from one address, proxies aside"
     )
     zotero_address: str = Field(
         "",
         pattern=r"^(https?://.+)?$",
-        description="Address of the readers' Zotero, as http://127.0.0.1:23119; empty: that of "
-        "this machine, for readers who are at it",
+        description="Address of the readers' Zotero, as http://127.0.0.1:23119; empty: that of this"
+        " machine",
     )
     trusted_proxies: str = Field(
         "",
-        description="Addresses or networks, separated by commas, of proxies whose X-Forwarded-For "
-        "and X-Forwarded-Proto count",
+        description="Addresses or networks of proxies whose X-Forwarded-For and X-Forwarded-Proto "
+        "count, separated by commas",
     )
     atlas_public_url: str = Field(
         "",
@@ -229,13 +216,12 @@ class Settings(BaseSettings):
     )
     atlas_allowed_hosts: str = Field(
         "",
-        description="Names, separated by commas, by which the server is called besides localhost, "
-        "ATLAS_HOST, ATLAS_ADDRESS and the host of ATLAS_PUBLIC_URL",
+        description="Further names by which the server is called, separated by commas",
     )
     atlas_allowed_origins: str = Field(
         "",
-        description="Origins, separated by commas, whose pages may use the API besides the "
-        "server's own page, such as `https://wiki.example.org`",
+        description="Origins whose pages may use the API, such as `https://wiki.example.org`, "
+        "separated by commas",
     )
     phoenix: bool = Field(True, description="Whether `make run` starts Phoenix and traces to it")
     phoenix_port: int = Field(
@@ -248,7 +234,7 @@ class Settings(BaseSettings):
         "", description="Address of a running Phoenix to trace to; empty: no tracing"
     )
     phoenix_api_key: SecretStr = Field(
-        SecretStr(""), description="Key of a Phoenix that asks for one; empty: none is sent"
+        SecretStr(""), description="Key of a Phoenix that asks for one"
     )
     phoenix_public_url: str = Field(
         "", description="Address of Phoenix as a browser reaches it; empty: the collector's"
@@ -256,35 +242,32 @@ class Settings(BaseSettings):
     phoenix_project_name: str = Field("atlas", description="Phoenix project the traces go to")
     otel_exporter_otlp_endpoint: str = Field(
         "",
-        description="Address of any server that takes OTLP over HTTP, below which traces go to "
-        "`/v1/traces` and metrics to `/v1/metrics`, besides Phoenix or without it; empty: none",
+        description="Address of a server of OTLP over HTTP: traces go to `/v1/traces` below it, "
+        "metrics to `/v1/metrics`",
     )
     otel_exporter_otlp_traces_endpoint: str = Field(
         "",
-        description="Address for traces of such a server as it is, if it is not below the other",
+        description="Address for traces as it is, if it is not below the other",
     )
     otel_exporter_otlp_headers: SecretStr = Field(
         SecretStr(""),
-        description="Headers for such a server: `name=value`, separated by commas, percent-encoded",
+        description="Its headers: `name=value`, separated by commas, percent-encoded",
     )
     otel_bsp_schedule_delay: int = Field(
         5000, ge=1, description="Milliseconds between two sendings of spans"
     )
     trace_content: bool = Field(True, description="Whether traces hold questions and texts")
-    trace_sampling: float = Field(
-        1.0, ge=0, le=1, description="Share of traces that are kept, each whole or not at all"
-    )
+    trace_sampling: float = Field(1.0, ge=0, le=1, description="Share of traces that are kept")
     trace_redact: str = Field(
         "",
-        description="Redactions of the texts in traces, separated by commas: `contacts`, or those "
-        "of other packages; empty: none",
+        description="Redactions of texts in traces, separated by commas: `contacts`, or plug-ins",
     )
     otel_exporter_otlp_metrics_endpoint: str = Field(
         "",
-        description="Address for metrics of such a server as it is, if it is not below the other",
+        description="Address for metrics as it is, if it is not below the other",
     )
     otel_exporter_otlp_metrics_headers: SecretStr = Field(
-        SecretStr(""), description="Headers for metrics alone; empty: those for such a server"
+        SecretStr(""), description="Headers for metrics alone; empty: those above"
     )
     otel_metric_export_interval: int = Field(
         60_000, ge=100, description="Milliseconds between two sendings of metrics"
@@ -296,32 +279,31 @@ class Settings(BaseSettings):
     )
     api_keys_file: Path | None = Field(
         None,
-        description="File of the keys that `atlas keys` makes; with one, nobody asks without a key",
+        description="File of the keys that `atlas keys` makes; with one, every request needs a key",
     )
     atlas_access: Literal["keys", "proxy"] = Field(
         "keys",
-        description="Who decides who may ask where ATLAS_HOST is not this machine alone: `keys` "
-        "those of API_KEYS_FILE, `proxy` a proxy in front, which lets in whom it likes",
+        description="Who lets others in where ATLAS_HOST is not this machine alone: `keys`, or a "
+        "`proxy` in front",
     )
     atlas_api_key: SecretStr = Field(
         SecretStr(""), description="Key that `atlas ask` and `atlas search` send"
     )
     limit_requests_per_minute: int = Field(
-        0, ge=0, description="Requests of one key, or of one address without a key; 0: any number"
+        0, ge=0, description="Requests of one key or address; 0: any number"
     )
     limit_streams: int = Field(
         0, ge=0, description="Answers sent at once to one key or address; 0: any number"
     )
     limit_cost_per_day: float = Field(
-        0, ge=0, description="What language models may cost one key or address a day; 0: anything"
+        0, ge=0, description="What models may cost one key or address a day; 0: anything"
     )
     audit_log: Path | None = Field(
         None, description="File that gets a line of JSON for every request; empty: none"
     )
     atlas_state_directory: Path = Field(
         Path("data/state"),
-        description="Folder of what the server keeps of its callers: costs, shared answers, "
-        "ratings",
+        description="Folder of costs, shared answers and ratings",
     )
     atlas_evaluation_directory: Path = Field(
         Path("data/evaluations"), description="Folder of the runs of `atlas eval`"
@@ -333,8 +315,7 @@ class Settings(BaseSettings):
         90,
         ge=1,
         le=36_500,
-        description="Days for which an answer can be rated, and a rating waits for Phoenix; "
-        "ratings themselves are kept",
+        description="Days for which an answer can be rated, and a rating waits for Phoenix",
     )
     atlas_log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
         "INFO", description="DEBUG, INFO, WARNING or ERROR"

@@ -22,13 +22,12 @@ class Target(BaseModel):
 
     llm_provider: str = Field(
         "extractive",
-        description="Who writes the answer: `extractive` (the sources' own sentences; no key, no "
-        "network), `mistral`, `openai` (any server that speaks its protocol), or the name of a "
-        "plug-in",
+        description="Who writes the answer: `extractive` (the sources' own sentences), `mistral`, "
+        "`openai` (any server of its protocol), or a plug-in",
     )
     llm_model: str = Field(
         "",
-        description="Name of the language model; empty: mistral-medium-latest or gpt-4o-mini",
+        description="Language model; empty: mistral-medium-latest or gpt-4o-mini",
     )
     llm_fallback: Literal["none", "extractive"] = Field(
         "none",
@@ -36,8 +35,7 @@ class Target(BaseModel):
     )
     ask_first: bool = Field(
         False,
-        description="Whether the language model is asked first, in one word, if the passages "
-        "answer; it writes only if it says so",
+        description="Whether the language model first says, in one word, if the passages answer",
     )
     llm_seconds: float = Field(
         60, gt=0, le=600, description="Seconds after which a model call counts as unanswered"
@@ -45,9 +43,7 @@ class Target(BaseModel):
     llm_price_input: float = Field(
         0, ge=0, description="Price of a million tokens read, for the cost in `usage`; 0 unknown"
     )
-    llm_price_output: float = Field(
-        0, ge=0, description="Price of a million tokens written, likewise"
-    )
+    llm_price_output: float = Field(0, ge=0, description="Price of a million tokens written")
     temperature: float = Field(0, ge=0, le=2, description="Randomness of the language model")
     max_tokens: int = Field(800, ge=1, le=32_000, description="Tokens one answer may have")
     context_tokens: int = Field(
@@ -61,13 +57,13 @@ class Target(BaseModel):
     )
     verify: Literal["citations", "model", "nli"] = Field(
         "citations",
-        description="Who checks what a language model wrote: `citations` (each names a passage), "
-        "then also `model` (the same, asked whether they support it) or `nli` (VERIFY_MODEL)",
+        description="Who checks a language model's text: `citations` (each names a passage), also "
+        "`model` (the same, asked if they support it) or `nli` (VERIFY_MODEL)",
     )
     verify_model: str = Field(
         "",
-        description="Model of `nli`: name or folder of a cross-encoder with the labels entailment, "
-        "neutral and contradiction",
+        description="Model of `nli`: a cross-encoder with the labels entailment, neutral and "
+        "contradiction",
     )
     condense_followups: bool = Field(
         False,
@@ -75,9 +71,8 @@ class Target(BaseModel):
     )
     reader_model: str = Field(
         "",
-        description="Model that finds the words of a passage that answer: name or folder of a "
-        "question-answering model such as deepset/minilm-uncased-squad2, or the name of a plug-in; "
-        "empty: none",
+        description="Model that finds the words that answer: a question-answering model such as "
+        "deepset/minilm-uncased-squad2, or a plug-in; empty: none",
     )
     reader_threshold: Share = Field(
         0.5, ge=0, le=1, description="Score from which such words count as an answer"
@@ -105,8 +100,8 @@ class Target(BaseModel):
     )
     vector_search: VectorSearch = Field(
         "auto",
-        description="How the nearest passages of a corpus are found: by the `hnsw` index, `exact` "
-        "by comparing every one, or `auto`: exact up to 75,000; a filtered search is exact",
+        description="How the nearest passages are found: by the `hnsw` index, `exact`, or `auto`: "
+        "exact up to 75,000 of a corpus and under filters",
     )
     reranker: str = Field(
         "fused",
@@ -152,8 +147,7 @@ class Target(BaseModel):
         0.5,
         ge=0,
         le=1,
-        description="What such a model counts for in the order of what it read; the rest is the "
-        "score of `fused`",
+        description="Share of such a model in the order of what it read; the rest is `fused`",
     )
     rerank_depth: int = Field(
         30, ge=1, le=200, description="Best candidates that such a model reads"
@@ -179,24 +173,23 @@ class Target(BaseModel):
         None,
         ge=1,
         le=100,
-        description="Passages one document may have, and no more even if places stay empty; empty: "
-        "any number in a search, in an answer five and more where no other is nearly as good",
+        description="Passages one document may have; empty: any number in a search, about five in "
+        "an answer",
     )
     near_duplicate: Share = Field(
         0.9,
         ge=0.1,
         le=1,
-        description="Share of common word runs from which two passages count as the same text; "
-        "of those one is kept",
+        description="Share of common word runs from which two passages count as the same text",
     )
     content_type_caps: str = Field(
         "",
         pattern=r"^([\w.-]+:\d+(,[\w.-]+:\d+)*)?$",
-        description="Passages a content type may have among the kept, such as `pdf:1,html:3`; "
-        "more if places would stay empty",
+        description="Passages a content type may have, such as `pdf:1,html:3`; more if places would"
+        " stay empty",
     )
     content_type_cap_exceptions: str = Field(
-        "", description="Words, with commas between; a question with one of them has no such caps"
+        "", description="Words, separated by commas, that lift these caps from a question"
     )
     diversity: Literal["none", "mmr"] = Field(
         "none", description="`mmr` prefers passages unlike those before them"
@@ -214,22 +207,20 @@ class Target(BaseModel):
         None,
         ge=0,
         le=1,
-        description="Mean of the best cosine and the best `fused` score needed for an answer; "
-        "empty: the one calibrated for the collection, else 0.25 for a language model, 0 for the "
-        "sources' own sentences",
+        description="Evidence needed for an answer; empty: the collection's calibrated one, else "
+        "0.25 for a language model, 0 for quotes",
     )
     answer_likelihood: Share | None = Field(
         None,
         ge=0,
         le=1,
-        description="Likelihood that quotes hold what is asked, needed for an answer in the "
-        "sources' own sentences; empty: 0.22, which gives possible answers too; 0.62 gives likely "
-        "ones alone",
+        description="Likelihood that quotes need to be an answer; empty: 0.22, which gives possible"
+        " answers too; 0.62 gives likely ones alone",
     )
     risk: str = Field(
         "",
-        description="Words, with commas between; a question with one of them needs a likely "
-        "answer, or for a language model evidence of 0.334",
+        description="Words, separated by commas; a question with one needs a likely answer, or for "
+        "a language model evidence of 0.334",
     )
     answer_sentences: int = Field(3, ge=1, le=10, description="Sentences of an extractive answer")
     citation_limit: int = Field(
