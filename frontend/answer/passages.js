@@ -6,14 +6,14 @@ import { contextLine, dateWords, fullPlace, marked, unitSpans, titleOf, warningS
 import { whyHere } from "./retrieval.js";
 import { chips, placeOf } from "./sentences.js";
 
-const NONE = { qa_id: "running", decision: "ANSWER", citations: [], closest: [] };
+const NONE = { question: "", decision: "ANSWER", citations: [], closest: [] };
 const SHOWN = 3; // passages of an answer that names none
 const SHORT = 320; // characters, which the lines that are shown hold
 const LEAD = 160; // characters before the words that are looked for
 
 /** The list; what the answer does not name, and what is too weak to answer from, is behind "More". */
 export function sourceList(passages, page, answer = NONE) {
-  const { qa_id: id, citations, closest, decision } = answer;
+  const { question, citations, closest, decision } = answer;
   const quotes = citations.length > 0 ? citations : closest;
   const found = passages.map(({ passage_id: passage }) => passage);
   const place = ({ passage_id: passage, valid }) => {
@@ -38,8 +38,9 @@ export function sourceList(passages, page, answer = NONE) {
   const heading = decision === "ANSWER" || closest.length === 0 ? counts(all, groups, citations) : say("answer.closest");
   return element(
     "section",
-    { class: "sources", "aria-labelledby": `sources-${id}` },
-    element("h3", { id: `sources-${id}` }, heading),
+    // each answer of a conversation has such a list
+    { class: "sources", "aria-label": [heading, question].filter(Boolean).join(": ") },
+    element("h3", {}, heading),
     element("ol", {}, ...documents),
     rest.size > 0 ? more(rest.size, documents) : null,
   );
