@@ -46,7 +46,10 @@ def clipboard_with(page: Page, start: str, part: str = "") -> str:
 
 def citation_menu(page: Page) -> Locator:
     """The opened menu of the first citation."""
-    menu = latest(page).locator(".sources .keep-menu").first
+    sources = latest(page).locator(".sources")
+    if sources.locator(".dots").first.is_visible():  # in a narrow window
+        sources.locator(".dots").first.click()
+    menu = sources.locator(".keep-menu").first
     menu.locator("summary").click()
     return menu
 
