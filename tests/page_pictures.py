@@ -43,6 +43,11 @@ def demo_server(folder: Path) -> Iterator[str]:
         yield server.address("Atlas")
 
 
+def first(page: Page) -> None:
+    """The page before a question."""
+    expect(page.locator("#over-time li").first).to_be_visible()
+
+
 def answer(page: Page) -> None:
     """An answer, and a citation opened beside it."""
     ask(page)
@@ -74,6 +79,7 @@ def about(page: Page) -> None:
 
 
 VIEWS: Mapping[str, tuple[Show, ViewportSize, bool]] = {
+    "page-first": (first, DESK, False),
     "page": (answer, DESK, False),
     "page-compared": (compared, DESK, False),
     "page-words": (lines, DESK, False),

@@ -216,7 +216,7 @@ def test_an_answer_is_rated_by_keyboard_alone(page: Page, server: str) -> None:
     qa_id = ask_for_id(page)
     up = latest(page).get_by_role("button", name="Helpful", exact=True)
     for _ in range(40):
-        page.keyboard.press("Tab")
+        page.keyboard.press("Shift+Tab")  # from the bar below the answer
         if up.evaluate("button => button === document.activeElement"):
             break
     expect(up).to_be_focused()
