@@ -36,7 +36,7 @@ from tests.page.asking import (
     unfold,
 )
 from tests.page.watching import expect_faults
-from tests.page.words import TABS, count, search
+from tests.page.words import TABS, count, search, show_tab
 from tests.servers import served
 from tests.tiny import build_tiny, write_sources
 
@@ -158,6 +158,7 @@ def show_words(page: Page) -> None:
         if tab == "Concordance":
             expect(view.locator(".line:not(.head)").first).to_contain_text("<script>")
         check_page(page)
+    show_tab(page, "Concordance")  # the last one needs no query
     search(page, f'"{MARKUP} {TURNED}')
     expect(page.locator("#words-problem").get_by_role("alert")).to_be_visible()
 
