@@ -168,12 +168,12 @@ FAULTS: dict[str, tuple[Break, str, str]] = {
     "wrong target": (target("COLOUR=red\n"), "target", "mine.txt"),
     "writer without a key": (
         target("LLM_PROVIDER=mistral\n"),
-        "model mistral",
+        "models",
         "MISTRAL_API_KEY",
     ),
     "writer of OpenAI without a key": (
         target("LLM_PROVIDER=openai\nLLM_MODEL=gpt-4o-mini\n"),
-        "model openai",
+        "models",
         "OPENAI_BASE_URL",
     ),
     "writer out of reach": (
@@ -263,8 +263,8 @@ def test_a_model_that_answers_is_well_and_one_that_no_default_needs_a_note(
         status, lines = doctor()
     assert status == 0
     assert lines["model openai"].startswith("ok")
-    assert lines["model mistral"].startswith("note")
-    assert "MISTRAL_API_KEY" in lines["model mistral"]
+    assert lines["target other"].startswith("note")
+    assert "MISTRAL_API_KEY" in lines["target other"]
 
 
 def test_the_health_of_a_provider_is_asked_for_once_in_a_while(services: Services) -> None:

@@ -80,7 +80,14 @@ REFUSED: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
     "bad-day": ("POST", "/api/ask", {"json": {**ASKED, "as_of": "tomorrow"}}),
     "no-json": ("POST", "/api/ask", {"data": "{", "content_type": "application/json"}),
     "no-type": ("POST", "/api/ask", {"data": "{}", "content_type": "text/plain"}),
-    "not-allowed": ("PUT", "/api/config/reranker", {"json": {"settings": {"RERANKER": "none"}}}),
+    "not-allowed": (
+        "PUT",
+        "/api/config/reranker",
+        {
+            "json": {"settings": {"RERANKER": "none"}},
+            "environ_base": {"REMOTE_ADDR": "192.0.2.7"},  # not the server's machine
+        },
+    ),
     "jobs": ("GET", "/api/jobs", {}),
     "no-document": ("GET", "/api/documents/farm.none", {}),
     "no-passage": ("GET", "/api/passages/farm.none:0-4", {}),
