@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from errno import EINVAL
 from pathlib import Path
+from typing import TYPE_CHECKING
 from zipfile import BadZipFile, ZipFile
 
-from lxml import etree
+if TYPE_CHECKING:  # a server takes ZIP files without the readers of XML
+    from lxml import etree
+
 
 MAX_BYTES = 500_000_000
 """Unpacked bytes of all parts together."""
@@ -71,8 +74,10 @@ def is_damage(error: Exception) -> bool:
     return isinstance(error, _DAMAGE) or getattr(error, "errno", None) == EINVAL
 
 
-def xml_part(archive: ZipFile, name: str) -> etree._Element:
+def xml_part(archive: ZipFile, name: str) -> "etree._Element":
     """The tree of one part; raises BadArchive. Nothing outside the part is read."""
+    from lxml import etree
+
     try:
         return etree.fromstring(part(archive, name), xml_parser())
     except etree.XMLSyntaxError as error:
@@ -81,8 +86,10 @@ def xml_part(archive: ZipFile, name: str) -> etree._Element:
         ) from error
 
 
-def xml_parser() -> etree.XMLParser:
+def xml_parser() -> "etree.XMLParser":
     """One that opens no other file, expands no entity and refuses more than 256 levels."""
+    from lxml import etree
+
     return etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False)
 
 
