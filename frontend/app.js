@@ -52,7 +52,7 @@ function offerLanguages() {
 async function submit(event) {
   event.preventDefault();
   question.value = question.value.trim();
-  if (!form.checkValidity()) unfoldSettings(true); // what is wrong may be there
+  if (at("settings").querySelector(":invalid")) unfoldSettings(true);
   if (!form.reportValidity()) return;
   unfoldSettings(false);
   (await views.chosen()).submit(question.value);

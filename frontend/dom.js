@@ -11,6 +11,14 @@ export function element(tag, attributes = {}, ...children) {
   return node;
 }
 
+/** An element of a drawing. */
+export function svg(tag, attributes = {}, ...children) {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  node.append(...children);
+  return node;
+}
+
 /** A link to another site, or null unless the address is one of the web, without a password. */
 export function externalLink(address, text, attributes = {}) {
   if (!/^https?:\/\//i.test(address ?? "") || !URL.canParse(address)) return null;

@@ -2,7 +2,7 @@
  * labels, writers and the place of traces too. */
 
 import { chosenCollection, getJson, Problem, showCaller } from "../api.js";
-import { element } from "../dom.js";
+import { element, svg } from "../dom.js";
 import { keepFor } from "../keep/database.js";
 import { say } from "../language.js";
 import { offerSources } from "../sources/offer.js";
@@ -10,7 +10,6 @@ import { offerFilters } from "./filters.js";
 import { offerPrivacy } from "./privacy.js";
 import { changeScope, chosenScope, onScopeChange } from "./scope.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 const QUOTING = "extractive"; // answers with sentences of the sources
 
 const at = (id) => document.getElementById(id);
@@ -42,7 +41,7 @@ export function openCatalogue() {
     offerTargets(targets, config);
     if (config.takes_sources) offerSources();
     offerSuggestions();
-    drawOverTime(catalogue, await getJson("api/stats"));
+    drawOverTime(catalogue);
   }
 
   return {
@@ -237,18 +236,18 @@ function offerSuggestions() {
     const query = String(new URLSearchParams(corpora.map((id) => ["corpus", id])));
     if (query === shown || at("empty").hidden) return;
     shown = query;
-    const found = await suggested(query);
-    if (query === shown) fill(found);
+    const suggestions = await found(`api/suggestions?${query}`, "suggestions");
+    if (query === shown) fill(suggestions);
   }
 
   onScopeChange(show);
   show(chosenScope());
 }
 
-/** The page is whole without them: what goes wrong is said when something is asked. */
-async function suggested(query) {
+/** What a path lists, or nothing: what goes wrong is said when something is asked. */
+async function found(path, name) {
   try {
-    return (await getJson(`api/suggestions?${query}`)).suggestions;
+    return (await getJson(path))[name];
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     return [];
@@ -268,8 +267,9 @@ function fill(suggestions) {
   at("examples").hidden = items.length === 0;
 }
 
-/** Draws how many documents each corpus has over the years that GET /api/stats tells of. */
-function drawOverTime({ corpora }, { years }) {
+/** Draws how many documents each corpus has over the years; the page is whole without it. */
+async function drawOverTime({ corpora }) {
+  const years = await found("api/stats", "years");
   if (years.length === 0) return;
   const dated = years.map(({ year, ...rest }) => ({ year: Number(year), ...rest }));
   const first = Math.min(...dated.map(({ year }) => year));
@@ -307,17 +307,11 @@ function drawOverTime({ corpora }, { years }) {
 }
 
 function barsOf(counts, most) {
-  const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("viewBox", `0 0 ${counts.length} 1`);
-  svg.setAttribute("preserveAspectRatio", "none");
-  svg.setAttribute("aria-hidden", "true"); // the words beside it say how many
-  counts.forEach((count, x) => {
-    const bar = document.createElementNS(SVG, "rect");
+  const bars = counts.map((count, x) => {
     const height = count === 0 ? 0.02 : Math.max(count / most, 0.08);
-    for (const [name, value] of Object.entries({ x: x + 0.1, y: 1 - height, width: 0.8, height })) {
-      bar.setAttribute(name, value);
-    }
-    svg.append(bar);
+    return svg("rect", { x: x + 0.1, y: 1 - height, width: 0.8, height });
   });
-  return svg;
+  // the words beside it say how many
+  const attributes = { preserveAspectRatio: "none", "aria-hidden": "true" };
+  return svg("svg", { viewBox: `0 0 ${counts.length} 1`, ...attributes }, ...bars);
 }

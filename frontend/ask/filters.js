@@ -2,7 +2,7 @@
  * folded section to choose other values, with how many documents each would leave. */
 
 import { Problem, sendJson } from "../api.js";
-import { element } from "../dom.js";
+import { element, svg } from "../dom.js";
 import { grouped, language, say } from "../language.js";
 import { fieldName, filterOf, isRange, rangeName, valueName, valuesOf } from "./fields.js";
 import { changeScope, chosenScope, onScopeChange, setFilter } from "./scope.js";
@@ -12,7 +12,6 @@ const UNFOLDED = 8; // values of a field that are shown at once
 const PLAIN = ["title", "url", "source", "identifier"]; // belong to one document alone
 const DATE = "date";
 const MOST_OF_A_FIELD = 12; // values with a chip each; more have one together
-const SVG = "http://www.w3.org/2000/svg";
 const WIDTHS = [1, 10, 100, 1000]; // years of a bar
 const MOST_BARS = 60;
 const HEIGHT = 40;
@@ -221,8 +220,7 @@ function everything() {
 /** Two fields for the range that `take` gets, {from, to} without an open end, or null for all
  * years, beside a histogram. */
 function newYears(take) {
-  const bars = document.createElementNS(SVG, "svg");
-  bars.classList.add("histogram");
+  const bars = svg("svg", { class: "histogram", preserveAspectRatio: "none", role: "img" });
   const note = element("p", { class: "hint" });
   const [from, to] = [field("year-from"), field("year-to")];
   place("years").append(
@@ -277,7 +275,7 @@ function widthOf(years) {
   return WIDTHS.find((width) => span / width <= MOST_BARS) ?? WIDTHS.at(-1);
 }
 
-function drawBars(svg, years, { first, last, from, to }, width) {
+function drawBars(node, years, { first, last, from, to }, width) {
   const counts = new Map();
   for (const { year: at, documents } of years) {
     const bar = Math.floor((at - first) / width);
@@ -286,28 +284,24 @@ function drawBars(svg, years, { first, last, from, to }, width) {
   const number = (last - first + 1) / width;
   const most = Math.max(...counts.values());
   const drawn = Array.from(counts, ([at, documents]) => {
-    const bar = document.createElementNS(SVG, "rect");
     const height = Math.max((documents / most) * HEIGHT, 1.5);
-    const box = { x: at + 0.08, y: HEIGHT - height, width: 0.84, height };
-    for (const [name, value] of Object.entries(box)) bar.setAttribute(name, value);
     const year = first + at * width;
-    if ((from && year + width <= from) || (to && year > to)) bar.classList.add("out");
-    return bar;
+    const isOut = (from && year + width <= from) || (to && year > to);
+    const box = { x: at + 0.08, y: HEIGHT - height, width: 0.84, height };
+    return svg("rect", { ...box, ...(isOut && { class: "out" }) });
   });
-  svg.setAttribute("viewBox", `0 0 ${number} ${HEIGHT}`);
-  svg.setAttribute("preserveAspectRatio", "none");
-  svg.setAttribute("role", "img");
+  node.setAttribute("viewBox", `0 0 ${number} ${HEIGHT}`);
   const [tallest] = [...counts.entries()].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
   const start = first + tallest[0] * width;
   const end = start + width - 1;
   const when = width === 1 ? `${start}` : say("ask.range", { from: `${start}`, to: `${end}` });
-  svg.setAttribute("aria-label", say("ask.plotted", {
+  node.setAttribute("aria-label", say("ask.plotted", {
     first: String(first),
     last: String(last),
     when,
     documents: say("page.documents", { count: tallest[1] }),
   }));
-  svg.replaceChildren(...drawn);
+  node.replaceChildren(...drawn);
 }
 
 /** Documents that no bar shows. */

@@ -1,6 +1,6 @@
 /** Figures over time as a drawing: columns of one series, lines of several. A table goes with it. */
 
-import { element } from "../dom.js";
+import { element, svg } from "../dom.js";
 import { grouped, language, say } from "../language.js";
 
 /** As many as can be told apart; `charts.css` has a colour and a pattern of dashes for each. */
@@ -68,13 +68,6 @@ export function chart({ title, labels, series, describe, pick, gap = say("charts
 
 function clamp(index, length) {
   return Math.min(Math.max(index, 0), length - 1);
-}
-
-function svg(tag, attributes = {}, ...children) {
-  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  node.append(...children);
-  return node;
 }
 
 /** The drawing at a width, what shows a point in it, and what finds the one under the pointer. */

@@ -189,10 +189,7 @@ def _address(settings: Settings) -> str:
     """The address of the reader's Zotero: this machine if the reader is at it; else empty."""
     if settings.zotero_address:
         return settings.zotero_address.rstrip("/")
-    own = is_beside(
-        settings, request.remote_addr or "", request.host, request.headers.get("Origin", "")
-    )
-    return LOCAL if own else ""
+    return LOCAL if is_beside(settings, request.environ) else ""
 
 
 MAX_ANSWERS = 500

@@ -17,6 +17,7 @@ from werkzeug.wsgi import ClosingIterator
 
 from atlas_search.core.errors import ServerBusy
 from atlas_search.core.stop import Stop
+from atlas_search.server.access.caller import FORWARDED, PASSED_ON, is_forwarded
 from atlas_search.server.problems import Problem, problem_of, response_of
 
 Address = IPv4Address | IPv6Address
@@ -24,7 +25,6 @@ Wsgi = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 MAX_BODY = 2 * 1024 * 1024  # bytes; a long chat history fits, an upload does not
 SCHEMES = {"http", "https"}
-_HEADERS = ("FOR", "PROTO", "HOST", "PORT", "BY")
 
 
 class Networks(NamedTuple):
@@ -52,10 +52,6 @@ def owner_of(address: str) -> str:
     return str(ip or address)
 
 
-FORWARDED = "atlas.forwarded"
-"""Of a WSGI environment: whether somebody passed the request on, trusted or not."""
-
-
 class ForwardedFor:
     """WSGI: REMOTE_ADDR and the scheme as a trusted proxy gives them; other such headers go."""
 
@@ -66,9 +62,9 @@ class ForwardedFor:
     def __call__(
         self, environ: dict[str, Any], start_response: Callable[..., Any]
     ) -> Iterable[bytes]:
-        sent = {name: environ.pop(f"HTTP_X_FORWARDED_{name}", "") for name in _HEADERS}
-        plain = environ.pop("HTTP_FORWARDED", "") or environ.get("HTTP_VIA", "")
-        environ[FORWARDED] = bool(plain or any(sent.values()))
+        environ[FORWARDED] = is_forwarded(environ)
+        sent = {name: environ.pop(f"HTTP_X_FORWARDED_{name}", "") for name in PASSED_ON}
+        environ.pop("HTTP_FORWARDED", None)
         if self._trusted.hold(environ.get("REMOTE_ADDR", "")):
             if client := self._client(sent["FOR"]):
                 environ["REMOTE_ADDR"] = environ["REMOTE_HOST"] = client

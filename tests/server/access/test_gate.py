@@ -139,9 +139,15 @@ def test_without_keys_and_token_who_is_on_the_machine_changes_everything(parish:
 )
 def test_behind_a_proxy_nobody_is_on_the_machine(changes: dict[str, str]) -> None:
     settings = Settings(**changes)  # type: ignore[arg-type]
-    assert not is_beside(settings, "127.0.0.1", "localhost:8000", "http://localhost:8000")
-    assert is_beside(Settings(), "127.0.0.1", "localhost:8000", "http://localhost:8000")
-    assert not is_beside(Settings(), "127.0.0.1", "atlas.example.org", "")
+    here = {
+        "REMOTE_ADDR": "127.0.0.1",
+        "HTTP_HOST": "localhost:8000",
+        "HTTP_ORIGIN": "http://localhost:8000",
+    }
+    assert not is_beside(settings, here)
+    assert is_beside(Settings(), here)
+    assert not is_beside(Settings(), here | {"HTTP_HOST": "atlas.example.org"})
+    assert not is_beside(Settings(), here | {"HTTP_ORIGIN": "null"})
 
 
 @pytest.mark.parametrize("name", ["X-Forwarded-For", "Forwarded", "Via"])

@@ -2,11 +2,12 @@
 
 import hmac
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from ipaddress import ip_address
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from flask import g
@@ -192,7 +193,7 @@ class Access:
     def __init__(self, settings: Settings):
         self.keys = KeyRing(settings.api_keys_file) if settings.api_keys_file else None
         self._token = settings.atlas_admin_token.get_secret_value()
-        self.settings = settings
+        self._settings = settings
 
     @property
     def problem(self) -> str:
@@ -204,16 +205,17 @@ class Access:
             return self.keys.problem if self.keys else ""
         return ""
 
-    def caller(self, authorization: str, *, beside: bool) -> Caller:
-        """Identify the caller by the header; `beside` are those on the server's machine.
+    def caller(self, environ: Mapping[str, Any]) -> Caller:
+        """Identify the caller by the WSGI environment of a request.
 
         Raises ConfigurationError without keys.
         """
-        scheme, _, secret = authorization.partition(" ")
+        scheme, _, secret = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
         secret = secret.strip() if scheme.lower() == SCHEME else ""
         is_token = bool(self._token) and hmac.compare_digest(secret.encode(), self._token.encode())
         if self.keys is None:
-            return self._without_keys(may_change=is_token or (beside and not self._token))
+            beside = not self._token and is_beside(self._settings, environ)
+            return self._without_keys(may_change=is_token or beside)
         if is_token:
             return Caller(_ADMINISTRATOR, owner=ADMINISTRATOR, name=ADMINISTRATOR, sees_traces=True)
         if not secret:
@@ -276,18 +278,38 @@ def check_listening(settings: Settings) -> None:
         )
 
 
-def is_beside(settings: Settings, peer: str, host: str, origin: str) -> bool:
-    """Check that server and caller are on one machine.
+PASSED_ON = ("FOR", "PROTO", "HOST", "PORT", "BY")
+"""The ends of the names `X-Forwarded-…`."""
 
-    `peer` is the caller's address, `host` the name they ask for, `origin` that of the page they
-    use. With a proxy nobody can know: on this machine, it makes every request come from here.
+FORWARDED = "atlas.forwarded"
+"""Of a WSGI environment: whether a proxy passed the request on, trusted or not."""
+
+
+def is_forwarded(environ: Mapping[str, Any]) -> bool:
+    """Return True if a header of a WSGI environment tells of a proxy."""
+    names = ("HTTP_FORWARDED", "HTTP_VIA", *(f"HTTP_X_FORWARDED_{name}" for name in PASSED_ON))
+    return bool(environ.get(FORWARDED)) or any(environ.get(name) for name in names)
+
+
+def is_beside(settings: Settings, environ: Mapping[str, Any]) -> bool:
+    """Check that server and caller are on one machine, by the WSGI environment of a request.
+
+    The caller's address, the name they ask for and the page they use are this machine's. With a
+    proxy nobody can know: on this machine, it makes every request come from here.
     """
     proxied = (
-        settings.atlas_access == "proxy" or settings.trusted_proxies or settings.atlas_public_url
+        settings.atlas_access == "proxy"
+        or settings.trusted_proxies
+        or settings.atlas_public_url
+        or is_forwarded(environ)
     )
-    page = [urlsplit(origin).hostname or ""] if origin else []
-    hosts = [settings.atlas_address or settings.atlas_host, peer, urlsplit(f"//{host}").hostname]
-    return not proxied and all(is_loopback(each or "") for each in (*hosts, *page))
+    addresses = [f"//{environ.get('HTTP_HOST', '')}", *filter(None, [environ.get("HTTP_ORIGIN")])]
+    hosts = [
+        settings.atlas_address or settings.atlas_host,
+        environ.get("REMOTE_ADDR"),
+        *(urlsplit(address).hostname for address in addresses),
+    ]
+    return not proxied and all(is_loopback(host or "") for host in hosts)
 
 
 def is_loopback(host: str) -> bool:

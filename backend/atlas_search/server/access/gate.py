@@ -20,13 +20,11 @@ from atlas_search.server.access.caller import (
     Caller,
     Right,
     check_listening,
-    is_beside,
     present_caller,
     rule_key,
 )
 from atlas_search.server.access.keys import read_keys
 from atlas_search.server.access.quotas import Limiter
-from atlas_search.server.limits import FORWARDED
 from atlas_search.server.serving import Serve
 
 
@@ -76,11 +74,7 @@ def release(response: Response) -> Response:
 
 def _caller(access: Access, right: Right) -> Caller:
     try:
-        headers = request.headers
-        # a proxy that no setting names is on this machine too, but not who asks through it
-        peer = "" if request.environ.get(FORWARDED) else request.remote_addr or ""
-        beside = is_beside(access.settings, peer, request.host, headers.get("Origin", ""))
-        return access.caller(headers.get("Authorization", ""), beside=beside)
+        return access.caller(request.environ)
     except ConfigurationError:
         if right != "anyone":
             raise
