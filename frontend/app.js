@@ -52,7 +52,6 @@ function offerLanguages() {
 async function submit(event) {
   event.preventDefault();
   question.value = question.value.trim();
-  if (at("settings").querySelector(":invalid")) unfoldSettings(true);
   if (!form.reportValidity()) return;
   unfoldSettings(false);
   (await views.chosen()).submit(question.value);
@@ -89,6 +88,8 @@ addEventListener("pointerdown", ({ target }) => {
   const box = form.closest("section"); // what unfolds above the bar covers the answers
   if (box.classList.contains("low") && !box.contains(target)) unfoldSettings(false);
 });
+// a field that is folded could not say what is wrong with it
+at("settings").addEventListener("invalid", () => unfoldSettings(true), { capture: true });
 at("settings").addEventListener("keydown", (event) => {
   if (event.key !== "Escape") return;
   event.preventDefault();

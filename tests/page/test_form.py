@@ -70,6 +70,8 @@ def test_the_number_of_passages_is_the_targets_unless_given(page: Page) -> None:
     assert request_body(page, lambda: ask(page))["k"] is None
     settings(page)
     field.fill("101")
+    page.keyboard.press("Escape")
+    expect(field).to_be_hidden()
     begin(page, "Can he sue?")
     expect(page.locator("article.answer")).to_have_count(1)
     expect(field).to_be_focused()
