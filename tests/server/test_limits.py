@@ -59,18 +59,26 @@ def slow() -> Slow:
 
 
 def enter(
-    capacity: Capacity, path: str, method: str, count: int, slow: Slow
+    capacity: Capacity,
+    path: str,
+    method: str,
+    count: int,
+    slow: Slow,
+    *,
+    client: str = "192.0.2.1",
+    inside: int | None = None,
 ) -> Callable[[], list[int]]:
-    """Send so many requests in threads of their own, and wait until all are inside."""
+    """Send so many requests in threads of their own, and wait until all are inside, or `inside`."""
     statuses: list[int] = []
+    options = {"method": method, "buffered": True, "environ_base": {"REMOTE_ADDR": client}}
 
     def ask() -> None:
-        statuses.append(Client(capacity).open(path, method=method, buffered=True).status_code)
+        statuses.append(Client(capacity).open(path, **options).status_code)
 
     threads = [threading.Thread(target=ask) for _ in range(count)]
     for thread in threads:
         thread.start()
-    for _ in threads:
+    for _ in range(count if inside is None else inside):
         assert slow.inside.acquire(timeout=20)
 
     def end() -> list[int]:
@@ -122,6 +130,45 @@ def test_so_many_are_worked_on_at_once_and_the_next_is_refused_in_the_end(
     end = enter(capacity, "/api/search", "POST", limits_module.AT_WORK, slow)
     assert Client(capacity).post("/api/search", buffered=True).status_code == 503
     assert end() == [200] * limits_module.AT_WORK
+
+
+def test_an_address_leaves_places_to_others_that_come(slow: Slow) -> None:
+    capacity = Capacity(slow, 60)
+    ends = [
+        enter(capacity, "/api/search", "POST", 1, slow, client="203.0.113.7"),
+        enter(capacity, "/api/search", "POST", 20, slow, inside=limits_module.SHARE),
+        enter(capacity, "/api/search", "POST", 1, slow, client="203.0.113.8"),
+    ]
+    assert capacity.waiting == 20 - limits_module.SHARE
+    assert [set(end()) for end in ends] == [{200}] * 3
+    assert capacity.waiting == 0
+
+
+def test_requests_for_health_take_few_threads_and_all_are_answered(slow: Slow) -> None:
+    class Watched:
+        most = now = 0
+        lock = threading.Lock()
+
+        def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+            with self.lock:
+                self.now += 1
+                self.most = max(self.most, self.now)
+            slow.go.wait(0.01)
+            with self.lock:
+                self.now -= 1
+            start_response("200 OK", [])
+            return []
+
+    app = Watched()
+    capacity = Capacity(app, 60)
+    threads = [
+        threading.Thread(target=Client(capacity).get, args=["/api/health"]) for _ in range(20)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert app.most == limits_module.HEALTH_THREADS
 
 
 def test_pages_that_wait_to_be_drawn_hold_up_no_search(slow: Slow) -> None:

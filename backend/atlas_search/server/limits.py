@@ -7,6 +7,7 @@ HEALTH_THREADS for health alone.
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
@@ -38,6 +39,9 @@ class Networks(NamedTuple):
         return ip is not None and any(ip in network for network in self.networks)
 
 
+NOWHERE = Networks(())
+
+
 def networks(text: str) -> Networks:
     """Read addresses and networks separated by commas. Raises ValueError."""
     return Networks(tuple(ip_network(part.strip()) for part in text.split(",") if part.strip()))
@@ -63,26 +67,32 @@ class ForwardedFor:
         self, environ: dict[str, Any], start_response: Callable[..., Any]
     ) -> Iterable[bytes]:
         environ[FORWARDED] = is_forwarded(environ)
+        client, proxy = client_of(environ, self._trusted), environ.get("REMOTE_ADDR", "")
         sent = {name: environ.pop(f"HTTP_X_FORWARDED_{name}", "") for name in PASSED_ON}
         environ.pop("HTTP_FORWARDED", None)
-        if self._trusted.hold(environ.get("REMOTE_ADDR", "")):
-            if client := self._client(sent["FOR"]):
-                environ["REMOTE_ADDR"] = environ["REMOTE_HOST"] = client
-            if sent["PROTO"].lower() in SCHEMES:
-                environ["wsgi.url_scheme"] = sent["PROTO"].lower()
+        if client != proxy:
+            environ["REMOTE_ADDR"] = environ["REMOTE_HOST"] = client
+        if self._trusted.hold(proxy) and sent["PROTO"].lower() in SCHEMES:
+            environ["wsgi.url_scheme"] = sent["PROTO"].lower()
         return self._app(environ, start_response)
 
-    def _client(self, header: str) -> str:
-        """The last address that no trusted proxy has: those before it are a client's own words."""
-        client = ""
-        for hop in reversed(header.split(",")):
-            address = _parse(hop.strip())
-            if address is None:
-                return client
-            client = str(address)
-            if not self._trusted.hold(client):
-                return client
+
+def client_of(environ: dict[str, Any], trusted: Networks) -> str:
+    """Return the address a request comes from, as a trusted proxy gives it if one sends it.
+
+    It is the last that no trusted proxy has: those before it are a client's own words.
+    """
+    client = str(environ.get("REMOTE_ADDR", ""))
+    if not trusted.hold(client):
         return client
+    for hop in reversed(environ.get("HTTP_X_FORWARDED_FOR", "").split(",")):
+        address = _parse(hop.strip())
+        if address is None:
+            return client
+        client = str(address)
+        if not trusted.hold(client):
+            return client
+    return client
 
 
 def _parse(text: str) -> Address | None:
@@ -100,7 +110,9 @@ JOBS = "/api/jobs/"
 DRAWN = ("/api/page-image/", "/api/page-boxes/")
 SPARE_THREADS = 16  # for everything but answers
 HEALTH_THREADS = 2
-AT_WORK = 8  # threads that compute at once; more only wait for each other, and health for them
+AT_WORK = 8  # threads that compute at once; more only wait for each other
+SHARE = 2  # of them for one address while others come too, for each waits for all others
+SHARED_SECONDS = 5.0  # since the last request of another address
 WAIT_SECONDS = 10.0
 RETRY_SECONDS = 2.0
 
@@ -117,31 +129,105 @@ def answer_threads(threads: int) -> int:
     return max(1, threads - min(SPARE_THREADS, threads // 2))
 
 
+class _Turn(threading.Event):
+    """The wait of a request for its turn."""
+
+    def __init__(self, owner: str):
+        super().__init__()
+        self.owner = owner
+
+
+class Turns:
+    """Lets so many requests work at once, and of one address SHARE while others come too.
+
+    Safe to use from several threads.
+    """
+
+    def __init__(self, at_once: int, clock: Callable[[], float] = time.monotonic):
+        self._at_once = at_once
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._working: Counter[str] = Counter()
+        self._last: dict[str, float] = {}  # when each address came last, the latest at the end
+        self._queue: list[_Turn] = []
+
+    @property
+    def waiting(self) -> int:
+        """The number of requests that wait."""
+        return len(self._queue)
+
+    def begin(self, owner: str, seconds: float) -> bool:
+        """Wait for a turn, at most so long; False if none came."""
+        turn = _Turn(owner)
+        with self._lock:
+            self._note(owner)
+            self._queue.append(turn)
+            self._give()
+        if turn.wait(seconds):
+            return True
+        with self._lock:
+            if not turn.is_set():
+                self._queue.remove(turn)
+        return turn.is_set()
+
+    def end(self, owner: str) -> None:
+        """Give the turn to whoever has waited longest and may have it."""
+        with self._lock:
+            self._working[owner] -= 1
+            self._working += Counter()  # without those at zero
+            self._give()
+
+    def _note(self, owner: str) -> None:
+        now = self._clock()
+        self._last.pop(owner, None)
+        self._last[owner] = now
+        while self._last[first := next(iter(self._last))] < now - SHARED_SECONDS:
+            del self._last[first]
+
+    def _give(self) -> None:
+        share = self._at_once if len(self._last) == 1 else SHARE
+        free = self._at_once - self._working.total()
+        for turn in list(self._queue) if free else ():
+            if free and self._working[turn.owner] < share:
+                free -= 1
+                self._working[turn.owner] += 1
+                self._queue.remove(turn)
+                turn.set()
+
+
 class Capacity:
     """WSGI: lets in as many requests as there are threads for; others are told to come again.
 
-    Of those that are no answers, at most AT_WORK are worked on at once, the others wait in turn.
+    Of those that are no answers, at most AT_WORK are worked on at once, the others wait in turn;
+    of those for health HEALTH_THREADS. `trusted` are the proxies that say who a client is.
     `inside` are let in now, of them `waiting` wait, and `refused` were not let in so far.
     """
 
-    def __init__(self, app: Wsgi, threads: int, tell: TellRefusal = ignore):
+    def __init__(
+        self,
+        app: Wsgi,
+        threads: int,
+        tell: TellRefusal = ignore,
+        trusted: Networks = NOWHERE,
+    ):
         self._app = app
         self._tell = tell
+        self._trusted = trusted
         self._all = max(1, threads - HEALTH_THREADS)
         self._answers = min(self._all, answer_threads(threads))
         self._lock = threading.Lock()
         self.inside = 0
-        self.waiting = 0
         self.refused = 0
         self._answering = 0
-        self._at_work = threading.BoundedSemaphore(AT_WORK)
+        self._turns = Turns(AT_WORK)
+        self._health = Turns(HEALTH_THREADS)
 
     def __call__(
         self, environ: dict[str, Any], start_response: Callable[..., Any]
     ) -> Iterable[bytes]:
         path = environ.get("PATH_INFO", "")
         if path in ALWAYS:
-            return self._app(environ, start_response)
+            return self._work(environ, start_response, self._health)
         answer = _is_answer(environ["REQUEST_METHOD"], path)
         if not self._enter(answer):
             return self._refuse(environ, start_response)
@@ -149,30 +235,27 @@ class Capacity:
             if answer:
                 sent = self._app(environ, start_response)
             else:
-                sent = self._work(environ, start_response)
+                sent = self._work(environ, start_response, self._turns)
         except BaseException:
             self._leave(answer)
             raise
         return ClosingIterator(sent, lambda: self._leave(answer))
 
-    def _work(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        if not self._wait():
+    @property
+    def waiting(self) -> int:
+        """The number of requests that are let in and wait for their turn."""
+        return self._turns.waiting
+
+    def _work(
+        self, environ: dict[str, Any], start_response: Callable[..., Any], turns: Turns
+    ) -> Iterable[bytes]:
+        owner = owner_of(client_of(environ, self._trusted))
+        if not turns.begin(owner, WAIT_SECONDS):
             return self._refuse(environ, start_response)
         try:
             return self._app(environ, start_response)
         finally:
-            self._at_work.release()
-
-    def _wait(self) -> bool:
-        if self._at_work.acquire(blocking=False):
-            return True
-        with self._lock:
-            self.waiting += 1
-        try:
-            return self._at_work.acquire(timeout=WAIT_SECONDS)
-        finally:
-            with self._lock:
-                self.waiting -= 1
+            turns.end(owner)
 
     def _refuse(
         self, environ: dict[str, Any], start_response: Callable[..., Any]
@@ -180,7 +263,7 @@ class Capacity:
         with self._lock:
             self.refused += 1
         busy = ServerBusy(
-            "As many requests as the server has threads for are being answered. Try again in some "
+            "The server is answering as many requests as it has threads for. Try again in a few "
             "seconds, or raise ATLAS_THREADS.",
             RETRY_SECONDS,
         )

@@ -392,7 +392,7 @@ class BoundPort:
         self._map: dict[int, Any] = {}
         self._dispatcher = ThreadedTaskDispatcher()
         self._crowd = _Crowd(self._map, limits)
-        self.capacity = Capacity(app, threads, tell)
+        self.capacity = Capacity(app, threads, tell, limits.trusted)
         try:
             self._servers = [
                 _Server(
