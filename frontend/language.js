@@ -7,7 +7,7 @@ const KEPT_AS = "atlas-language";
 const PLACE = /\{(\w+)\}/;
 
 export const language = chosenLanguage();
-const strings = (await import(`./strings/${language}.js`)).default;
+const { default: strings, told: sentences = [] } = await import(`./strings/${language}.js`);
 const plurals = new Intl.PluralRules(language);
 const numbers = new Intl.NumberFormat(language);
 
@@ -24,6 +24,15 @@ export function say(key, values = {}) {
 /** Gives a string as nodes for an element: values may be nodes, such as a button in a sentence. */
 export function sayNodes(key, values) {
   return parts(key, values);
+}
+
+/** A sentence of the server in the reader's language, as a node; in English where it has none. */
+export function told(message) {
+  const node = document.createElement("span");
+  const [pattern, words] = sentences.find(([pattern]) => pattern.test(message)) ?? [];
+  node.textContent = pattern ? message.replace(pattern, words) : message;
+  if (!pattern) node.lang = "en";
+  return node;
 }
 
 /** Fills in what `data-say` and `data-say-<attribute>` name in `root`. */

@@ -99,6 +99,14 @@ def test_an_answer_is_what_the_api_sends(atlas: Atlas, client: FlaskClient) -> N
     assert answer.to_dict(include_context=False)["passages"] is None
 
 
+def test_what_took_a_documents_place_is_named_by_its_title(atlas: Atlas) -> None:
+    passage = atlas.passages("legal_us.bowers-v-hardwick-1986")[0]
+    assert passage.to_dict()["successors"] == [
+        {"title": "Lawrence v. Texas", "document_id": "legal_us.lawrence-v-texas-2003"}
+    ]
+    assert atlas.passages("legal_us.lawrence-v-texas-2003")[0].successors == ()
+
+
 def test_a_comparison_has_an_answer_of_every_corpus(atlas: Atlas) -> None:
     document = atlas.compare("Is the death penalty allowed?").to_dict()
     answers = document["comparison"]["answers"]

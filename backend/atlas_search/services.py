@@ -362,8 +362,8 @@ def load_targets(settings: Settings) -> dict[str, Target]:
     folder = settings.targets_directory
     if not folder.is_dir():
         raise ConfigurationError(
-            f"TARGETS_DIRECTORY={folder} is no folder. Set it to the folder of your target files, "
-            "or leave it out for the bundled ones."
+            f"TARGETS_DIRECTORY={folder} is not a folder. Set it to the folder of your target "
+            "files, or leave it out for the bundled ones."
         )
     defaults = environment_target()
     names = target_names(folder)

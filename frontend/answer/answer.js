@@ -104,10 +104,10 @@ export function newAnswer(question, page, form = formState()) {
     article,
     on: { references, token, sentence, section, restart, complete },
     written: draft.written,
-    /** Ends with what was written; `kept` is that of before the page was left. */
-    stopped(kept = null) {
+    /** Ends with what was written; `kept` is that of before the page was left, `why` it ended. */
+    stopped(kept = null, why = say("answer.stoppedEarly")) {
       if (kept !== null) text.replaceChildren(element("p", { class: "draft" }, kept));
-      end("done", element("p", { class: "notice" }, say("answer.stoppedEarly")));
+      end("done", element("p", { class: "notice" }, why));
     },
     failed(message) {
       const alert = element("p", { role: "alert" });

@@ -1,7 +1,7 @@
 /** The text on its way: pieces as they come, and each sentence flagged that does not hold. */
 
 import { element } from "../dom.js";
-import { say } from "../language.js";
+import { say, sayNodes, told } from "../language.js";
 import { readable } from "./sentences.js";
 
 const RESTARTS = ["repair", "struck", "fallback"];
@@ -79,6 +79,8 @@ function newPart(passages) {
 
 function sentenceNodes(text, { errors }) {
   if (errors.length === 0) return [text];
-  const why = ` ${say("ask.notVerified", { why: errors.join(" It ") })}`;
-  return [element("span", { class: "doubtful" }, text), element("strong", { class: "flag" }, why)];
+  const flags = errors.map((error) =>
+    element("strong", { class: "flag" }, " ", ...sayNodes("ask.notVerified", { why: told(error) })),
+  );
+  return [element("span", { class: "doubtful" }, text), ...flags];
 }

@@ -74,7 +74,7 @@ function documentItem(group, rest, { page, titles, quotes, citations }) {
   return element(
     "li",
     { class: "document", ...(items.every((item) => item.hidden) && { hidden: "" }) },
-    element("h4", {}, element("button", open, first.title), statusBadge(first, titles)),
+    element("h4", {}, element("button", open, first.title), statusBadge(first)),
     element("p", {}, placeLine([page.label(first.corpus), dateWords(first.date)], first.url, first.title)),
     element("ul", {}, ...items),
   );
@@ -143,13 +143,11 @@ function passageText({ text, start, highlights }, quotes, areCited) {
   return { node, whole };
 }
 
-/** The badge of a source that is overruled, repealed and the like, by what if that is known; or null. */
-function statusBadge({ corpus, metadata }, titles) {
+/** The badge of a source that is overruled, repealed and the like, by what if it says so; or null. */
+function statusBadge({ metadata, successors = [] }) {
   const status = warningStatus(metadata);
   if (!status) return null;
-  const names = [metadata.superseded_by ?? []].flat().map(String);
-  const named = names.map((name) => titles.get(`${corpus}.${name}`) ?? (/\s/.test(name) ? name : null));
-  const successor = named.filter(Boolean).join(", ");
+  const successor = successors.map(({ title }) => title).join(", ");
   const words = successor ? say("answer.supersededBy", { status, successor }) : status;
   return element("strong", { class: "badge" }, words);
 }

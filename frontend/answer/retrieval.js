@@ -2,7 +2,7 @@
 
 import { getJson, Problem, sendJson } from "../api.js";
 import { definitions, element, externalLink } from "../dom.js";
-import { language, say } from "../language.js";
+import { language, say, told } from "../language.js";
 import { dateWords, duration, titleOf } from "../text.js";
 import { howLine } from "./question.js";
 
@@ -167,7 +167,7 @@ function notes(warnings) {
     "details",
     { class: "notes" },
     element("summary", {}, say("answer.notes", { count: warnings.length })),
-    element("ul", {}, ...warnings.map((warning) => element("li", {}, warning))),
+    element("ul", {}, ...warnings.map((warning) => element("li", {}, told(warning)))),
   );
 }
 

@@ -2,7 +2,7 @@
  * as `[uk.case p2]`, `[nz.act s10(1)]`. */
 
 import { element } from "../dom.js";
-import { say } from "../language.js";
+import { say, sayNodes, told } from "../language.js";
 import { dateWords, shortPlace } from "../text.js";
 
 // the places of `core/locator.py`; a test holds them against it
@@ -80,7 +80,7 @@ function sentenceNodes(sentence, citations, warnings, page) {
   const gap = sentence.caveat ? [" ", element("small", {}, say("answer.noSourceNeeded"))] : [];
   const numbers = chips(sentence.citations, citations, page);
   const doubts = (warnings.get(sentence.text) ?? []).map((what) =>
-    element("small", { class: "doubt" }, say("answer.sentenceWarns", { what })),
+    element("small", { class: "doubt" }, ...sayNodes("answer.sentenceWarns", { what: told(what) })),
   );
   return [text, ...numbers, ...(mark === null ? [] : [mark]), ...gap, ...doubts, " "];
 }

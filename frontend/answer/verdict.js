@@ -2,7 +2,7 @@
  * doubtful. */
 
 import { element } from "../dom.js";
-import { say } from "../language.js";
+import { say, told } from "../language.js";
 import { unknownWords } from "./question.js";
 import { openSource } from "./sentences.js";
 
@@ -40,7 +40,7 @@ export function noAnswer({ reason, closest = [], scope = null }, page) {
   const lines = [element("p", {}, why, ...closest.slice(0, 1).flatMap((quote) => nearest(quote, page)))];
   const lacks =
     missing.length > 0
-      ? element("span", { lang: "en" }, missing.join(" "))
+      ? element("span", {}, ...missing.flatMap((sentence) => [told(sentence), " "]))
       : scope && unknownWords(scope);
   const mark = closest.length > 0 ? element("strong", {}, say("answer.notVerified")) : null;
   if (mark || lacks) lines.push(element("p", { class: "hint unverified" }, mark, mark && " ", lacks));
@@ -69,7 +69,7 @@ export function warningNotice({ validation, comparison, decision }, corpus) {
     .filter((warning) => !OF_SENTENCE.test(warning) && !CITATIONS_ONLY.test(warning))
     .map((warning) => [corpora.find((prefix) => warning.startsWith(prefix)) ?? "", warning])
     .filter(([prefix]) => prefix === (corpus ? `${corpus}: ` : ""))
-    .map(([prefix, warning]) => element("p", { lang: "en" }, warning.slice(prefix.length)));
+    .map(([prefix, warning]) => element("p", {}, told(warning.slice(prefix.length))));
   return lines.length > 0 ? element("div", { class: "notice open-points" }, ...lines) : null;
 }
 

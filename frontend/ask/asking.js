@@ -47,7 +47,7 @@ export function newConversation(page) {
     const asking = session;
     const turn = newTurn(request, after === undefined ? latest(asking) : after);
     const shown = showTurn(turn);
-    const running = begin(shown.article, turn);
+    const running = begin(shown, turn);
     asking.turns.push(turn);
     keepTurn(asking, turn);
     let state = "failed";
@@ -133,8 +133,8 @@ export function newConversation(page) {
     if (name === "restart") status.textContent = restarted(data.reason);
   }
 
-  function begin(article, { id }) {
-    session.running = Object.assign(new AbortController(), { qaId: id });
+  function begin({ article, written }, { id }) {
+    session.running = Object.assign(new AbortController(), { qaId: id, written });
     status.textContent = say("ask.searching");
     at("stop").hidden = false;
     // aria-disabled keeps the focus, which disabled would drop
@@ -207,7 +207,7 @@ export function newConversation(page) {
       if (turn.references !== null) shown.on.references(turn.references);
       if (turn.answer !== null) return shown.on.complete(turn.answer);
       if (turn.written) {
-        shown.stopped(turn.written);
+        shown.stopped(turn.written, say(turn.state === "asked" ? "ask.left" : "answer.stoppedEarly"));
         return offerAgain(shown.article);
       }
       unanswered(shown.article, turn);
@@ -226,13 +226,21 @@ export function newConversation(page) {
     const found = own && (await keptConversation(own.conversation));
     if (session.turns.length > 0) return; // the reader was faster
     if (own && !touched && question.value === "") restoreForm(own.form);
-    if (found) show(found);
+    if (!found) return;
+    const left = found.turns.find(({ id, state }) => id === own.left?.id && state === "asked");
+    if (left) {
+      left.written = own.left.written;
+      keepTurn(found, left);
+    }
+    show(found);
   }
 
   function remember() {
     clearTimeout(keeping);
     if (ownedBy === null || !isKeeping()) return;
-    keepDesk(ownedBy, { conversation: session.id, form: formState() });
+    const { id, running } = session;
+    const left = running && { id: running.qaId, written: running.written() };
+    keepDesk(ownedBy, { conversation: id, form: formState(), left });
   }
 
   function rememberSoon() {

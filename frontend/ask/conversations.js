@@ -189,7 +189,10 @@ export async function keepTurn({ id, begun, forgotten }, turn) {
   );
 }
 
-/** Keeps what the page begins with when it is opened again: {conversation, form}. */
+/** Keeps what the page begins with when it is opened again.
+ *
+ * {conversation, form, left}; the last is the text so far of the turn that is being answered.
+ */
 export async function keepDesk(owner, desk) {
   // at once, for the page may be about to be left; and each tab has its own
   tab.keep(TAB, JSON.stringify({ ...desk, owner }));

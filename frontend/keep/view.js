@@ -9,6 +9,7 @@ import { bringBack, keepNote, notes, onKept, readings, removeNote, removeReading
 import { language, say } from "../language.js";
 import { writeNote } from "./note_dialog.js";
 import { linkButton, newOutcome } from "./parts.js";
+import { dateWords } from "../text.js";
 
 /** The view, filled anew whenever something is kept. */
 export function openKept(page) {
@@ -135,7 +136,7 @@ function noteItem(note, page, outcome) {
 
 function sourceNodes(citation, page, more) {
   const open = { type: "button", class: "link", onclick: () => page.open(placeIn(citation)) };
-  const place = [page.label(citation.corpus), placeOf(citation), more];
+  const place = [page.label(citation.corpus), placeOf({ ...citation, date: dateWords(citation.date) }), more];
   return [
     element("button", open, citation.title),
     element("p", {}, placeLine(place, citation.url, citation.title)),

@@ -2,7 +2,7 @@
 
 import { definitions, element, placeLine } from "../dom.js";
 import { say, sayNodes } from "../language.js";
-import { contextLine, fullPlace, heading, lastBefore, offsetsOf, warningStatus } from "../text.js";
+import { contextLine, dateWords, fullPlace, heading, lastBefore, offsetsOf, warningStatus } from "../text.js";
 import { digestOf } from "./address.js";
 import { isMarkdown } from "./blocks.js";
 import { openFind } from "./find.js";
@@ -10,7 +10,7 @@ import { openPictures } from "./pictures.js";
 import { openSelection } from "./selection.js";
 import { openText, scrollTo } from "./text_view.js";
 
-const SHOWN_ELSEWHERE = new Set(["title", "date", "url"]);
+const SHOWN_ELSEWHERE = new Set(["title", "date", "url", "superseded_by"]);
 const BELOW = 76; // pixels; a little more than are left above what one goes to
 const BAND = `-${BELOW}px 0px -70% 0px`; // of the pane, in which a block counts as being read
 const LONG = 1500; // characters of a block in which the line is looked for
@@ -219,9 +219,9 @@ function alerts(text, span, place) {
 function about({ corpus, title, metadata, source }, label) {
   const rest = Object.entries(metadata).filter(([name]) => !SHOWN_ELSEWHERE.has(name));
   return [
-    element("p", {}, placeLine([label(corpus), metadata.date], metadata.url, title)),
+    element("p", {}, placeLine([label(corpus), dateWords(metadata.date)], metadata.url, title)),
     definitions([
-      ...rest.map(([name, value]) => [heading(name), [value].flat().join(", ")]),
+      ...rest.map(([name, value]) => [heading(name), [value].flat().map((one) => dateWords(String(one))).join(", ")]),
       [say("reader.file"), source],
     ]),
   ];
@@ -249,32 +249,24 @@ function named(found, at) {
   const { title, metadata, passages } = found;
   const passage = passages.findLast((each) => each.start <= at) ?? passages[0];
   const place = passage && fullPlace(passage);
-  return [passage?.speaker, title, metadata.date, place].filter(Boolean).join(", ");
+  return [passage?.speaker, title, dateWords(metadata.date), place].filter(Boolean).join(", ");
 }
 
-/** Shows why the document is not to be relied on, with the way to its successor. */
-function showWarning(node, { corpus, metadata }, open) {
-  const successor = String(metadata.superseded_by ?? "");
-  const status = warningStatus(metadata) || (successor && "superseded");
+/** Shows why the document is not to be relied on, with the way to what took its place. */
+function showWarning(node, { metadata, passages: [first] }, open) {
+  const successors = first?.successors ?? []; // a document may have no passage
+  const status = warningStatus(metadata) || (successors.length > 0 && "superseded");
   node.hidden = !status;
   if (!status) return;
   const word = element("strong", {}, heading(status));
-  if (!successor) node.replaceChildren(word);
-  else {
-    const by = successorNode(corpus, successor, open);
-    node.replaceChildren(...sayNodes("reader.supersededBy", { status: word, successor: by }));
-  }
-}
-
-/** A button where the successor is a document's name, text where it is described in words. */
-function successorNode(corpus, successor, open) {
-  if (/\s/.test(successor)) return successor;
-  const attributes = {
-    type: "button",
-    class: "link",
-    onclick: () => open({ documentId: `${corpus}.${successor}` }),
-  };
-  return element("button", attributes, successor);
+  if (successors.length === 0) return node.replaceChildren(word);
+  const by = successors.flatMap(({ document_id: documentId, title }, index) => [
+    index > 0 ? ", " : "",
+    documentId === null
+      ? title
+      : element("button", { type: "button", class: "link", onclick: () => open({ documentId }) }, title),
+  ]);
+  node.replaceChildren(...sayNodes("reader.supersededBy", { status: word, successor: element("span", {}, ...by) }));
 }
 
 /** Calls `tell(place)` whenever another block comes to the top of `pane`; {follow(), close()}. */

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from atlas_search.answer.check.citations import Verification, verify
 from atlas_search.building.chunking import Chunking, passage_spans
-from atlas_search.core.domain import Document
+from atlas_search.core.domain import Document, Successor
 from atlas_search.language.text import sentences
 from tests.citing import GIVEN, MARKER, TEXT, check, passage, quotes
 from tests.conftest import sample_documents
@@ -360,9 +360,16 @@ def test_sharing_no_word_with_the_source_is_a_warning() -> None:
 
 
 def test_citing_a_superseded_source_is_a_warning_once_that_names_what_took_its_place() -> None:
-    old = replace(GIVEN[0], title="Old Act", metadata={"superseded_by": "new-act"})
+    old = replace(
+        GIVEN[0],
+        title="Old Act",
+        metadata={"superseded_by": "new-act"},
+        successors=(Successor("New Act 1993"),),
+    )
     verification = verify(f"The sky is blue. {MARKER}", [old], 5)
-    assert verification.warnings == ("Sentence 1 cites Old Act, which was superseded by new-act.",)
+    assert verification.warnings == (
+        "Sentence 1 cites Old Act, which was superseded by New Act 1993.",
+    )
     assert verification.valid
     new = replace(old, document_id=f"{old.corpus}.new-act", title="New Act", metadata={})
     verification = verify(f"The sky is blue. {MARKER} It is so. {MARKER}", [old, new], 5)

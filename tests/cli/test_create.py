@@ -410,7 +410,7 @@ def test_refused_records_are_counted_apart(
     assert "REFUSED_FILES=0\nREFUSED_RECORDS=2\n" in readable
 
 
-ONE_WAY = "--corpora, --corpus-field and --corpus exclude each other. Give one."
+ONE_WAY = "Give only one of --corpora, --corpus-field and --corpus."
 REFUSED = {
     "txt {farm} --corpus a --corpus-field b": ONE_WAY,
     "txt {farm} --corpus a --corpora x.toml": ONE_WAY,

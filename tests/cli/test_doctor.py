@@ -162,7 +162,7 @@ FAULTS: dict[str, tuple[Break, str, str]] = {
     "no folder of targets": (
         setting("TARGETS_DIRECTORY", "ROOT/nowhere"),
         "target",
-        "is no folder. Set it to the folder of your target files",
+        "is not a folder. Set it to the folder of your target files",
     ),
     "no such target": (setting("TEST_TARGET", "other"), "target", "Known targets: mine."),
     "wrong target": (target("COLOUR=red\n"), "target", "mine.txt"),

@@ -369,7 +369,7 @@ def test_questions_are_filtered_by_a_field_of_their_own(
         ),
         (
             ("--labels", "LABELS", "--max-cost", 1, "--judge-model", "m"),
-            "Without --judge nothing heeds --judge-model, --max-cost. Add --judge.",
+            "Without --judge, --judge-model, --max-cost would do nothing. Add --judge.",
         ),
         (("--labels", "FOREIGN", "--out", "run"), "are not for this collection"),
         (("--labels", "LABELS", "--judge", "--out", "run"), "extractive"),

@@ -126,7 +126,7 @@ def test_the_runs_of_a_grid_can_end_with_their_judge(
         assert RunFolder(out / f"mine_k2_{reranker}-dev").load().metrics_source == "judge"
     assert "judge" in (out / "report.md").read_text()
     refused = evaluation("grid", *arguments[:-1], tmp_path / "other", "--judge-model", "m")
-    assert "Without --judge nothing heeds --judge-model" in refused[2]
+    assert "Without --judge, --judge-model" in refused[2]
 
 
 def interrupted(folder: RunFolder, subject: Subject, **_: object) -> RunOutcome:

@@ -86,6 +86,20 @@ def test_stop_ends_the_answer_in_the_server_and_at_the_model(
     expect(latest(page).get_by_role("button", name="Ask again")).to_be_visible()
 
 
+def test_what_was_written_when_the_page_was_left_is_there_again(
+    page: Page, model: OpenAIServer
+) -> None:
+    model.then(Says(sentence("Local authorities have long been.", 1), Hang()))
+    choose_target(page, "model")
+    begin(page, "Who may not sue a newspaper for libel?")
+    expect(latest(page).locator(".answer-text")).to_contain_text("long been")
+    for _ in range(2):  # the second time it is the conversation's
+        page.reload()
+        expect(latest(page).locator(".answer-text")).to_contain_text("long been")
+        expect(latest(page)).to_contain_text("The page was left before this was answered.")
+    expect(latest(page).get_by_role("button", name="Ask again")).to_be_visible()
+
+
 def test_the_same_question_in_a_new_conversation_is_answered_from_the_cache(page: Page) -> None:
     ask(page)
     settle(page)  # or the question leaves the box when it is there for the second time

@@ -1,5 +1,6 @@
 """The words of the page: the same in every language, and there for every place that says them."""
 
+import json
 import re
 from collections.abc import Iterator
 
@@ -11,6 +12,9 @@ from tests.places import ROOT
 pytestmark = pytest.mark.browser
 
 STRINGS = "name => part(`strings/${name}.js`).then(module => module.default)"
+TOLD = """sentences => part("strings/fr.js").then(({ told }) =>
+  sentences.map(sentence => told.some(([pattern]) => pattern.test(sentence))))"""
+OF_PART = re.compile(r"^(Sentence \d+|legal_uk:|legal_us:|legislation_nz:) ")
 SAID = re.compile(r"""\b(?:say|sayNodes)\(\s*["'](\w+\.\w+)["']""")
 NAMED = re.compile(r'data-say(?:-[a-z-]+)?="(\w+\.\w+)"')
 FORMS = {"one", "other", "many", "two", "few", "zero"}
@@ -80,6 +84,27 @@ def test_french_says_all_that_english_says_and_nothing_else_is_said(page: Page) 
         if own == translated[key]
     }
     assert {key: words for key, words in left.items() if words} == {}
+
+
+def test_what_the_server_says_of_an_answer_is_said_in_french(page: Page) -> None:
+    sentences = sorted(set(remarks()))
+    assert len(sentences) > 40
+    told = page.evaluate(TOLD, sentences)
+    assert [
+        sentence for sentence, is_told in zip(sentences, told, strict=True) if not is_told
+    ] == []
+    assert page.evaluate(TOLD, ["A sentence that nobody makes."]) == [False]
+
+
+def remarks() -> Iterator[str]:
+    """What the answers that are kept as samples warn of and lack, as the page takes it apart."""
+    for path in (ROOT / "tests" / "faces" / "golden" / "answers").rglob("*.json"):
+        answer = json.loads(path.read_text(encoding="utf-8"))["body"]
+        if "validation" not in answer:
+            continue  # of an error
+        for message in (*answer["validation"]["warnings"], *answer["reason"]["missing"]):
+            if not message.endswith("(VERIFY)."):
+                yield OF_PART.sub("", message)
 
 
 def flat(strings: dict[str, dict[str, object]]) -> dict[str, list[str]]:

@@ -143,6 +143,10 @@ def test_a_source_that_was_overruled_is_a_line_and_no_contradiction(page: Page) 
     expect(answer.locator(".conflicts")).to_have_count(0)
     succession.get_by_role("button", name="Plessy v. Ferguson").click()
     expect(page.locator("#reader mark").first).to_be_visible()
+    warning = page.locator("#reader-warning")
+    expect(warning).to_have_text("Overruled by Brown v. Board of Education")
+    warning.get_by_role("button").click()
+    expect(page.locator("#reader-title")).to_have_text("Brown v. Board of Education")
     # where the answer cites it, its sentence and its source say so
     answer = ask(page, "What is the test for dishonesty in criminal law?")
     expect(answer.locator(".answer-text .doubt")).to_have_text(

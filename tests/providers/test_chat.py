@@ -287,7 +287,7 @@ def test_a_proxy_that_cannot_be_one_is_reported(
     calls: ModelCalls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ALL_PROXY", "nonsense://proxy")
-    with pytest.raises(ConfigurationError, match=r"nonsense.*Mend HTTP_PROXY"):
+    with pytest.raises(ConfigurationError, match=r"nonsense.*Correct HTTP_PROXY"):
         calls.run(number, Stop())
     monkeypatch.delenv("ALL_PROXY")
     assert calls.run(number, Stop()) == 7

@@ -311,13 +311,13 @@ def test_a_key_knows_of_the_collections_it_sees(keyed: FlaskClient, keys_file: P
     assert sea.post("/api/search", IN_SEA).status_code == 200
     # one that is hidden is refused in the words for one that does not exist
     for name in ("farm", "wood"):
-        assert refusal_of(sea, name) == f"There is no collection {name!r} here. Served are: sea."
-    assert refusal_of(some, "sea") == "There is no collection 'sea' here. Served are: farm."
+        assert refusal_of(sea, name) == f"There is no collection {name!r} here. Served: sea."
+    assert refusal_of(some, "sea") == "There is no collection 'sea' here. Served: farm."
     assert sea.post("/api/search", OIL).status_code == 403
     assert keyed.get("/api/health").status_code == 200
     for name in ("farm", "sea", "wood"):
         detail = keyed.get(f"/api/health?collection={name}").get_json(force=True)["detail"]
-        assert detail == f"There is no collection {name!r} here. Served are: none."
+        assert detail == f"There is no collection {name!r} here. Served: none."
 
 
 def test_an_administrator_of_some_corpora_changes_no_whole(

@@ -400,7 +400,7 @@ def _check(given: Mapping[str, Any]) -> None:
     """Raise SourceError for options that contradict each other or cannot be followed."""
     ways = [bool(given["corpora"]), bool(given["corpus_field"]), bool(given["corpus"])]
     if sum(ways) > 1:
-        raise SourceError("--corpora, --corpus-field and --corpus exclude each other. Give one.")
+        raise SourceError("Give only one of --corpora, --corpus-field and --corpus.")
     if given["report"] and not given["report"].parent.is_dir():
         raise SourceError(f"--report {given['report']}: there is no such folder. Make it first.")
 

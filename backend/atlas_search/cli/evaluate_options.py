@@ -173,7 +173,7 @@ def only_with(context: typer.Context, option: str, *parameters: str) -> None:
     names = [_option(context, parameter) for parameter in parameters if parameter in typed]
     if names and option not in typed:
         needed = _option(context, option)
-        raise RequestError(f"Without {needed} nothing heeds {', '.join(names)}. Add {needed}.")
+        raise RequestError(f"Without {needed}, {', '.join(names)} would do nothing. Add {needed}.")
 
 
 def _command(context: typer.Context) -> list[str]:

@@ -88,7 +88,7 @@ def ask_and_print(
     Raises RequestError for two forms at once.
     """
     if as_csv and as_json:
-        raise RequestError("--csv and --json exclude each other. Give one.")
+        raise RequestError("Give only one of --csv and --json.")
     result = post(command_settings(), path, asked)
     if as_json:
         print(printable_json(result))

@@ -14,7 +14,7 @@ from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from atlas_search.core.domain import Metadata, MetadataValue, plain_metadata
+from atlas_search.core.domain import Metadata, MetadataValue, plain_metadata, values_of
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient, Client, Response
@@ -67,8 +67,8 @@ def with_link(metadata: Metadata) -> Linked:
     What is harmless of the rest becomes UNLINKED, unless the source has such a field itself.
     """
     fields = dict(metadata)
-    stated = fields.pop(URL, ())
-    addresses = stated if isinstance(stated, tuple) else (str(stated),)
+    addresses = values_of(fields, URL)
+    fields.pop(URL, None)
     links = [address for address in addresses if is_link(address)]
     others = [address for address in addresses if address not in links[:1]]
     if links:

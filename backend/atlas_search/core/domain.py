@@ -116,6 +116,17 @@ class Document:
         }
 
 
+class Successor(NamedTuple):
+    """What took a document's place: its title, and its id; empty if it is not held."""
+
+    title: str
+    document_id: str = ""
+
+    def to_dict(self) -> dict[str, str | None]:
+        """Plain values."""
+        return {"title": self.title, "document_id": self.document_id or None}
+
+
 @dataclass(frozen=True, slots=True)
 class Passage:
     """A piece of a document: `text == document.text[start:end]`, page and line from 1.
@@ -124,7 +135,7 @@ class Passage:
     how the source cites its parts and which sections those are in, `printed_page` the number that
     stands on the page; each is empty if the source does not say. `date` is the document's as
     written (`1954-05-17`, `c. 1957`), empty if unknown; so is `url`. `language` is that of its
-    corpus.
+    corpus, `successors` are what the document's `superseded_by` names.
     """
 
     row: int
@@ -146,6 +157,7 @@ class Passage:
     locators: tuple[Located, ...] = ()
     printed_page: str = ""
     is_titled: bool = True
+    successors: tuple[Successor, ...] = ()
 
     @property
     def locator(self) -> str:
@@ -205,6 +217,7 @@ class Passage:
             "date": self.date or None,
             "url": self.url or None,
             "metadata": plain_metadata(self.metadata),
+            "successors": [successor.to_dict() for successor in self.successors],
             "marker": self.marker,
         }
 
@@ -364,6 +377,15 @@ def embedded_text(title: str, section: str, speaker: str, text: str) -> str:
     path = CONTEXT_JOINT.join(names)[-LONGEST_CONTEXT:]
     context = CONTEXT_JOINT.join(filter(None, (title[:LONGEST_CONTEXT], path)))
     return f"{context}\n{text}" if context else text
+
+
+SUCCESSOR = "superseded_by"  # the field that names what took a document's place
+
+
+def values_of(metadata: Metadata, field: str) -> tuple[str, ...]:
+    """Return the values of a field as texts; none if it is not there."""
+    stated = metadata.get(field, ())
+    return stated if isinstance(stated, tuple) else (str(stated),)
 
 
 def plain_metadata(metadata: Metadata) -> dict[str, Any]:

@@ -17,7 +17,7 @@ def frame(rows: Sequence[Mapping[str, Any]]) -> "DataFrame":
         from pandas import DataFrame
     except ImportError as error:
         raise ConfigurationError(
-            "A table needs pandas, which Atlas does not install: `pip install pandas`."
+            "A table needs pandas, which is not installed with Atlas: `pip install pandas`."
         ) from error
     return DataFrame(rows)
 

@@ -348,7 +348,9 @@ class Settings(BaseSettings):
     def _hosts(cls, text: str) -> str:
         for part in listed(text):
             if not re.fullmatch(r"[\w.-]+|\[[0-9A-Fa-f:.]+\]", part):
-                raise ValueError(f"{part!r} is no host: no `https://` before it, no port after it")
+                raise ValueError(
+                    f"{part!r} is not a host: no `https://` before it, no port after it"
+                )
         return text
 
     @field_validator("atlas_allowed_origins")
@@ -356,7 +358,7 @@ class Settings(BaseSettings):
     def _origins(cls, text: str) -> str:
         for part in listed(text):
             if not re.fullmatch(r"https?://[^/?#@*\s]+", part):
-                raise ValueError(f"{part!r} is no origin such as `https://wiki.example.org`")
+                raise ValueError(f"{part!r} is not an origin such as `https://wiki.example.org`")
         return text
 
     @field_validator(
@@ -375,7 +377,7 @@ class Settings(BaseSettings):
     @classmethod
     def _usable_key(cls, key: SecretStr) -> SecretStr:
         if not is_key(key.get_secret_value().strip()):
-            raise ValueError("it holds characters that no key has; copy it again")
+            raise ValueError("it holds characters that cannot be part of a key; copy it again")
         return key
 
     @field_validator("otel_exporter_otlp_headers", "otel_exporter_otlp_metrics_headers")

@@ -505,7 +505,7 @@ def _client(key: str, address: str, calls: ModelCalls) -> "AsyncOpenAI":
         return AsyncOpenAI(api_key=key, base_url=address, http_client=calls.http, max_retries=0)
     except InvalidURL as error:
         raise ConfigurationError(
-            f"OPENAI_BASE_URL={address} is no address ({error}). Set it to one such as "
+            f"OPENAI_BASE_URL={address} is not an address ({error}). Set it to one such as "
             "http://localhost:11434/v1."
         ) from error
 

@@ -40,8 +40,8 @@ def find_cross_encoder(name: str, setting: str, *, instead: str, example: str) -
     # sentence-transformers would load any model, with random weights for its last layer
     if not _scores_pairs(folder):
         raise MissingModel(
-            f"{setting}={name} is no cross-encoder: its folder {folder} holds no model that scores "
-            f"a question with a text. Choose one that does, such as {example}."
+            f"{setting}={name} is not a cross-encoder: its folder {folder} holds no model that "
+            f"scores a question with a text. Choose one that does, such as {example}."
         )
     return folder
 

@@ -147,8 +147,8 @@ def readable_environment() -> Iterator[None]:
         yield
     except Exception as error:  # httpx2 raises many kinds
         raise ConfigurationError(
-            f"HTTP connections cannot be made ({type(error).__name__}: {error}). Mend HTTP_PROXY, "
-            "HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE or SSL_CERT_DIR in the environment."
+            f"HTTP connections cannot be made ({type(error).__name__}: {error}). Correct "
+            "HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE or SSL_CERT_DIR in the environment."
         ) from error
 
 
@@ -220,7 +220,8 @@ def checked_key(secret: SecretStr, setting: str) -> str:
     key = secret.get_secret_value().strip()
     if not is_key(key):  # the HTTP client's error would show the key
         raise ConfigurationError(
-            f"{setting} holds characters that no key has. Copy it again from its provider."
+            f"{setting} holds characters that cannot be part of a key. Copy it "
+            "again from its provider."
         )
     return key
 

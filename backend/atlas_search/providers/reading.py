@@ -311,8 +311,8 @@ def find_reader(name: str) -> Path:
         ) from error
     if not _architecture(folder).endswith(_TRAINED_TO_READ):
         raise MissingModel(
-            f"READER_MODEL={name} is no question-answering model: {folder} holds none that finds "
-            f"the words of an answer. Choose one that does, such as {EXAMPLE}."
+            f"READER_MODEL={name} is not a question-answering model: {folder} holds none that "
+            f"finds the words of an answer. Choose one that does, such as {EXAMPLE}."
         )
     return folder
 

@@ -265,7 +265,9 @@ def _url(server: str) -> "URL":
     try:
         return URL(f"{server.rstrip('/')}/v2/rerank")
     except InvalidURL as error:
-        raise ConfigurationError(f"COHERE_SERVER_URL={server} is no address: {error}.") from error
+        raise ConfigurationError(
+            f"COHERE_SERVER_URL={server} is not an address: {error}."
+        ) from error
 
 
 def _provider(url: "URL", key: str) -> Provider:

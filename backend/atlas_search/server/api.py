@@ -87,7 +87,7 @@ def _number(text: str) -> int | float:
 
 
 def _no_number(text: str) -> None:
-    raise ValueError(f"{text} is no number that can be read.")
+    raise ValueError(f"{text} is not a number.")
 
 
 STATUSES = {

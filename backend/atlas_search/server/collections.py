@@ -328,6 +328,4 @@ def _check(name: str, served: list[str]) -> None:
     known = visible(served)
     if name and name not in known:
         listed = ", ".join(known) or "none"
-        raise UnknownCollection(
-            f"There is no collection {shown([name])} here. Served are: {listed}."
-        )
+        raise UnknownCollection(f"There is no collection {shown([name])} here. Served: {listed}.")

@@ -216,7 +216,7 @@ def label_of(body: LabelBody, atlas: Atlas, before: Label | None) -> Label:
         expected_decision=_decision(body, before),
     )
     if not question:
-        raise RequestError("Write the question.")
+        raise RequestError("Enter the question.")
     unknown = label.should_answer is None and label.expected_decision is None
     if unknown and not label.located and not label.answers:
         raise RequestError(
@@ -325,9 +325,7 @@ def _check_grades(marks: Mapping[str, int], before: Label | None) -> None:
     known = _marks(before) if before else {}
     for id_, grade in marks.items():
         if not 0 <= grade <= MAX_GRADE and known.get(id_) != grade:
-            raise RequestError(
-                f"A grade goes from 0 to {MAX_GRADE}; {grade} of {id_[:200]} is none."
-            )
+            raise RequestError(f"Grades go from 0 to {MAX_GRADE}; {id_[:200]} was given {grade}.")
 
 
 def _span(body: SpanBody, atlas: Atlas, before: Label | None) -> GoldSpan:

@@ -37,7 +37,7 @@ MAX_LOOKED_THROUGH = 50_000_000  # characters of these documents
 
 def _locator(text: str) -> str:
     if text and not is_locator(text):
-        raise ValueError("it is no locator such as `s 10(1)`, `art 5` or `sch 1 para 3`")
+        raise ValueError("it is not a locator such as `s 10(1)`, `art 5` or `sch 1 para 3`")
     return text
 
 

@@ -222,7 +222,7 @@ class Manifest(_Part):
         except OSError as error:
             raise DamagedStore(
                 f"{path} cannot be read ({error.strerror}). Give the user who runs Atlas the right "
-                "to read it, or bring its disk back."
+                "to read it, or reconnect its disk."
             ) from error
         except ValueError as error:
             raise DamagedStore(

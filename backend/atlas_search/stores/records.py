@@ -12,7 +12,16 @@ from typing import Any, Self
 import numpy as np
 
 from atlas_search.core.addresses import with_link
-from atlas_search.core.domain import Document, Located, Metadata, Passage, Segment
+from atlas_search.core.domain import (
+    SUCCESSOR,
+    Document,
+    Located,
+    Metadata,
+    Passage,
+    Segment,
+    Successor,
+    values_of,
+)
 from atlas_search.core.errors import NotFound
 from atlas_search.language.languages import DEFAULT_LANGUAGE, fold
 from atlas_search.stores.arrays import IntArray
@@ -104,6 +113,7 @@ class Records:
             self._document_number = Numbering(order.documents, order.counts.next_document)
         self._block = lru_cache(CACHED_BLOCKS)(self._read_block)
         self._folded = lru_cache(CACHED_TITLES)(fold)
+        self._successor = lru_cache(CACHED_TITLES)(self._find_successor)
         try:
             self._rows(_PASSAGES, outer="SELECT 1 FROM {} LIMIT 1")
         except sqlite3.DatabaseError as error:
@@ -488,7 +498,15 @@ class Records:
             locators=tuple(Located(*each) for each in json.loads(record["locators"])),
             printed_page=record["printed_page"],
             is_titled=bool(record["is_titled"]),
+            successors=tuple(
+                self._successor(record["corpus"], name) for name in values_of(metadata, SUCCESSOR)
+            ),
         )
+
+    def _find_successor(self, corpus: str, name: str) -> Successor:
+        query = "SELECT title, id FROM {documents} d WHERE d.id = ?"
+        rows = self._rows(query, (f"{corpus}.{name}",))
+        return Successor(*rows[0]) if rows else Successor(name)
 
 
 def _remarks(text: str) -> tuple[tuple[str, str], ...]:

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from atlas_search.answer.check.markers import ROUND, MarkedSentence
 from atlas_search.answer.check.support import KnownNumbers, ReadPassage, numbers_missing
-from atlas_search.core.domain import Passage
+from atlas_search.core.domain import SUCCESSOR, Passage, values_of
 from atlas_search.core.locator import LOCATOR_IN_TEXT
 from atlas_search.language.text import content_terms, words
 
@@ -218,16 +218,13 @@ _SLUG = re.compile(r"[^a-z0-9]+")
 
 def is_superseded(passage: Passage) -> bool:
     """Return True if another document has taken the place of this one."""
-    return "superseded_by" in passage.metadata
+    return SUCCESSOR in passage.metadata
 
 
 def successors_of(passage: Passage, others: Iterable[Passage]) -> str:
-    """Return the documents that took its place, for people; empty if none did.
-
-    They are named by their titles if they are among `others`, else as the metadata name them.
-    """
+    """Return the titles of the documents that took its place; empty if none did."""
     titles = dict.fromkeys(other.title for other in others if took_over(other, passage))
-    return ", ".join(titles or _names_in(passage, "superseded_by"))
+    return ", ".join(titles or (successor.title for successor in passage.successors))
 
 
 def took_over(new: Passage, old: Passage) -> bool:
@@ -237,20 +234,15 @@ def took_over(new: Passage, old: Passage) -> bool:
     """
     if is_superseded(new):
         return False
-    return _name_one(old, "superseded_by", new) or _name_one(new, "supersedes", old)
+    return _name_one(old, SUCCESSOR, new) or _name_one(new, "supersedes", old)
 
 
 def _name_one(passage: Passage, field: str, other: Passage) -> bool:
-    names = _names_in(passage, field)
+    names = values_of(passage.metadata, field)
     if not names:
         return False
     ids = (other.document_id, other.document_id.removeprefix(f"{other.corpus}."), other.title)
     return bool({_slug(name) for name in names} & {_slug(name) for name in ids} - {""})
-
-
-def _names_in(passage: Passage, field: str) -> tuple[str, ...]:
-    stated = passage.metadata.get(field, ())
-    return stated if isinstance(stated, tuple) else (str(stated),)
 
 
 def _slug(name: str) -> str:

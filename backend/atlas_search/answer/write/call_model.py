@@ -139,7 +139,7 @@ def read_stream(
         pass_on(item)
         if length > CHARACTERS_PER_TOKEN * options.max_tokens:
             return None
-    raise ModelUnavailable("The language model's answer ended without an end. Try again.")
+    raise ModelUnavailable("The language model's answer broke off. Try again.")
 
 
 def estimate_usage(messages: Sequence[Message], pieces: Sequence[str]) -> Estimate:

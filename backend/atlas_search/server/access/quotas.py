@@ -231,7 +231,7 @@ class Limiter:
                 times.popleft()
             if len(times) >= most:
                 raise TooManyQuestions(
-                    f"{most} requests were sent within a minute, as many as may be.",
+                    f"{most} requests a minute are allowed, and as many were sent.",
                     times[-most] + MINUTE - now,
                 )
             times.append(now)
@@ -242,7 +242,7 @@ class Limiter:
         with self._lock:
             if most is not None and self._streams[who] >= most:
                 raise TooManyQuestions(
-                    f"{most} answers are being sent to you at once, as many as may be.",
+                    f"You may have {most} answers in progress at once, and have as many.",
                     STREAM_SECONDS,
                 )
             self._streams[who] += 1
@@ -257,8 +257,8 @@ class Limiter:
         if self.spending.of(spender(caller, address), now.date()) >= most:
             midnight = datetime.combine(now.date() + timedelta(days=1), time(), UTC)
             raise TooManyQuestions(
-                f"Language models have cost {most} today, as much as they may; a new day begins "
-                "at midnight (UTC).",
+                f"Today's limit of {most} for language models is reached; a new day begins at "
+                "midnight (UTC).",
                 (midnight - now).total_seconds(),
             )
 
@@ -353,7 +353,7 @@ class SharedAnswers:
         if expires > self._clock():
             when = datetime.fromtimestamp(expires, UTC)
             raise Conflict(
-                f"{len(rows)} {whose} are open, as many as may be. Delete one, or wait: the first "
+                f"{len(rows)} {whose} are open, which is the limit. Delete one, or wait: the first "
                 f"expires at {when:%Y-%m-%d %H:%M} (UTC)."
             )
         connection.execute("DELETE FROM shared WHERE token = ?", (token,))
@@ -378,7 +378,7 @@ class SharedAnswers:
             if row is None:
                 raise NotFound(_NO_LINK)
             if row[0] != maker and not is_administrator:
-                raise NotAllowed("Only its maker, or an administrator, deletes a link.")
+                raise NotAllowed("Only whoever made a link, or an administrator, can delete it.")
             connection.execute("DELETE FROM shared WHERE token = ?", (_hash(token),))
 
 

@@ -352,7 +352,7 @@ class FeedbackStore:
         query = "SELECT COUNT(*) FROM votes WHERE answer = ? AND voter <> ?"
         (others,) = connection.execute(query, (id_, voter)).fetchone()
         if others >= MOST_VOTERS:
-            raise Conflict(f"{others} others have rated this answer, and no more may.")
+            raise Conflict(f"{others} others have rated this answer, which is the limit.")
         now = self._clock()
         connection.execute(
             "UPDATE answers SET changed = changed + 1, voted = ?, due = ?, tries = 0 WHERE id = ?",
