@@ -34,7 +34,7 @@ from atlas_search.documents.export import FORMATS
 from atlas_search.server.api import STATUSES
 from tests.conftest import sample_documents
 from tests.places import ROOT
-from tests.settings_docs import EXAMPLE, PAGE, TABLES, default, example, page
+from tests.settings_docs import EXAMPLE, PAGE, SECTIONS, example, item, page
 
 PACKAGE = Path(atlas_search.__file__).parent
 PAGES = sorted(
@@ -61,6 +61,14 @@ def table(name: str, heading: str) -> list[list[str]]:
     return [[cell.strip() for cell in row.split("|")] for row in rows[2:]]
 
 
+def items(name: str, heading: str) -> list[tuple[str, str]]:
+    """The list below a heading of a page: what stands before and behind each first colon."""
+    section = re.search(rf"^#+ {heading}\n(.*?)(?=^#|\Z)", text_of(name), re.M | re.DOTALL)
+    assert section, heading
+    listed = re.findall(r"^- (.*?): ((?:.+\n)+?)(?=^\S|^\n|\Z)", section[1], re.M)
+    return [(name, " ".join(meaning.split())) for name, meaning in listed]
+
+
 def names_in(cells: Iterator[str] | Sequence[str]) -> list[str]:
     """What stands in backticks in some cells."""
     return [name for cell in cells for name in SPAN.findall(cell)]
@@ -75,13 +83,12 @@ def test_the_env_example_and_the_settings_page_are_written_from_the_classes() ->
 
 
 def test_the_settings_page_lists_every_setting_with_its_default_and_meaning() -> None:
-    rows = [row for heading in TABLES for row in table("docs/settings.md", heading)]
-    listed = {name.strip("`"): (value, meaning) for name, value, meaning in rows}
-    assert listed == {
-        name.upper(): (f"`{default(field)}`" if default(field) else "", field.description)
-        for model in (Settings, Target)
+    listed = [each for heading in SECTIONS for each in items("docs/settings.md", heading)]
+    assert listed == [
+        item(name, field)
+        for model in SECTIONS.values()
         for name, field in model.model_fields.items()
-    }
+    ]
 
 
 def test_the_env_example_sets_the_defaults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,7 +103,7 @@ def test_the_env_example_sets_the_defaults(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_the_settings_page_lists_every_bundled_target() -> None:
-    listed = names_in(row[0] for row in table("docs/settings.md", "Bundled targets"))
+    listed = names_in(name for name, _ in items("docs/settings.md", "Bundled targets"))
     assert listed == target_names(ROOT / "targets")
 
 
