@@ -65,8 +65,9 @@ def items(name: str, heading: str) -> list[tuple[str, str]]:
     """The list below a heading of a page: what stands before and behind each first colon."""
     section = re.search(rf"^#+ {heading}\n(.*?)(?=^#|\Z)", text_of(name), re.M | re.DOTALL)
     assert section, heading
-    listed = re.findall(r"^- (.*?): ((?:.+\n)+?)(?=^\S|^\n|\Z)", section[1], re.M)
-    return [(name, " ".join(meaning.split())) for name, meaning in listed]
+    listed = re.findall(r"^- (.+\n(?: +.+\n)*)", section[1], re.MULTILINE)
+    parts = (" ".join(item.split()).partition(": ") for item in listed)
+    return [(name, meaning) for name, _, meaning in parts]
 
 
 def names_in(cells: Iterator[str] | Sequence[str]) -> list[str]:

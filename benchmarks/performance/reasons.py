@@ -17,7 +17,7 @@ REASONS: Mapping[str, str] = {
     "recall@200": "the index of a large corpus is not exact; smaller ones are compared whole.",
     "question embedding, against ONNX Runtime alone": "the floor has the tokens at hand.",
     "search over HTTP": (
-        "made-up words have almost twice as many tokens to embed as real ones; HTTP itself adds two "
+        "made-up words have almost twice as many tokens to embed as real ones; HTTP adds two "
         "or three milliseconds."
     ),
     "32 clients that pause: p95 against the mean service time": (
@@ -41,7 +41,7 @@ REASONS: Mapping[str, str] = {
     "growth: one changed document": "every source file is looked at, however little has changed.",
     "growth: open a collection": "the index of a corpus of more than 75,000 passages is opened.",
     "memory a passage": (
-        "half is mapped files (vectors 1.5 KB, words .5), which the system takes back when it must; "
+        "half is mapped files (vectors 1.5 KB, words .5), which the system takes back at need; "
         "most of the rest is Chroma's index."
     ),
     "disk a passage": "the vectors are there twice, exact and in Chroma: 1.5 KB each.",
