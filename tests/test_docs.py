@@ -8,7 +8,7 @@ import shlex
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import find_spec
-from itertools import chain, pairwise, takewhile
+from itertools import chain, pairwise, product, takewhile
 from pathlib import Path
 from typing import get_args
 
@@ -169,21 +169,21 @@ def test_the_answer_of_the_readme_is_what_the_command_prints(client: FlaskClient
 def test_the_api_page_lists_every_route(client: FlaskClient) -> None:
     described = client.get("/api/openapi.json").get_json()["paths"]
     routes = {f"{m.upper()} {path}" for path, methods in described.items() for m in methods}
-    assert set(names_in(row[0] for row in table("docs/api.md", "Routes"))) == routes
+    assert set(names_in(names for _, names in items("docs/api.md", "Routes"))) == routes
 
 
 def test_the_api_page_lists_every_status() -> None:
-    listed = [int(row[0]) for row in table("docs/api.md", "Problems")]
+    listed = [int(status) for status, _ in items("docs/api.md", "Problems")]
     assert set(listed) == set(STATUSES)
 
 
 def test_the_pages_list_every_type_splitter_reranker_and_format() -> None:
-    types = names_in(row[0] for row in table("docs/sources.md", "Formats"))
+    types = names_in(name for name, _ in items("docs/sources.md", "Formats"))
     create, _ = atlas_command(["create"])
     assert sorted(types) == sorted(create.list_commands(click.Context(create)))
-    splitters = names_in(row[0] for row in table("docs/sources.md", "Passages"))
+    splitters = names_in(name for name, _ in items("docs/sources.md", "Passages"))
     assert sorted(splitters) == sorted(get_args(Splitter))
-    rerankers = names_in(row[0] for row in table("docs/search.md", "Rerankers"))
+    rerankers = names_in(name for name, _ in items("docs/search.md", "Rerankers"))
     meaning = Target.model_fields["reranker"].description
     assert set(rerankers) == set(names_in([meaning]))
     formats = re.search(r"export\?format=` gives (.*?)\.", text_of("docs/answers.md"), re.DOTALL)
@@ -192,7 +192,7 @@ def test_the_pages_list_every_type_splitter_reranker_and_format() -> None:
 
 
 def test_the_answers_page_lists_reasons_that_are_given_and_when_an_answer_is_likely() -> None:
-    listed = set(names_in(row[1] for row in table("docs/answers.md", "Reasons")))
+    listed = set(names_in(code for code, _ in items("docs/answers.md", "Reasons")))
     given = Path(decide.__file__).read_text(encoding="utf-8")
     abstains = set(re.findall(r'_abstain\(\s*"(\w+)"', given))
     assert abstains
@@ -204,12 +204,12 @@ def test_the_answers_page_lists_reasons_that_are_given_and_when_an_answer_is_lik
 
 def test_the_search_page_lists_every_signal(client: FlaskClient) -> None:
     found = client.post("/api/search", json={"question": "right to a lawyer"}).get_json()
-    listed = names_in(row[0] for row in table("docs/search.md", "Signals"))
+    listed = names_in(name for name, _ in items("docs/search.md", "Signals"))
     assert set(listed) == {*found["passages"][0]["signals"], "sparse"}
 
 
 def test_a_word_has_one_meaning() -> None:
-    words = [row[0] for row in table("docs/glossary.md", "Words")]
+    words = [word for word, _ in items("docs/glossary.md", "Words")]
     assert words == sorted(set(words))
 
 
@@ -318,15 +318,13 @@ def test_commands_in_sentences_exist_with_their_options(document: Path) -> None:
 
 
 def test_every_option_of_the_sources_page_belongs_to_its_types() -> None:
-    types: list[str] = []
-    rows = table("docs/sources.md", "Options of single types")
-    assert len(rows) > 10
-    for first, options, _ in rows:
-        types = SPAN.findall(first) or types
-        for name, option in ((name, option) for name in types for option in SPAN.findall(options)):
+    listed = [name.split(" of ") for name, _ in items("docs/sources.md", "Options of single types")]
+    assert len(listed) > 10
+    for options, types in listed:
+        for name, option in product(SPAN.findall(types), SPAN.findall(options)):
             command, _ = atlas_command(["create", name])
             known = {each for p in command.params for each in (*p.opts, *p.secondary_opts)}
-            assert option.split()[0] in known, (name, option)
+            assert option in known, (name, option)
 
 
 def options_of(command: click.Command) -> set[str]:
