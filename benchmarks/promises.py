@@ -43,8 +43,8 @@ HEAD = """# Promises of five documents
 `benchmarks/promises.toml` lists what the documents of ATLAS, bedrock-rag-eval, rag-eval-box,
 sentinel and Reliable RAG promise, each with a request or command of Atlas and what its output must
 have. `python -m benchmarks.promises` runs them all over the demo collection, with local servers in
-place of models, fails if an output lacks what is promised, and writes this page. It lists only what
-Atlas does in another way, or not at all.
+place of models, fails if an output lacks what is promised, and writes this page of what Atlas does
+in another way, or not at all. Where only a name differs, `alias` in the list is the one here.
 """
 
 
@@ -53,6 +53,7 @@ class Row:
     """One promise: the steps that show it, and what the output of the last must have.
 
     `target` are lines of a target file called `name`, `environment` variables of an own server.
+    Where only a name differs, `alias` is the one here.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Row:
     shows: Sequence[str] = ()
     target: str = ""
     environment: str = ""
+    alias: str = ""
     differs: str = ""
     not_kept: str = ""
 
@@ -306,7 +308,7 @@ def page(documents: Mapping[str, Sequence[Row]]) -> str:
     parts = [HEAD]
     for document, rows in documents.items():
         other = [line(row) for row in rows if row.differs or row.not_kept]
-        counts = f"{len(rows)} promises, {len(rows) - len(other)} kept as they are."
+        counts = f"{len(rows)} promises, {len(rows) - len(other)} kept."
         lines = "\n".join(other)
         parts.append(f"## {document}\n\n{counts}\n\n{lines}\n")
     return "\n".join(parts)

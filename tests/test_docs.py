@@ -8,7 +8,7 @@ import shlex
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import find_spec
-from itertools import chain, pairwise, product, takewhile
+from itertools import chain, pairwise, takewhile
 from pathlib import Path
 from typing import get_args
 
@@ -315,16 +315,6 @@ def test_commands_in_sentences_exist_with_their_options(document: Path) -> None:
             known = {name for p in command.params for name in (*p.opts, *p.secondary_opts)}
             used = {word.partition("=")[0] for word in left if word.startswith("-")}
             assert used - {"--help"} <= known, " ".join(words)
-
-
-def test_every_option_of_the_sources_page_belongs_to_its_types() -> None:
-    listed = [name.split(" of ") for name, _ in items("docs/sources.md", "Options of single types")]
-    assert len(listed) > 10
-    for options, types in listed:
-        for name, option in product(SPAN.findall(types), SPAN.findall(options)):
-            command, _ = atlas_command(["create", name])
-            known = {each for p in command.params for each in (*p.opts, *p.secondary_opts)}
-            assert option in known, (name, option)
 
 
 def options_of(command: click.Command) -> set[str]:

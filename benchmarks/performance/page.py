@@ -142,11 +142,11 @@ def _times(record: Record) -> str:
 
 def _beside(records: Sequence[Record], beside: Sequence[Beside]) -> str:
     parts = [BESIDE]
-    for size in sorted({each.size for each in beside}):
+    for size in sorted({each.size for each in beside if each.system != ORIGINAL}):
         of = [each for each in beside if each.size == size]
         rows = [_product(records, of, size), *(_system(each) for each in _ordered(of))]
         heads = (
-            "system", "a question, CPU ms", "times Atlas", "p50 elapsed, ms", "build, CPU s",
+            "system", "a question, CPU ms", "times Atlas", "build, CPU s",
             "one changed document, CPU s", "recall@200", "memory a passage, KB",
             "disk a passage, KB",
         )  # fmt: skip
@@ -167,13 +167,11 @@ def _product(records: Sequence[Record], beside: Sequence[Beside], size: int) -> 
     """The product's own row: what was measured by itself, and its questions beside all others."""
     own = {record.name: record.value for record in records if record.size == size}
     asked = sorted(each.product_ms for each in beside if each.product_ms)
-    elapsed = sorted(each.product_elapsed_ms for each in beside if each.product_elapsed_ms)
     rate = own.get("build without embedding")
     return (
         NAMES["product"],
         _figure(asked[len(asked) // 2]) if asked else "",
         "1",
-        _figure(elapsed[len(elapsed) // 2]) if elapsed else "",
         _figure(size / rate) if rate else "",
         _maybe(own.get("one changed document")),
         _maybe(own.get("recall@200"), digits=3),
@@ -191,7 +189,6 @@ def _system(found: Beside) -> tuple[str, ...]:
         name,
         _maybe(found.question_ms),
         _maybe(times),
-        _maybe(found.question_elapsed_ms),
         _maybe(found.build_seconds),
         _maybe(found.change_seconds),
         _maybe(found.recall, digits=3),
@@ -203,11 +200,11 @@ def _system(found: Beside) -> tuple[str, ...]:
 def _notes(beside: Sequence[Beside]) -> str:
     lines = []
     for each in _ordered(list({each.system: each for each in beside}.values())):
-        versions = ", ".join(f"{name} {version}" for name, version in each.versions.items())
-        lines.append(f"- {NAMES[each.system]} ({versions}): {each.note}".rstrip(" :"))
+        library, version = next(iter(each.versions.items()))
+        lines.append(f"- {NAMES[each.system]} ({library} {version}): {each.note}".rstrip(" :"))
     if not lines:
         return ""
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", "[The figures](performance.json) have all versions.", ""])
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -34,7 +34,7 @@ SHOWN = {
 }
 MOST_BYTES = 150_000  # of a picture
 _LISTS = r"(?<=^## Figures\n)(?:(?!## ).*\n)*"
-_BETTER = {"higher": "↑", "lower": "↓", "none": "·"}
+_BETTER = {"higher": "", "lower": " ↓", "none": " ·"}
 
 
 def with_metrics(text: str) -> str:
@@ -49,7 +49,7 @@ def _figures() -> str:
     groups: dict[str, dict[str, list[str]]] = {}
     for metric in METRICS.values():
         groups.setdefault(metric.group, {}).setdefault(metric.of, []).append(_item(metric))
-    lines = ["", "↑ higher is better, ↓ lower, · neither."]
+    lines = ["", "Higher is better, with ↓ lower, with · neither."]
     for group, kinds in groups.items():
         lines += ["", f"### {group}"]
         for of, figures in kinds.items():
@@ -59,7 +59,7 @@ def _figures() -> str:
 
 def _item(metric: Metric) -> str:
     name = metric.name + {"@": "k", ".": "CORPUS"}.get(metric.name[-1], "")
-    return f"- `{name}` {_BETTER[metric.better]}: {metric.description}"
+    return f"- `{name}`{_BETTER[metric.better]}: {metric.description}"
 
 
 def test_the_list_of_metrics_is_written_from_the_code() -> None:
