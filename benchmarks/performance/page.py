@@ -41,7 +41,7 @@ installs. An interrupted run continues. Costs are medians of processor time.
 REACHES = """## Reaches
 
 By the number of passages. Bold figures miss their reach. In brackets is the floor, which nobody can
-do without: the engines alone, or one copy of the vectors.
+do without.
 
 """
 BESIDE = """## Beside other libraries
