@@ -208,7 +208,7 @@ def test_the_search_page_lists_every_signal(client: FlaskClient) -> None:
 
 
 def test_a_word_has_one_meaning() -> None:
-    words = [word for word, _ in items("docs/glossary.md", "Words")]
+    words = [word for word, _ in items("docs/glossary.md", "Glossary")]
     assert words == sorted(set(words))
 
 
