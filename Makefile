@@ -47,7 +47,7 @@ PYTEST = env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n $(WORKERS) --
 test: install-test browser check ## Run the checks and tests that every change needs
 	$(PYTEST) -m "not thorough" $(PYTEST_ARGS)
 
-test-all: install-test phoenix-venv judges-venv browser check ## Run every check and test
+test-all: install-test phoenix-venv judges-venv browser check docs ## Run every check and test
 	$(PYTEST) $(PYTEST_ARGS)
 
 test-hostile: install-test ## Attack a server with thousands of requests, and kill 100 builds
@@ -115,7 +115,7 @@ docs: $(DOCS_VENV)/.installed ## Build the documentation as a site, build/site/d
 	$(DOCS_VENV)/bin/sphinx-build --fail-on-warning --quiet -c docs . build/site
 
 $(DOCS_VENV)/.installed: constraints-docs.txt
-	@echo "Installing Sphinx into $(DOCS_VENV): 36 packages, as in constraints-docs.txt."
+	@echo "Installing Sphinx into $(DOCS_VENV): 38 packages, as in constraints-docs.txt."
 	@$(PYTHON) -m venv $(DOCS_VENV)
 	@$(DOCS_VENV)/bin/pip install $(HASHED) constraints-docs.txt
 	@touch $@

@@ -41,11 +41,10 @@ REQUEST = re.compile(r"(GET|POST|PUT|DELETE) (\S+)(?: (.*))?")
 HEAD = """# Promises of five documents
 
 `benchmarks/promises.toml` lists what the documents of ATLAS, bedrock-rag-eval, rag-eval-box,
-sentinel and Reliable RAG promise, each with a request or command of Atlas and what its output must
-have. `python -m benchmarks.promises` runs all of them over the demo collection, fails if an output
-lacks what is promised, and writes this page. Models are local servers that speak the protocols of
-Mistral, OpenAI and Cohere. Below is what is kept in another way, or not; everything else is kept as
-it is promised.
+sentinel and Reliable RAG promise, and what shows it here. `python -m benchmarks.promises` runs it
+all over the demo collection, with local servers in place of models, and writes this page of what
+Atlas does in another way, or not at all. Where only a name differs, `alias` in the list is the one
+here.
 """
 
 
@@ -54,6 +53,7 @@ class Row:
     """One promise: the steps that show it, and what the output of the last must have.
 
     `target` are lines of a target file called `name`, `environment` variables of an own server.
+    Where only a name differs, `alias` is the one here.
     """
 
     name: str
@@ -62,6 +62,7 @@ class Row:
     shows: Sequence[str] = ()
     target: str = ""
     environment: str = ""
+    alias: str = ""
     differs: str = ""
     not_kept: str = ""
 
@@ -298,18 +299,18 @@ def assignments(environment: str) -> dict[str, str]:
 
 
 def line(row: Row) -> str:
-    """A row of the page."""
-    return f"| {row.promise} | {f'not kept: {row.not_kept}' if row.not_kept else row.differs} |"
+    """A line of the page."""
+    return f"- {row.promise} → {f'not kept: {row.not_kept}' if row.not_kept else row.differs}"
 
 
 def page(documents: Mapping[str, Sequence[Row]]) -> str:
-    """The page with a table for each document."""
+    """The page with a list for each document."""
     parts = [HEAD]
     for document, rows in documents.items():
         other = [line(row) for row in rows if row.differs or row.not_kept]
-        counts = f"{len(rows)} promises, {len(rows) - len(other)} kept as they are."
-        table = "\n".join(["| promise | Atlas |", "|---|---|", *other])
-        parts.append(f"## {document}\n\n{counts}\n\n{table}\n")
+        counts = f"{len(rows)} promises, {len(rows) - len(other)} kept."
+        lines = "\n".join(other)
+        parts.append(f"## {document}\n\n{counts}\n\n{lines}\n")
     return "\n".join(parts)
 
 

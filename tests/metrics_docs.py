@@ -12,13 +12,13 @@ from atlas_search.core.telemetry.metrics import INSTRUMENTS, Instrument, Metrics
 from tests.places import ROOT
 
 PAGE = ROOT / "docs" / "metrics.md"
-_ROWS = r"(^## Instruments\n(?:(?!^## |^\|).*\n)*)(?:^\|.*\n)*"
+_ITEMS = r"(^## Instruments\n(?:(?!^## |^- ).*\n)*)(?:^- .*\n)*"
 
 
 def page(text: str) -> str:
-    """The page with the rows of its table as the instruments are."""
-    text, tables = re.subn(_ROWS, lambda found: found[1] + _table(), text, flags=re.MULTILINE)
-    if tables != 1:
+    """The page with its list as the instruments are."""
+    text, lists = re.subn(_ITEMS, lambda found: found[1] + _list(), text, flags=re.MULTILINE)
+    if lists != 1:
         raise ValueError(f"{PAGE}: there is no one heading `## Instruments`.")
     return text
 
@@ -41,18 +41,17 @@ def name_for_prometheus(instrument: Instrument) -> str:
     return f"{name}_total" if kind == "counter" else name
 
 
-def _table() -> str:
-    rows = [
-        f"| `{each.name}` | `{name_for_prometheus(each)}` | {_kind(each)} "
-        f"| {', '.join(f'`{label}`' for label in each.labels) or '-'} | {each.meaning} |\n"
+def _list() -> str:
+    return "".join(
+        f"- `{name_for_prometheus(each)}` ({_brackets(each)}): {each.meaning}\n"
         for each in INSTRUMENTS.values()
-    ]
-    head = "| OpenTelemetry | Prometheus | kind | labels | what is counted |\n"
-    return "".join([head, "|---|---|---|---|---|\n", *rows])
+    )
 
 
-def _kind(instrument: Instrument) -> str:
-    return "counter" if instrument.kind == "total" else instrument.kind
+def _brackets(instrument: Instrument) -> str:
+    """The kind of an instrument, and its labels."""
+    kind = "counter" if instrument.kind == "total" else instrument.kind
+    return ": ".join([kind, ", ".join(f"`{label}`" for label in instrument.labels)]).rstrip(": ")
 
 
 if __name__ == "__main__":

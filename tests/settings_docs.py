@@ -21,10 +21,10 @@ DEFAULT = str(Settings.model_fields["test_target"].default)
 SET = tuple(dotenv_values(ROOT / "targets" / f"{DEFAULT}.txt"))
 """What the file of the default target sets."""
 
-TABLES: Mapping[str, type[BaseModel]] = {"Variables": Settings, "Target keys": Target}
-"""The headings of the page below which a table stands, and the class it lists."""
+SECTIONS: Mapping[str, type[BaseModel]] = {"Variables": Settings, "Target keys": Target}
+"""The headings of the page below which a list stands, and the class whose fields it has."""
 
-_ROWS = r"(^## {}\n(?:(?!^## |^\|).*\n)*)(?:^\|.*\n)*"
+_ITEMS = r"(^## {}\n(?:(?!^## |^- ).*\n)*)(?:^- .*\n)*"
 _REMARKS: Mapping[str, str] = {
     "Variables": "Copy to .env and change what you need. All have a default; no key is needed.",
     "Target keys": "What a target file may set can also be set here; a value has no effect where "
@@ -34,15 +34,15 @@ _REMARKS: Mapping[str, str] = {
 
 
 def page(text: str) -> str:
-    """The page with the rows of its tables as the classes have them."""
-    for heading, model in TABLES.items():
-        text, tables = re.subn(
-            _ROWS.format(heading),
-            lambda found, model=model: found[1] + _table(model),
+    """The page with its lists as the classes have them."""
+    for heading, model in SECTIONS.items():
+        text, lists = re.subn(
+            _ITEMS.format(heading),
+            lambda found, model=model: found[1] + _list(model),
             text,
             flags=re.MULTILINE,
         )
-        if tables != 1:
+        if lists != 1:
             raise ValueError(f"{PAGE}: there is no one heading `## {heading}`.")
     return text
 
@@ -50,7 +50,7 @@ def page(text: str) -> str:
 def example() -> str:
     """`.env.example`: every setting with its default, commented out below its meaning."""
     paragraphs = []
-    for heading, model in TABLES.items():
+    for heading, model in SECTIONS.items():
         paragraphs.append(f"# {_REMARKS[heading]}")
         paragraphs += [
             f"# {field.description}{_vain(name)}\n# {name.upper()}={default(field)}"
@@ -75,13 +75,15 @@ def default(field: FieldInfo) -> str:
     return str(value)
 
 
-def _table(model: type[BaseModel]) -> str:
-    rows = [
-        f"| `{name.upper()}` | {f'`{default(field)}`' if default(field) else ''} "
-        f"| {field.description} |\n"
-        for name, field in model.model_fields.items()
-    ]
-    return "".join(["| name | default | meaning |\n", "|---|---|---|\n", *rows])
+def item(name: str, field: FieldInfo) -> tuple[str, str]:
+    """A setting as the page shows it, with its default as in `.env`, and its meaning."""
+    value = default(field)
+    return f"`{name.upper()}{f'={value}' if value else ''}`", str(field.description)
+
+
+def _list(model: type[BaseModel]) -> str:
+    items = (item(name, field) for name, field in model.model_fields.items())
+    return "".join(f"- {setting}: {meaning}\n" for setting, meaning in items)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ from tests.readers.sites import Answer, Site, serving
 from tests.samples.pdf_demo import write_demo
 from tests.servers import ATLAS, running, served
 from tests.slow_model import TOKEN
+from tests.test_docs import items
 
 NOTEBOOK = ROOT / "docs" / "why-this-rank.ipynb"
 
@@ -56,9 +57,8 @@ def test_every_block_of_the_page_on_python_runs(
 def test_every_command_beside_one_of_rag_eval_box_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    page = (ROOT / "docs" / "coming-from.md").read_text(encoding="utf-8")
-    table = "".join(re.findall(r"^\|.*$", page.partition("| flag |")[0], re.MULTILINE))
-    commands = dict.fromkeys(re.findall(r"`atlas (.*?)`", table))
+    listed = " ".join(ours for _, ours in items("docs/coming-from.md", "Commands"))
+    commands = dict.fromkeys(re.findall(r"`atlas (.*?)`", listed))
     monkeypatch.chdir(tmp_path)
     with serving(Site()) as site, mistral_server() as mistral:
         mistral.models = (*mistral.models, "mistral-large-latest")

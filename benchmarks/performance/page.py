@@ -33,24 +33,23 @@ One command writes this page, its plots and [the figures](performance.json):
 make bench
 ```
 
-It measures 20,000 and 200,000 passages of generated text in three corpora of 1, 10 and 89% of
-them, with vectors at hand. `SIZES=20000,1000000` chooses other sizes (a million takes half an
-hour and 17 GB of disk), `PEER_SIZES=20000` those of other libraries, which `make peers-venv`
-installs. An interrupted run continues. Costs are medians of processor time; what is compared
-takes turns.
+It measures 20,000 and 200,000 passages of generated text, with vectors at hand, in three corpora
+that hold 1, 10 and 89% of them. `SIZES=20000,1000000` chooses other sizes (a million takes half an
+hour and 17 GB of disk), `PEER_SIZES=20000` the sizes for other libraries, which `make peers-venv`
+installs. An interrupted run continues. Costs are medians of processor time.
 """
 REACHES = """## Reaches
 
-What is measured, by the number of passages; in bold what misses its reach, in brackets the floor:
-what nobody can do without, such as the engines alone or one copy of the vectors.
+By the number of passages. Bold figures miss their reach. In brackets is the floor, which nobody can
+do without.
 
 """
 BESIDE = """## Beside other libraries
 
 Each does the same job on the same texts and vectors: 200 candidates from every corpus by meaning
-and as many by words, in its own way, fused, and the best ten with their texts. Each corpus has
-its own index. Atlas also measures all signals, checks and highlights, and reads and cuts the
-source files. A changed document is one of 20 paragraphs.
+and 200 by words, fused in its own way, and the best ten with their texts. Each corpus has its own
+index. Atlas also measures all signals, checks and highlights, and reads and cuts the source files.
+A changed document has 20 paragraphs.
 """
 
 
@@ -75,7 +74,6 @@ def page(kept: Mapping[str, Any]) -> str:
             HEAD,
             _machine(machine),
             _reaches(in_order(records), beside),
-            _growth(records),
             _not_reached([*_all(records, beside), *growth(records)]),
             _beside(records, beside),
             _notes(beside),
@@ -122,32 +120,33 @@ def _reaches(records: Sequence[Record], beside: Sequence[Beside]) -> str:
     return f"{REACHES}{_table(heads, rows)}"
 
 
-def _growth(records: Sequence[Record]) -> str:
-    found = growth(records)
-    if not found:
-        return "## Growth\n\nOne size was measured: growth needs two.\n"
-    rows = [(r.name.removeprefix(PREFIX), _measured(r), _reach(r)) for r in found]
+def _not_reached(records: Sequence[Record]) -> str:
+    missed = {r.name: r for r in records if r.reached is False and not r.error}
+    lines = [
+        f"- {name}{_times(missed[name])}: {why}" for name, why in REASONS.items() if name in missed
+    ]
+    text = "\n".join(lines) or "Everything is."
     return (
-        f"## Growth\n\nThe largest size against the smallest, {found[0].note}:\n\n"
-        f"{_table(('what', 'times', 'reach'), rows)}\n"
+        f"## What is not reached, and why\n\n{text}\n\n"
         "![Costs by the number of passages](images/performance-growth.svg)\n"
     )
 
 
-def _not_reached(records: Sequence[Record]) -> str:
-    missed = {r.name for r in records if r.reached is False and not r.error}
-    lines = [f"- {name}: {why}" for name, why in REASONS.items() if name in missed]
-    text = "\n".join(lines) or "Everything is."
-    return f"## What is not reached, and why\n\n{text}\n"
+def _times(record: Record) -> str:
+    """The figure of what no table has: how a cost grows from the smallest size to the largest."""
+    if not record.name.startswith(PREFIX):
+        return ""
+    passages, _, _ = record.note.partition(":")
+    return f" ({_figure(record.value)} times for {passages}, {_reach(record)})"
 
 
 def _beside(records: Sequence[Record], beside: Sequence[Beside]) -> str:
     parts = [BESIDE]
-    for size in sorted({each.size for each in beside}):
+    for size in sorted({each.size for each in beside if each.system != ORIGINAL}):
         of = [each for each in beside if each.size == size]
         rows = [_product(records, of, size), *(_system(each) for each in _ordered(of))]
         heads = (
-            "system", "a question, CPU ms", "times Atlas", "p50 elapsed, ms", "build, CPU s",
+            "system", "a question, CPU ms", "times Atlas", "build, CPU s",
             "one changed document, CPU s", "recall@200", "memory a passage, KB",
             "disk a passage, KB",
         )  # fmt: skip
@@ -168,13 +167,11 @@ def _product(records: Sequence[Record], beside: Sequence[Beside], size: int) -> 
     """The product's own row: what was measured by itself, and its questions beside all others."""
     own = {record.name: record.value for record in records if record.size == size}
     asked = sorted(each.product_ms for each in beside if each.product_ms)
-    elapsed = sorted(each.product_elapsed_ms for each in beside if each.product_elapsed_ms)
     rate = own.get("build without embedding")
     return (
         NAMES["product"],
         _figure(asked[len(asked) // 2]) if asked else "",
         "1",
-        _figure(elapsed[len(elapsed) // 2]) if elapsed else "",
         _figure(size / rate) if rate else "",
         _maybe(own.get("one changed document")),
         _maybe(own.get("recall@200"), digits=3),
@@ -192,7 +189,6 @@ def _system(found: Beside) -> tuple[str, ...]:
         name,
         _maybe(found.question_ms),
         _maybe(times),
-        _maybe(found.question_elapsed_ms),
         _maybe(found.build_seconds),
         _maybe(found.change_seconds),
         _maybe(found.recall, digits=3),
@@ -204,11 +200,11 @@ def _system(found: Beside) -> tuple[str, ...]:
 def _notes(beside: Sequence[Beside]) -> str:
     lines = []
     for each in _ordered(list({each.system: each for each in beside}.values())):
-        versions = ", ".join(f"{name} {version}" for name, version in each.versions.items())
-        lines.append(f"- {NAMES[each.system]} ({versions}): {each.note}".rstrip(" :"))
+        library, version = next(iter(each.versions.items()))
+        lines.append(f"- {NAMES[each.system]} ({library} {version}): {each.note}".rstrip(" :"))
     if not lines:
         return ""
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", "[The figures](performance.json) have all versions.", ""])
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -4,21 +4,21 @@ from collections.abc import Mapping
 
 REASONS: Mapping[str, str] = {
     "search against the original layout": (
-        "the original looks through the whole index for each corpus, which is quick in a small one."
+        "the original looks through the whole index for each corpus, which is fast in a small one."
     ),
     "build without embedding": "Chroma takes half of it or more.",
     "search, vector given": (
-        "the signals of up to 400 candidates a corpus; in a large collection the engines alone "
-        "take more than the reach."
+        "up to 400 candidates a corpus get signals; in a large collection the engines alone take "
+        "more than the reach."
     ),
     "search, vector given, against its engines alone": (
-        "signals, check and highlights cost the same at any size, engines little at a small one."
+        "signals, checks and highlights cost the same at any size."
     ),
     "recall@200": "the index of a large corpus is not exact; smaller ones are compared whole.",
     "question embedding, against ONNX Runtime alone": "the floor has the tokens at hand.",
     "search over HTTP": (
-        "search and embedding, of made-up words with almost twice as many tokens as real ones; "
-        "HTTP adds two or three milliseconds."
+        "made-up words have almost twice as many tokens to embed as real ones; HTTP adds two "
+        "or three milliseconds."
     ),
     "32 clients that pause: p95 against the mean service time": (
         "requests come at random, so some wait for others."
@@ -41,7 +41,7 @@ REASONS: Mapping[str, str] = {
     "growth: one changed document": "every source file is looked at, however little has changed.",
     "growth: open a collection": "the index of a corpus of more than 75,000 passages is opened.",
     "memory a passage": (
-        "half are mapped files (vectors 1.5 KB, words .5), which the system takes back at need; "
+        "half is mapped files (vectors 1.5 KB, words .5), which the system takes back at need; "
         "most of the rest is Chroma's index."
     ),
     "disk a passage": "the vectors are there twice, exact and in Chroma: 1.5 KB each.",

@@ -204,7 +204,7 @@ def test_a_judge_that_cannot_read_sends_no_unverified_answer(
     [
         ("", InvalidTarget, r"own\.txt: VERIFY=nli needs VERIFY_MODEL"),
         ("VERIFY_MODEL=no model at all", MissingModel, "VERIFY_MODEL=no model at all is neither"),
-        (f"VERIFY_MODEL={DEFAULT_MODEL}", MissingModel, "is no cross-encoder"),
+        (f"VERIFY_MODEL={DEFAULT_MODEL}", MissingModel, "is not a cross-encoder"),
     ],
 )
 def test_a_missing_model_is_said_when_the_server_starts(

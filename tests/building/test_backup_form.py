@@ -19,10 +19,10 @@ from atlas_search.core.errors import SourceError
 from atlas_search.stores.embedded import EmbeddedStore
 from tests.building.damage import damaged
 from tests.hash_embedder import HashEmbedder
-from tests.test_docs import names_in, table
+from tests.test_docs import items, names_in
 from tests.tiny import FARM, build_tiny, document_ids, json_lines, silent, write_sources
 
-TABLES = {
+LISTS = {
     "manifest.json": form.Description,
     "A corpus": form.CorpusPart,
     "The embedding model": form.ModelPart,
@@ -39,16 +39,16 @@ def import_to(folder: Path, export: Path) -> Imported:
     return import_collection(export, folder, HashEmbedder(), silent)
 
 
-@pytest.mark.parametrize("heading", TABLES)
+@pytest.mark.parametrize("heading", LISTS)
 def test_the_page_lists_every_field(heading: str) -> None:
-    assert table("docs/backup.md", heading) == [
-        [f"`{name}`{'*' if field.is_required() else ''}", field.description]
-        for name, field in TABLES[heading].model_fields.items()
+    assert items("docs/backup.md", heading) == [
+        (f"`{name}`{'*' if field.is_required() else ''}", field.description)
+        for name, field in LISTS[heading].model_fields.items()
     ]
 
 
 def test_the_page_lists_every_file(letters: Path) -> None:
-    listed = names_in(row[0] for row in table("docs/backup.md", "The form"))
+    listed = names_in(file for file, _ in items("docs/backup.md", "The form"))
     assert sorted(listed) == sorted(path.name for path in (letters / "export").iterdir())
     assert [name for name in listed if name not in form.README_TEXT + form.README] == []
 

@@ -33,33 +33,36 @@ SHOWN = {
     )
 }
 MOST_BYTES = 150_000  # of a picture
-_ROWS = r"(^## Metrics\n(?:(?!^## |^\|).*\n)*)(?:^\|.*\n)*"
-_BETTER = {"higher": "↑", "lower": "↓", "none": "·"}
+_LISTS = r"(?<=^## Figures\n)(?:(?!## ).*\n)*"
+_BETTER = {"higher": "", "lower": " ↓", "none": " ·"}
 
 
 def with_metrics(text: str) -> str:
-    """The page with the rows of its table as the metrics are."""
-    text, tables = re.subn(_ROWS, lambda match: match[1] + _table(), text, flags=re.MULTILINE)
-    assert tables == 1, f"{METRICS_PAGE}: there is no one heading `## Metrics`."
+    """The page with its lists as the metrics are."""
+    text, lists = re.subn(_LISTS, lambda _: _figures(), text, flags=re.MULTILINE)
+    assert lists == 1, f"{METRICS_PAGE}: there is no one heading `## Figures`."
     return text
 
 
-def _table() -> str:
-    groups = list(dict.fromkeys(metric.group for metric in METRICS.values()))
-    ordered = sorted(METRICS.values(), key=lambda metric: groups.index(metric.group))
-    head = "| group | over | figure | what it says |\n|---|---|---|---|\n"
-    return head + "".join(map(_row, ordered, [None, *ordered]))
+def _figures() -> str:
+    """A heading for each group, and a list for each kind of question that its figures are of."""
+    groups: dict[str, dict[str, list[str]]] = {}
+    for metric in METRICS.values():
+        groups.setdefault(metric.group, {}).setdefault(metric.of, []).append(_item(metric))
+    lines = ["", "Higher is better, with ↓ lower, with · neither."]
+    for group, kinds in groups.items():
+        lines += ["", f"### {group}"]
+        for of, figures in kinds.items():
+            lines += ["", f"Over {of}:", "", *figures]
+    return "\n".join([*lines, ""])
 
 
-def _row(metric: Metric, above: Metric | None) -> str:
-    """A line of the table; what it has in common with the one above is left empty."""
+def _item(metric: Metric) -> str:
     name = metric.name + {"@": "k", ".": "CORPUS"}.get(metric.name[-1], "")
-    group = "" if above and above.group == metric.group else metric.group
-    over = "" if above and above.of == metric.of and not group else metric.of
-    return f"| {group} | {over} | `{name}` {_BETTER[metric.better]} | {metric.description} |\n"
+    return f"- `{name}`{_BETTER[metric.better]}: {metric.description}"
 
 
-def test_the_table_of_metrics_is_written_from_the_code() -> None:
+def test_the_list_of_metrics_is_written_from_the_code() -> None:
     text = METRICS_PAGE.read_text(encoding="utf-8")
     assert with_metrics(text) == text
     *most, last = Tools(HashEmbedder()).depths

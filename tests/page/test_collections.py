@@ -85,7 +85,7 @@ def test_another_collection_is_chosen_and_kept(tab: Page, address: str) -> None:
     expect(held).to_contain_text("Ask 3 documents")
     assert tab.url == f"{address}/"
     tab.goto(f"{address}/?collection=wood é")
-    expect(tab.locator("#page-alert")).to_contain_text("Served are: farm, ")
+    expect(tab.locator("#page-alert")).to_contain_text("Served: farm, ")
     store.select_option("sea")
     expect(held).to_contain_text("Ask 2 documents")
 

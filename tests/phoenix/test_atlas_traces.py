@@ -31,7 +31,7 @@ from tests.evaluation.made_traces import shallow
 from tests.judging import truth as cited
 from tests.recorded_spans import traced_by
 from tests.servers import wait_for
-from tests.test_docs import SPAN, table
+from tests.test_docs import SPAN, items
 
 pytestmark = [pytest.mark.phoenix, pytest.mark.thorough]
 PROJECT = "reading room"
@@ -261,7 +261,7 @@ FILTERED = "filters"
 LIBEL = QUESTIONS[0]
 INVENTED = "A council may sue [legal_uk.invented p9]."
 VERSION = "0123456789ab"  # stands on the page for that of a prompt
-FILTERS = {what: SPAN.findall(said)[0] for what, said in table("docs/phoenix.md", "Filters")}
+FILTERS = {what: SPAN.findall(said)[0] for what, said in items("docs/phoenix.md", "Filters")}
 QUERY = """
 query ($project: String!, $condition: String!) {
   getProjectByName(name: $project) {
@@ -303,7 +303,7 @@ TOLD: dict[str, Callable[[Trace], bool]] = {
     "a corpus of which no passage was kept": lambda trace: (
         trace.kind == "ask" and trace.counts.kept.get("legal_uk") == 0
     ),
-    "uneven citations: of some corpus none": lambda trace: trace.imbalance.get("cited") == 1,
+    "uneven citations, of some corpus none": lambda trace: trace.imbalance.get("cited") == 1,
     "over all corpora": lambda trace: trace.corpus_filter == "all",
 }
 """Cases that other filters must find, by what their roots tell."""

@@ -424,7 +424,7 @@ class TestOpenAI(ChatContract):
     def test_an_address_that_cannot_be_one_is_reported(
         self, open_chat: OpenChat, calls: ModelCalls
     ) -> None:
-        with pytest.raises(ModelRefused, match="OPENAI_BASE_URL=http://:a is no address"):
+        with pytest.raises(ModelRefused, match="OPENAI_BASE_URL=http://:a is not an address"):
             self.read(open_chat(calls, address="http://:a"))
 
 

@@ -399,5 +399,5 @@ def test_a_proxy_that_cannot_be_one_is_reported(
     site: Site, folder: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ALL_PROXY", "nonsense://proxy")
-    with pytest.raises(ConfigurationError, match=r"nonsense.*Mend HTTP_PROXY"):
+    with pytest.raises(ConfigurationError, match=r"nonsense.*Correct HTTP_PROXY"):
         folder.fetch(site.serves("/a", Answer()))

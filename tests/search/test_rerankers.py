@@ -394,7 +394,7 @@ def test_a_folder_that_sentence_transformers_saved_gives_the_same(
     ("name", "problem"),
     [
         ("no model at all", r"^RERANK_MODEL=no model at all is neither a folder nor .*downloaded"),
-        (DEFAULT_MODEL, f"RERANK_MODEL={DEFAULT_MODEL} is no cross-encoder"),
+        (DEFAULT_MODEL, f"RERANK_MODEL={DEFAULT_MODEL} is not a cross-encoder"),
         ("", r"config\.json cannot be read .*No such file"),
     ],
 )
@@ -408,9 +408,9 @@ def test_a_name_of_no_cross_encoder_is_reported_at_once(
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
-        ({"architectures": None}, "is no cross-encoder"),
-        ({"architectures": []}, "is no cross-encoder"),
-        ({"architectures": ["BertModel"]}, "is no cross-encoder"),
+        ({"architectures": None}, "is not a cross-encoder"),
+        ({"architectures": []}, "is not a cross-encoder"),
+        ({"architectures": ["BertModel"]}, "is not a cross-encoder"),
         (None, r"config\.json cannot be read"),
     ],
 )

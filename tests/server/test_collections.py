@@ -151,7 +151,7 @@ def test_another_name_is_refused_with_those_that_are_served(reader: FlaskClient,
         reader.post(f"/api/collections/{name.replace('/', '')}x/rollback", json={}),
     ):
         assert response.status_code == 400
-        assert "Served are: farm, sea." in response.get_json(force=True)["detail"]
+        assert "Served: farm, sea." in response.get_json(force=True)["detail"]
 
 
 def test_a_star_serves_all_that_is_built(open_served: Open, settings: Settings) -> None:

@@ -24,7 +24,7 @@ from atlas_search.core.settings import Settings
 from tests.conftest import free_port, require
 from tests.places import ROOT
 from tests.servers import ATLAS, PHOENIX, START_SECONDS, answers, running, wait_for
-from tests.test_docs import table
+from tests.test_docs import items, names_in
 from tests.without_model import settings_without_model
 
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
@@ -161,9 +161,8 @@ def test_every_setting_of_the_env_file_reaches_the_server() -> None:
 def test_the_page_lists_every_variable_of_the_compose_file_with_its_default() -> None:
     text = (ROOT / "docker-compose.yml").read_text()
     used = dict(re.findall(r"\$\{(\w+):-([^${}]*)\}", text))
-    listed = {
-        row[0].strip("`"): row[1].strip("`") for row in table("docs/deploy.md", "With containers")
-    }
+    names = names_in(name for name, _ in items("docs/deploy.md", "With containers"))
+    listed = dict(name.split("=") for name in names)
     settings = {name.upper() for name in Settings.model_fields}
     assert listed == {n: v for n, v in used.items() if n not in settings - OFFERED}
 

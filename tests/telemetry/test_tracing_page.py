@@ -24,7 +24,7 @@ from tests.recorded_spans import kind_of, recording, said, traced_by
 from tests.telemetry.by_index import by_index
 from tests.telemetry.conftest import cited
 from tests.telemetry.test_searches import TWO_PARTS, Backwards, with_stage
-from tests.test_docs import SPAN, table, text_of
+from tests.test_docs import SPAN, items, text_of
 
 PAGE = "docs/tracing.md"
 QUESTION = "How do Britain and New Zealand treat libel of a local authority?"
@@ -82,15 +82,16 @@ def _listed_as(attribute: str, corpora: str) -> str:
 def listed(carried: Carried) -> dict[str, set[str]]:
     """The attributes of each span by the page."""
     found: dict[str, set[str]] = defaultdict(set)
-    for names, spans, _ in table(PAGE, "Attributes"):
-        for span in carried.kinds if spans == "every" else SPAN.findall(spans):
+    for head, _ in items(PAGE, "Attributes"):
+        names, _, spans = head.partition(" on ")
+        for span in carried.kinds if spans == "every span" else SPAN.findall(spans):
             found[span] |= set(SPAN.findall(names))
     return found
 
 
 def test_the_page_lists_every_span_with_its_kind(carried: Carried) -> None:
-    rows = {SPAN.findall(name)[0]: kind for name, kind, _ in table(PAGE, "Spans")}
-    assert rows == carried.kinds
+    heads = (head.rpartition(" ") for head, _ in items(PAGE, "Spans"))
+    assert {name.strip("`"): kind for name, _, kind in heads} == carried.kinds
 
 
 def test_the_page_lists_every_attribute_that_a_span_carries(carried: Carried) -> None:
@@ -101,9 +102,7 @@ def test_the_page_lists_every_attribute_that_a_span_carries(carried: Carried) ->
 
 def test_every_attribute_that_the_page_lists_is_carried(carried: Carried) -> None:
     optional = {
-        name
-        for names, *_ in table(PAGE, "Attributes")
-        for name in re.findall(r"`([^`]+)`\*", names)
+        name for head, _ in items(PAGE, "Attributes") for name in re.findall(r"`([^`]+)`\*", head)
     }
     every = set().union(*carried.attributes.values())
     for span, names in listed(carried).items():

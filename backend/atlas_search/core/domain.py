@@ -117,7 +117,7 @@ class Document:
 
 
 class Successor(NamedTuple):
-    """What took a document's place: its title, and its id; empty if it is not held."""
+    """Title of what took a document's place, and its id; empty if it is not held."""
 
     title: str
     document_id: str = ""

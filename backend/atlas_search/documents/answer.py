@@ -16,6 +16,7 @@ from atlas_search.documents.search import (
     RankedPassageOut,
     RetrievalOut,
     ScopeOut,
+    SuccessorOut,
 )
 
 
@@ -41,6 +42,7 @@ class CitationOut(Sent):
     end: int
     quote: str
     metadata: Facts = Field(default_factory=dict, description="The document's")
+    successors: list[SuccessorOut] = Field([], description="What took the document's place")
 
 
 class SentenceOut(Sent):

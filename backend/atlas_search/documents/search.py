@@ -10,7 +10,7 @@ from atlas_search.search.scope import ShortLeg
 from atlas_search.search.unknown import UnknownWord
 
 
-class SuccessorOut(BaseModel):
+class SuccessorOut(Sent):
     """A document that took another's place; one that is not held has no id."""
 
     title: str
@@ -38,7 +38,7 @@ class PassageOut(Sent):
     date: str | None
     url: Link
     metadata: Facts
-    successors: list[SuccessorOut] = Field(description="What its `superseded_by` names")
+    successors: list[SuccessorOut] = Field([], description="What its `superseded_by` names")
     marker: str = Field(description="Citation token of the passage: `[id s10(1)]`, `[id p3]`")
 
 

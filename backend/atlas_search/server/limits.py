@@ -129,7 +129,7 @@ def answer_threads(threads: int) -> int:
     return max(1, threads - min(SPARE_THREADS, threads // 2))
 
 
-class _Turn(threading.Event):
+class _Waiting(threading.Event):
     """The wait of a request for its turn."""
 
     def __init__(self, owner: str):
@@ -137,7 +137,7 @@ class _Turn(threading.Event):
         self.owner = owner
 
 
-class Turns:
+class TurnsAtWork:
     """Lets so many requests work at once, and of one address SHARE while others come too.
 
     Safe to use from several threads.
@@ -149,7 +149,7 @@ class Turns:
         self._lock = threading.Lock()
         self._working: Counter[str] = Counter()
         self._last: dict[str, float] = {}  # when each address came last, the latest at the end
-        self._queue: list[_Turn] = []
+        self._queue: list[_Waiting] = []
 
     @property
     def waiting(self) -> int:
@@ -158,7 +158,7 @@ class Turns:
 
     def begin(self, owner: str, seconds: float) -> bool:
         """Wait for a turn, at most so long; False if none came."""
-        turn = _Turn(owner)
+        turn = _Waiting(owner)
         with self._lock:
             self._note(owner)
             self._queue.append(turn)
@@ -219,8 +219,8 @@ class Capacity:
         self.inside = 0
         self.refused = 0
         self._answering = 0
-        self._turns = Turns(AT_WORK)
-        self._health = Turns(HEALTH_THREADS)
+        self._turns = TurnsAtWork(AT_WORK)
+        self._health = TurnsAtWork(HEALTH_THREADS)
 
     def __call__(
         self, environ: dict[str, Any], start_response: Callable[..., Any]
@@ -247,7 +247,7 @@ class Capacity:
         return self._turns.waiting
 
     def _work(
-        self, environ: dict[str, Any], start_response: Callable[..., Any], turns: Turns
+        self, environ: dict[str, Any], start_response: Callable[..., Any], turns: TurnsAtWork
     ) -> Iterable[bytes]:
         owner = owner_of(client_of(environ, self._trusted))
         if not turns.begin(owner, WAIT_SECONDS):

@@ -22,8 +22,8 @@ class SYSTEM:
 
     packages = ("haystack-ai",)
     note = (
-        "The one document store of Haystack itself, which finds by meaning and by words: in memory "
-        "alone, every vector is compared."
+        "Its one document store that finds by meaning and by words is in memory, and compares "
+        "every vector."
     )
 
     def build(self, corpora: Mapping[str, Passages], folder: Path) -> None:

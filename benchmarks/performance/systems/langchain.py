@@ -37,9 +37,8 @@ class SYSTEM:
         "rank-bm25", "chromadb",
     )  # fmt: skip
     note = (
-        "BM25Retriever keeps words in memory alone and cannot change: that of the corpus is made "
-        "anew. Vectors are added through the Chroma collection of the vector store, which itself "
-        "takes texts only."
+        "BM25Retriever keeps words in memory and cannot change: a changed corpus gets a new one. "
+        "Vectors go to Chroma's collection, since the vector store takes texts only."
     )
 
     def build(self, corpora: Mapping[str, Passages], folder: Path) -> None:

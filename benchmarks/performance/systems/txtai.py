@@ -22,9 +22,8 @@ class SYSTEM:
 
     packages = ("txtai", "faiss-cpu")
     note = (
-        "A hybrid search asks ten times as many of each index as it gives: 20 a corpus. Its dense "
-        "index is Faiss with the settings txtai chooses, which for more than 5,000 passages looks "
-        "into a sixteenth of the cells."
+        "A hybrid search asks ten times as many of each index as it gives: 20 a corpus. Faiss, "
+        "with txtai's settings, looks into a sixteenth of the cells beyond 5,000 passages."
     )
 
     def build(self, corpora: Mapping[str, Passages], folder: Path) -> None:

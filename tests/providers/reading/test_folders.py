@@ -116,7 +116,7 @@ def test_neighbouring_windows_share_half_of_a_window(tiny: Path) -> None:
     ("model", "message"),
     [
         ("no model at all", "^READER_MODEL=no model at all is neither a folder nor .*downloaded"),
-        (DEFAULT_MODEL, "is no question-answering model"),  # but embeds
+        (DEFAULT_MODEL, "is not a question-answering model"),  # but embeds
         ("empty", r"config\.json cannot be read .*No such file"),
         ("damaged", r"config\.json cannot be read"),
     ],
@@ -137,7 +137,7 @@ def test_a_model_without_a_layer_for_answers_is_not_taken_for_a_reader(
 ) -> None:
     config = json.loads((copied / "config.json").read_text())
     (copied / "config.json").write_text(json.dumps(config | {"architectures": architectures}))
-    with pytest.raises(MissingModel, match="is no question-answering model"):
+    with pytest.raises(MissingModel, match="is not a question-answering model"):
         QuestionAnsweringModel(str(copied))
 
 

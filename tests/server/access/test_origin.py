@@ -211,7 +211,7 @@ def test_behind_a_proxy_the_public_address_is_the_own_origin(services: Services)
     ],
 )
 def test_what_is_no_host_or_origin_is_no_setting(name: str, value: str) -> None:
-    with pytest.raises(ValidationError, match=r"is no (host|origin)"):
+    with pytest.raises(ValidationError, match=r"is not an? (host|origin)"):
         Settings(**{name: value})
 
 

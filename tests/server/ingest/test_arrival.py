@@ -120,7 +120,7 @@ def test_a_corpus_cannot_lead_out(refusing: FlaskClient, corpus: str) -> None:
 
 @pytest.mark.parametrize("collection", ["../stores", "other", "a/b"])
 def test_nor_can_a_collection(client: FlaskClient, collection: str) -> None:
-    assert "Served are: farm." in detail(send(client, BEES, collection=collection), 400)
+    assert "Served: farm." in detail(send(client, BEES, collection=collection), 400)
 
 
 def test_names_that_are_too_long_are_refused(refusing: FlaskClient) -> None:
