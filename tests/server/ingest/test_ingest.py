@@ -307,6 +307,28 @@ def test_a_zip_file_that_is_damaged_or_a_bomb_is_left_out_and_the_rest_goes_on(
     assert "it is damaged in its ZIP file" in reasons["bad.txt"]
 
 
+def test_a_table_of_metadata_says_what_files_are_whenever_it_comes(client: FlaskClient) -> None:
+    def table(*rows: str) -> str:
+        return "\n".join(("file,title,date", *rows, ""))
+
+    def titles() -> list[tuple[str, str]]:
+        found = client.get("/api/documents?corpus=hive").get_json()["documents"]
+        return [(each["title"], each["first_day"]) for each in found]
+
+    box = zipped({**BEES, "metadata.csv": table("bees.txt,On bees,1866", "wasps.txt,Wasps,")})
+    (remark,) = done(client, send(client, {"box.zip": box}, corpus="hive"))["result"]["remarks"]
+    assert (remark["source"], remark["refused"]) == ("hive/metadata.csv", False)
+    assert remark["remarks"][0].startswith("line 3: no source is called 'wasps.txt'")
+    assert titles() == [("On bees", "1866-01-01")]
+    again = {"metadata.csv": table("bees.txt,Bees again,1867")}
+    job = done(client, send(client, again, corpus="hive", replace="true"))
+    assert (job["result"]["documents_changed"], job["result"]["remarks"]) == (1, [])
+    assert titles() == [("Bees again", "1867-01-01")]
+    name = client.get("/api/collections").get_json()["default"]
+    rolled = client.post(f"/api/collections/{name}/rollback", json={}).get_json()
+    assert rolled["kept_files_beside"] == []
+
+
 def test_a_corpus_is_renamed_and_dated_without_its_files(client: FlaskClient) -> None:
     done(client, send(client, BEES, corpus="bees"))
     again = {"path": COLLECTION, "corpus": "bees", "label": "Bees & honey", "date": "1866"}
