@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from pydantic import SecretStr
 
+from atlas_search.building.maintain import make_empty
 from atlas_search.core.settings import Settings
 from atlas_search.server.app import create_app
 from atlas_search.server.collections import ServedCollections
@@ -175,6 +176,33 @@ def test_files_of_the_same_names_are_replaced_when_that_is_said(
         panel = open_panel(tab, address)
     text = tab.request.get(f"{address}/api/documents/Twice.same").json()["text"]
     assert text == "Another text."
+
+
+def test_an_empty_server_asks_for_sources_first(
+    tab: Page, settings: Settings, tmp_path: Path
+) -> None:
+    own = {"chroma_persist_directory": tmp_path / "stores", "ingest_root": tmp_path / "ingest"}
+    empty = settings.model_copy(update=own)
+    empty.collection_folder.mkdir(parents=True)
+    make_empty(empty.collection_folder, HashEmbedder())
+    collections = ServedCollections(empty, HashEmbedder())
+    app = create_app(collections, open_embedder=hashing)
+    own_files = write_sources(tmp_path / "own", {"note.txt": "A note on tides."})
+    with served(app, threads=8) as address:
+        tab.goto(address)
+        expect(tab.get_by_role("heading", name="No sources yet")).to_be_visible()
+        expect(tab.get_by_label("Question", exact=True)).to_be_hidden()
+        check_all(tab)
+        tab.locator("#views").get_by_role("button", name="Add sources").click()
+        panel = tab.get_by_role("dialog", name="Add sources")
+        choose_files(panel, own_files / "note.txt")
+        panel.get_by_role("button", name="Add them").click()
+        expect(report_of(panel)).to_contain_text("1 file: 1 read, 0 left out.")
+        panel.get_by_role("button", name="Close").click()
+        expect(tab.get_by_label("Question", exact=True)).to_be_visible()
+        expect(tab.locator("#served")).to_contain_text("1 document")
+    app.extensions["jobs"].close()
+    collections.close()
 
 
 def test_nothing_is_offered_to_who_may_not_add(tab: Page, settings: Settings) -> None:

@@ -364,7 +364,7 @@ def _manifest(
             for kind, origin in sorted(contents.origins.items())
         },
         analyser=ANALYSER_VERSION,
-        truncated_share=round(long / len(tokens), 4),
+        truncated_share=round(long / max(1, len(tokens)), 4),
         fields=counter.fields(),
         built_with=_versions(),
         durations={},

@@ -119,6 +119,15 @@ def compact(folder: Path, embedder: Embedder, progress: Progress) -> Manifest | 
         return write_live(site, _contents(live))[0]
 
 
+def make_empty(folder: Path, embedder: Embedder) -> None:
+    """Make a collection without documents, for files that are brought in later."""
+    with lock(folder):
+        staging = Staging(folder / STAGING)
+        site = Site(folder, None, staging, embedder, lambda *_: None)
+        write_live(site, Contents(folder.name, Plan((), (), 0), {}, {}))
+        staging.remove()
+
+
 def remove_source(
     folder: Path, source: tuple[str, str], embedder: Embedder, progress: Progress
 ) -> Manifest:
