@@ -1,12 +1,13 @@
 /** The panel in which sources are chosen, sent and reported. What runs goes on when it is closed. */
 
-import { getJson, ingest, jobEvents, Problem, sendJson } from "../api.js";
+import { cancelJob, getJson, ingest, jobEvents, Problem, sendJson } from "../api.js";
 import { element } from "../dom.js";
 import { language, say } from "../language.js";
 import { tab } from "../storage.js";
 import { JOBS, TRY } from "./offer.js";
 
 const CONFLICT = 409;
+const shares = new Intl.NumberFormat(language, { style: "percent" });
 const megabytes = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
 
 /** Makes the panel; `button` opens it, and says while it is closed that something runs. */
@@ -16,6 +17,7 @@ export function openPanel(button) {
   const chosen = element("div", { id: "sources-chosen" });
   const bar = element("progress", { "aria-labelledby": "sources-step", hidden: "" });
   const step = element("p", { id: "sources-step", role: "status" });
+  const share = element("p", { class: "place", "aria-hidden": "true" }); // the bar says it aloud
   const alert = element("p", { role: "alert", hidden: "" });
   const reports = element("div", { id: "sources-reports", "aria-live": "polite" });
   const files = picker({ multiple: "" });
@@ -28,6 +30,7 @@ export function openPanel(button) {
     element("span", {}, say("sources.replace")),
   );
   const add = element("button", { class: "primary", type: "submit" }, say("sources.send"));
+  const stop = element("button", { type: "button", hidden: "" }, say("sources.cancel"));
   const close = element("button", { type: "button", onclick: leave }, say("sources.close"));
   const form = element(
     "form",
@@ -52,8 +55,9 @@ export function openPanel(button) {
     alert,
     step,
     bar,
+    share,
     reports,
-    element("div", { class: "buttons" }, add, close),
+    element("div", { class: "buttons" }, add, stop, close),
   );
   let running = false;
   let added = false;
@@ -166,7 +170,14 @@ export function openPanel(button) {
       }
       body.append("replace", replace.checked);
       for (const [path, file] of group.files) body.append("files", file, path);
-      remember([...begun(), (await ingest(body)).id]);
+      const stopped = new AbortController();
+      stop.onclick = () => stopped.abort();
+      const told = (done, total) => tell(say("sources.sending"), done, total);
+      const job = await ingest(body, told, stopped.signal).catch((error) => {
+        if (!stopped.signal.aborted) throw error;
+      });
+      if (!job) break;
+      remember([...begun(), job.id]);
       groups.delete(key);
     }
     draw();
@@ -176,6 +187,7 @@ export function openPanel(button) {
   /** Follows jobs, one after the other as they are done, and reports each. */
   async function follow() {
     for (const id of begun()) {
+      stop.onclick = () => cancelJob(id);
       for await (const { name, data: job } of jobEvents(id)) {
         if (name !== "done") {
           tell(...stepOf(job));
@@ -206,15 +218,19 @@ export function openPanel(button) {
       running = false;
       add.disabled = false;
       bar.hidden = true;
+      stop.hidden = true;
       step.textContent = "";
+      share.textContent = "";
       button.textContent = say(dialog.open ? "sources.add" : "sources.over");
     }
   }
 
   function tell(words, done, total) {
     bar.hidden = false;
+    stop.hidden = false;
     if (total > 1) Object.assign(bar, { max: total, value: done });
     else bar.removeAttribute("value");
+    share.textContent = total > 1 ? shares.format(done / total) : "";
     if (step.textContent !== words) step.textContent = words;
     button.textContent = say("sources.running");
   }
@@ -281,6 +297,7 @@ function sizeOf(bytes) {
 function stepOf({ state, progress }) {
   if (state === "queued") return [say("sources.waiting")];
   const { name, done, total } = progress.at(-1) ?? {};
+  if (!name) return [say("sources.starting")]; // a process and a model are loaded
   if (name === "Reading files") return [say("sources.reading", { done, total }), done, total];
   return [say("sources.preparing"), done, total];
 }
@@ -303,9 +320,10 @@ async function about({ state, corpus }) {
 
 /** A section on a job that is over; `ask` asks the question, if there is one to try. */
 function reportOf(job, { label, question }, ask) {
-  const { corpus, files, left_out: leftOut, more_left_out: more, result, problem } = job;
+  const { corpus, files, left_out: leftOut, more_left_out: more, result, problem, state } = job;
   if (!result) {
-    const failed = say("sources.failed", { problem });
+    const cancelled = state === "cancelled";
+    const failed = cancelled ? say("sources.cancelled") : say("sources.failed", { problem });
     return element("section", { class: "failed" }, element("p", {}, failed));
   }
   if (files.length + leftOut.length === 0) {
