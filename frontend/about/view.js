@@ -83,7 +83,7 @@ function overview({ all, corpora }) {
 /** A row for each corpus. */
 function corporaTable({ corpora }) {
   const columns = [
-    { head: say("about.corpus"), cell: ({ label }) => label },
+    { head: say("about.corpus"), cell: named, sort: ({ label }) => label },
     { head: say("about.documents"), number: ({ documents }) => documents },
     { head: say("about.passages"), number: ({ passages }) => passages },
     { head: say("about.wordsHead"), number: ({ words }) => words },
@@ -93,6 +93,11 @@ function corporaTable({ corpora }) {
     { head: say("about.languageHead"), cell: (corpus) => languageName(corpus.language) },
   ];
   return sortable(columns, corpora);
+}
+
+/** A corpus by its name, and what it holds. */
+function named({ label, description }) {
+  return description ? element("div", {}, label, element("div", { class: "place" }, description)) : label;
 }
 
 /** Words by corpus and, of several, by language, as bars; their figures stand beside them. */
@@ -218,7 +223,7 @@ function described(label, value, count) {
 function tableOf(labels, values) {
   const rows = labels.map((label, index) => ({ label, documents: values[index] ?? 0 }));
   const columns = [
-    { head: say("about.date"), cell: ({ label }) => label },
+    { head: say("about.date"), cell: named, sort: ({ label }) => label },
     { head: say("about.documents"), number: ({ documents }) => documents },
   ];
   const summary = element("summary", {}, say("charts.table"));

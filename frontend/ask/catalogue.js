@@ -228,6 +228,8 @@ function offerCorpora({ corpora, all }) {
     select.value = several ? SEVERAL : chosen;
     if (several) for (const [id, tick] of boxes) tick.checked = ids.includes(id);
     box.hidden = !several;
+    at("corpus-description").textContent =
+      corpora.find(({ id }) => id === select.value)?.description ?? "";
     // comparing takes at least two
     at("compare").disabled = ids.length < 2;
   }

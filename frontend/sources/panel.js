@@ -85,7 +85,9 @@ export function openPanel(button) {
     const parts = path.split("/").filter(Boolean);
     if (parts.some((part) => part.startsWith("."))) return;
     const corpus = parts.length > 1 ? parts.shift() : "";
-    if (!groups.has(corpus)) groups.set(corpus, { files: new Map(), name: corpus, date: "" });
+    if (!groups.has(corpus)) {
+      groups.set(corpus, { files: new Map(), name: corpus, date: "", description: "" });
+    }
     groups.get(corpus).files.set(parts.join("/"), file);
   }
 
@@ -118,13 +120,10 @@ export function openPanel(button) {
 
   function drawGroup([key, group], index) {
     const name = element("input", { id: `sources-name-${index}`, type: "text", required: "" });
-    const date = element("input", { id: `sources-date-${index}`, type: "text" });
-    date.setAttribute("aria-describedby", `sources-hint-${index}`);
     name.maxLength = 100;
     name.value = group.name;
-    date.value = group.date;
     name.addEventListener("input", () => (group.name = name.value));
-    date.addEventListener("input", () => (group.date = date.value));
+    const more = noteFields(`sources-${index}`, group);
     const sum = [...group.files.values()].reduce((bytes, { size }) => bytes + size, 0);
     const total = say("sources.chosen", { count: group.files.size, size: sizeOf(sum) });
     const items = [...group.files].map(([path, { size }]) =>
@@ -141,9 +140,7 @@ export function openPanel(button) {
       element("legend", {}, total),
       element("label", { for: name.id }, say("sources.name")),
       name,
-      element("label", { for: date.id }, say("sources.date")),
-      date,
-      element("p", { class: "hint", id: `sources-hint-${index}` }, say("sources.dateHint")),
+      ...more,
       element(
         "details",
         {},
@@ -164,9 +161,9 @@ export function openPanel(button) {
     for (const [key, group] of groups) {
       tell(say("sources.sending"));
       const body = new FormData();
-      const { name, date } = group;
-      for (const [field, value] of Object.entries({ label: name.trim(), date: date.trim() })) {
-        body.append(field, value);
+      const note = { label: group.name, date: group.date, description: group.description };
+      for (const [field, value] of Object.entries(note)) {
+        if (value.trim()) body.append(field, value.trim()); // what was said before stays
       }
       body.append("replace", replace.checked);
       for (const [path, file] of group.files) body.append("files", file, path);
@@ -384,6 +381,24 @@ function tryIt(question, ask) {
   );
 }
 
+/** Fields for the date and the description of a corpus, which write into `note` what is typed. */
+function noteFields(prefix, note) {
+  const date = element("input", { id: `${prefix}-date`, type: "text", maxlength: 100 });
+  const description = element("textarea", { id: `${prefix}-description`, rows: 2, maxlength: 1000 });
+  date.setAttribute("aria-describedby", `${prefix}-hint`);
+  for (const [name, field] of Object.entries({ date, description })) {
+    field.value = note[name];
+    field.addEventListener("input", () => (note[name] = field.value));
+  }
+  return [
+    element("label", { for: date.id }, say("sources.date")),
+    date,
+    element("p", { class: "hint", id: `${prefix}-hint` }, say("sources.dateHint")),
+    element("label", { for: description.id }, say("sources.description")),
+    description,
+  ];
+}
+
 /** The form, or null if there is no such corpus; `begin` is called with a step that gives a job. */
 async function renameForm(begin) {
   const [{ jobs }, { collection, corpora }] = await Promise.all(
@@ -397,15 +412,20 @@ async function renameForm(begin) {
   const options = offered.map(({ id, label }) => element("option", { value: id }, label));
   const corpus = element("select", { id: "rename-corpus" }, ...options);
   const label = element("input", { id: "rename-label", type: "text", required: "", maxlength: 100 });
-  const date = element("input", { id: "rename-date", type: "text", maxlength: 100 });
-  date.setAttribute("aria-describedby", "rename-hint");
-  const fill = () => (label.value = corpus.selectedOptions[0].textContent);
+  const more = element("div", { class: "fields" });
+  let note = null;
+  const fill = () => {
+    note = { ...offered.find(({ id }) => id === corpus.value) };
+    label.value = note.label;
+    more.replaceChildren(...noteFields("rename", note));
+  };
   corpus.addEventListener("change", fill);
   fill();
 
   function submit(event) {
     event.preventDefault();
-    const said = { corpus: corpus.value, label: label.value.trim(), date: date.value.trim() };
+    const [date, description] = [note.date.trim(), note.description.trim()];
+    const said = { corpus: corpus.value, label: label.value.trim(), date, description };
     begin(() => sendJson("POST", "api/ingest", { path: collection, ...said }));
   }
 
@@ -420,9 +440,7 @@ async function renameForm(begin) {
       corpus,
       element("label", { for: label.id }, say("sources.newName")),
       label,
-      element("label", { for: date.id }, say("sources.newDate")),
-      date,
-      element("p", { class: "hint", id: "rename-hint" }, say("sources.dateHint")),
+      more,
       element("div", { class: "buttons" }, element("button", { type: "submit" }, say("keep.save"))),
     ),
   );

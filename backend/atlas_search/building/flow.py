@@ -32,7 +32,13 @@ from atlas_search.building.materials import Live, open_live
 from atlas_search.building.prepare import Preparation
 from atlas_search.building.reading import Plan, read_sources
 from atlas_search.building.source_file import FileDigests
-from atlas_search.building.sources import Sources, label_of, rare_collections, with_sheets
+from atlas_search.building.sources import (
+    CorpusNote,
+    Sources,
+    note_of,
+    rare_collections,
+    with_sheets,
+)
 from atlas_search.building.workers import ReadingLimits
 from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding import Embedder
@@ -166,8 +172,8 @@ def build(
             lambda done, total: progress("Reading files", done, total),
             every=options.force,
         )
-        labels, origins = _labels(sources, live, options), _origins(live, options)
-        contents = Contents(options.collection, plan, labels, origins)
+        notes, origins = _notes(sources, live, options), _origins(live, options)
+        contents = Contents(options.collection, plan, notes, origins)
         given = list(_documents(plan, live, staging, options.origin))
         remarks = _remarks(plan, options.origin)
         did = changes(live.columns if live else None, plan.documents)
@@ -227,10 +233,9 @@ def _is_same(live: Live, contents: Contents, embedder: Embedder) -> bool:
     return live.manifest.content_digest == contents.digest(embedder)
 
 
-def _labels(sources: Sources, live: Live | None, options: BuildOptions) -> dict[str, str]:
-    """Return the labels of the present sources; those of corpora that another origin fills stay."""
-    kept = {c.id: c.label for c in _corpora_of_others(live, options) if c.label != label_of(c.id)}
-    return kept | dict(sources.labels)
+def _notes(sources: Sources, live: Live | None, options: BuildOptions) -> dict[str, CorpusNote]:
+    """Return the notes of the present sources; those on corpora that another origin fills stay."""
+    return {c.id: note_of(c) for c in _corpora_of_others(live, options)} | dict(sources.notes)
 
 
 def _corpora_of_others(live: Live | None, options: BuildOptions) -> list[CorpusStatistics]:

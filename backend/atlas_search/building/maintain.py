@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from atlas_search.building.go_live import Contents, Progress, Site, write_live, write_version
 from atlas_search.building.materials import Live, place_beside
 from atlas_search.building.reading import Plan
-from atlas_search.building.sources import label_of
+from atlas_search.building.sources import note_of
 from atlas_search.building.write import digests_of_files, sizes
 from atlas_search.core.errors import DamagedStore, EmbedderMismatch, MissingStore, SourceError
 from atlas_search.providers.embedding import Embedder
@@ -239,7 +239,7 @@ def _contents(live: Live, stay: NDArray[np.bool_] | None = None) -> Contents:
     return Contents(
         live.manifest.collection,
         Plan(place_beside(live, stay, ()), sources, 0),
-        {c.id: c.label for c in live.manifest.corpora if c.label != label_of(c.id)},
+        {c.id: note_of(c) for c in live.manifest.corpora},
         {kind: origin for kind, origin in live.manifest.origins.items() if kind in named},
     )
 

@@ -15,9 +15,9 @@ from functools import cache, lru_cache
 from itertools import islice, pairwise, repeat, takewhile
 from operator import attrgetter, eq
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from atlas_search.building.source_file import CorpusRule, SourceFile
 from atlas_search.core.errors import SourceError
@@ -28,6 +28,7 @@ from atlas_search.readers import Reader, Skipped
 from atlas_search.readers.metadata import name_of, text_of
 from atlas_search.readers.tables import DELIMITERS, Columns, CsvReader
 from atlas_search.readers.text import Undecodable, open_text
+from atlas_search.readers.titles import closed
 
 _NEW_OBJECTS = 1_000_000
 """After so many the youngest are searched; Python does after some hundreds. Of one changed document
@@ -190,24 +191,32 @@ def printable(name: str) -> str:
 FILE_NAME = "corpora.toml"
 
 
+class CorpusNote(BaseModel):
+    """Words on a corpus: its name for readers, the date of documents that state none, and what it
+    holds in a sentence or two. Each is empty if nobody says it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    label: str = ""
+    date: Annotated[str, BeforeValidator(str)] = ""  # TOML writes days and years without quotes
+    description: str = ""
+
+
 @dataclass(frozen=True)
 class Sources:
-    """The files to read in order of name, files left out with the reason, and corpus labels.
+    """The files to read in order of name, files left out with the reason, and notes on corpora.
 
     `sheets` are the tables of metadata (`with_sheets`), with what is wrong in each.
     """
 
     files: tuple[SourceFile, ...]
     left_out: tuple[tuple[str, str], ...]
-    labels: Mapping[str, str]
+    notes: Mapping[str, CorpusNote]
     sheets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-class _Corpus(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class _Corpus(CorpusNote):
     id: str
-    label: str = ""
     include: list[str] = Field(min_length=1)
     encoding: str = ""
     language: str = ""
@@ -263,7 +272,8 @@ def by_folder(roots: Sequence[Path], suffixes: frozenset[str], encoding: str) ->
             )
         below = walk(source, suffixes, inside)
         _add_walk(below, f"{corpus}/", CorpusRule(corpus, encoding=encoding), files, left_out)
-    return _sources(files, left_out, {id_: name for id_, name in names.items() if id_ != name})
+    notes = {id_: CorpusNote(label=name) for id_, name in names.items() if id_ != name}
+    return _sources(files, left_out, notes)
 
 
 _OUTSIDE = "outside the folders of the corpora: put it into one of them, or give --corpus"
@@ -325,7 +335,7 @@ def by_mapping(root: Path, mapping: Path, suffixes: frozenset[str], encoding: st
     @cache  # what a rule says is written down for each, and files share few
     def rule_of(id_: str, entries: tuple[int, ...]) -> CorpusRule:
         corpus = by_id[id_]
-        metadata = dict(corpus.metadata)
+        metadata = ({"date": corpus.date} if corpus.date else {}) | corpus.metadata
         for entry in entries:
             metadata |= corpora.document[entry].metadata
         return CorpusRule(id_, "", metadata, corpus.encoding or encoding, corpus.language)
@@ -351,7 +361,7 @@ def by_mapping(root: Path, mapping: Path, suffixes: frozenset[str], encoding: st
             corpus, pattern = match
             rule = rule_of(corpus.id, _entries(name, corpora.document))
             files.append(SourceFile(location, name, _below(pattern, name), rule))
-    return _sources(files, left_out, {c.id: c.label for c in corpora.corpus if c.label})
+    return _sources(files, left_out, {c.id: note_of(c) for c in corpora.corpus})
 
 
 def _alone(location: str, name: str, encoding: str) -> SourceFile:
@@ -432,14 +442,14 @@ def _read_sheet(
         else:
             if (date := row.get("date")) and not bounds(date):
                 del row["date"]
-                wrong.append(f"{record.place}: {date!r} is no date: {_DATES}")
+                wrong.append(f"{record.place}: {date!r} is no date: {DATES}")
             lines[name] = record.place
             said[name] = {column: value for column, value in row.items() if value}
     return tuple(wrong), said
 
 
 _AS_IN_THE_FOLDER = "write its name as in the folder of this table, with the ending"
-_DATES = "write 1866, 1860s, May 1866 or 1866-05-17, for instance"
+DATES = "write 1866, 1860s, May 1866 or 1866-05-17, for instance"
 
 
 def check_language(language: str, where: str) -> str:
@@ -467,6 +477,25 @@ def in_language(sources: Sources, language: str) -> Sources:
     }
     files = (file._replace(rule=spoken[id(file.rule)]) for file in sources.files)
     return replace(sources, files=tuple(files))
+
+
+class _Described(Protocol):
+    """A corpus of a mapping, a manifest or an export."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def label(self) -> str: ...
+    @property
+    def date(self) -> str: ...
+    @property
+    def description(self) -> str: ...
+
+
+def note_of(corpus: _Described) -> CorpusNote:
+    """Return what was said of a corpus; a label that is made of its id is none."""
+    label = "" if corpus.label == label_of(corpus.id) else closed(corpus.label)
+    return CorpusNote(label=label, date=corpus.date, description=closed(corpus.description))
 
 
 def label_of(corpus: str) -> str:
@@ -547,7 +576,9 @@ def _visible(paths: Iterable[Path]) -> list[Path]:
 
 
 def _sources(
-    files: Iterable[SourceFile], left_out: Iterable[tuple[str, str]], labels: Mapping[str, str]
+    files: Iterable[SourceFile],
+    left_out: Iterable[tuple[str, str]],
+    notes: Mapping[str, CorpusNote],
 ) -> Sources:
     ordered = sorted(files, key=attrgetter("name"))
     names = [file.name for file in ordered]
@@ -557,7 +588,7 @@ def _sources(
             f"{before.location} and {file.location} would both be called {file.name!r}. "
             "Rename a folder, or give one that holds both."
         )
-    return Sources(tuple(ordered), tuple(sorted(left_out)), labels)
+    return Sources(tuple(ordered), tuple(sorted(left_out)), notes)
 
 
 def find_sources(

@@ -332,11 +332,24 @@ def test_a_table_of_metadata_says_what_files_are_whenever_it_comes(client: Flask
 def test_a_corpus_is_renamed_and_dated_without_its_files(client: FlaskClient) -> None:
     done(client, send(client, BEES, corpus="bees"))
     again = {"path": COLLECTION, "corpus": "bees", "label": "Bees & honey", "date": "1866"}
+    again["description"] = "What bees do."
     done(client, client.post("/api/ingest", json=again))
-    corpora = client.get("/api/corpora").get_json()["corpora"]
-    assert {c["id"]: c["label"] for c in corpora}["bees"] == "Bees & honey"
+
+    def bees() -> dict[str, Any]:
+        corpora = client.get("/api/corpora").get_json()["corpora"]
+        return next(corpus for corpus in corpora if corpus["id"] == "bees")
+
+    said = {"label": "Bees & honey", "date": "1866", "description": "What bees do."}
+    assert said.items() <= bees().items()
     (document,) = client.get("/api/documents?corpus=bees").get_json()["documents"]
     assert (document["first_day"], document["last_day"]) == ("1866-01-01", "1866-12-31")
     done(client, send(client, {"wasps.txt": "Wasps."}, corpus="bees"))
-    corpora = client.get("/api/corpora").get_json()["corpora"]
-    assert {c["id"]: c["label"] for c in corpora}["bees"] == "Bees & honey"
+    assert said.items() <= bees().items()
+    away = {"path": COLLECTION, "corpus": "bees", "date": "", "description": ""}
+    done(client, client.post("/api/ingest", json=away))
+    assert (bees()["label"], bees()["date"], bees()["description"]) == ("Bees & honey", "", "")
+    found = client.get("/api/documents?corpus=bees").get_json()["documents"]
+    assert [document["first_day"] for document in found] == [None, None]
+    assert "'soon' is no date" in detail(
+        client.post("/api/ingest", json=again | {"date": "soon"}), 400
+    )
