@@ -4,7 +4,7 @@
 import { getJson, Problem } from "../api.js";
 import { chart } from "../charts/chart.js";
 import { definitions, element, styled } from "../dom.js";
-import { language, say } from "../language.js";
+import { language, say, told } from "../language.js";
 import { heading } from "../text.js";
 import { actionButton } from "../words/parts.js";
 import { sortable } from "../words/table.js";
@@ -389,7 +389,7 @@ function refused(sources) {
 
 function refusedItem({ source, refused: none, documents, remarks, more_remarks: rest }) {
   const state = none ? say("about.refused") : `${say("about.partly")} (${say("page.documents", { count: documents })})`;
-  const reasons = remarks.map((remark) => element("li", {}, remark));
+  const reasons = remarks.map((remark) => element("li", {}, told(remark)));
   if (rest > 0) reasons.push(element("li", {}, say("about.moreReasons", { count: rest })));
   return element(
     "li",

@@ -2,7 +2,7 @@
 
 import { cancelJob, getJson, ingest, jobEvents, Problem, sendJson } from "../api.js";
 import { element } from "../dom.js";
-import { language, say } from "../language.js";
+import { language, say, told } from "../language.js";
 import { tab } from "../storage.js";
 import { JOBS, TRY } from "./offer.js";
 
@@ -225,9 +225,10 @@ export function openPanel(button) {
   function tell(words, done, total) {
     bar.hidden = false;
     stop.hidden = false;
-    if (total > 1) Object.assign(bar, { max: total, value: done });
+    const isKnown = total > 1 && done > 0; // of passages the first are done after seconds
+    if (isKnown) Object.assign(bar, { max: total, value: done });
     else bar.removeAttribute("value");
-    share.textContent = total > 1 ? shares.format(done / total) : "";
+    share.textContent = isKnown ? shares.format(done / total) : "";
     if (step.textContent !== words) step.textContent = words;
     button.textContent = say("sources.running");
   }
@@ -335,12 +336,12 @@ function reportOf(job, { label, question }, ask) {
   const remarks = result.remarks.map(own);
   const refused = remarks.filter((remark) => remark.refused);
   const out = [
-    ...leftOut.map(({ name, reason }) => [name, reason]),
-    ...refused.map(({ source, remarks: reasons }) => [source, reasons.join("; ")]),
+    ...leftOut.map(({ name, reason }) => [name, [reason]]),
+    ...refused.map(({ source, remarks: reasons }) => [source, reasons]),
   ];
   const partly = remarks
     .filter((remark) => !remark.refused)
-    .map(({ source, remarks: reasons }) => [source, reasons.join("; ")]);
+    .map(({ source, remarks: reasons }) => [source, reasons]);
   const read = files.length - refused.length;
   const missing = out.length + more;
   return element(
@@ -365,8 +366,14 @@ function reportOf(job, { label, question }, ask) {
 }
 
 function list(title, rows) {
-  const items = rows.map(([name, reason]) =>
-    element("li", {}, element("strong", {}, name), ": ", reason),
+  const items = rows.map(([name, reasons]) =>
+    element(
+      "li",
+      {},
+      element("strong", {}, name),
+      ": ",
+      ...reasons.flatMap((reason, at) => (at === 0 ? [told(reason)] : ["; ", told(reason)])),
+    ),
   );
   return element("div", {}, element("h4", {}, title), element("ul", {}, ...items));
 }

@@ -419,7 +419,7 @@ SHEET = (
     "too;short\r\n"
 )
 WRONG = (
-    "line 3: '04/05/1866' is no date: write 1866, 1860s, May 1866 or 1866-05-17, for instance",
+    "line 3: '04/05/1866' is not a date: write 1866, 1860s, May 1866 or 1866-05-17, for instance",
     "line 4: 'letters/anna.txt' stands on line 2 already, which counts: take one of them out",
     "line 5: no source is called 'letters/karl.txt': write its name as in the folder of this "
     "table, with the ending",

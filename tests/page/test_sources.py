@@ -95,7 +95,7 @@ def test_a_folder_becomes_a_cited_answer_in_minutes(tab: Page, address: str, arc
     expect(report.get_by_role("heading", name="Dock strike 1912")).to_be_visible()
     expect(report).to_contain_text("12 files: 10 read, 2 left out. New: 10 documents.")
     left_out = report.get_by_role("listitem")
-    expect(left_out.filter(has_text=PHOTO)).to_contain_text("save it as PDF, Word (.docx) or text")
+    expect(left_out.filter(has_text=PHOTO)).to_contain_text("text in pictures is not read")
     expect(left_out.filter(has_text=SCAN)).to_contain_text("has no text, as in a scan; run OCR")
     check_all(tab)
     question = report.get_by_role("button")

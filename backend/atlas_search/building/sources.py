@@ -442,7 +442,7 @@ def _read_sheet(
         else:
             if (date := row.get("date")) and not bounds(date):
                 del row["date"]
-                wrong.append(f"{record.place}: {date!r} is no date: {DATES}")
+                wrong.append(f"{record.place}: {date!r} is not a date: {DATES}")
             lines[name] = record.place
             said[name] = {column: value for column, value in row.items() if value}
     return tuple(wrong), said

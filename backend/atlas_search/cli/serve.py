@@ -74,11 +74,11 @@ def _with_collection(settings: Settings) -> Settings:
     settings = settings.model_copy(update={"chroma_collection_name": name})
     if built or (root.is_dir() and any(root.iterdir())):
         return settings
+    _tell(f"There is no collection in {root} yet. An empty one, {name}, is served:")
+    _tell("open the page once its address stands here, and drop your sources on it.")
     with writing(root):
         make_folder(settings.collection_folder, 0o777 & ~settings.umask)
         make_empty(settings.collection_folder, open_embedder(settings))
-    _tell(f"There is no collection in {root} yet. An empty one, {name}, is served:")
-    _tell("open the page, and drop your sources on it.")
     return settings
 
 

@@ -113,7 +113,7 @@ def test_unreadable_files_are_left_out_with_a_reason(client: FlaskClient) -> Non
     files = {"bees.txt": "Bees give honey.\n", "bees.exe": "no", "empty.txt": ""}
     job = done(client, send(client, files))
     assert [each["name"] for each in job["left_out"]] == ["bees.exe"]
-    assert job["left_out"][0]["reason"].startswith("files of its kind are not read")
+    assert job["left_out"][0]["reason"].startswith("files of this kind are not read")
     (remark,) = job["result"]["remarks"]
     assert (remark["source"], remark["refused"]) == ("documents/empty.txt", True)
     assert "There is no file to take in (a.exe: files of" in detail(
@@ -284,6 +284,7 @@ def test_a_zip_file_is_read_like_the_folder_in_it(client: FlaskClient, settings:
     assert [file["name"] for file in job["files"]] == ["letters/bees.txt", "wasps.txt", "moths.txt"]
     (left_out,) = job["left_out"]
     assert left_out["name"] == "letters/scan.tiff"
+    assert left_out["reason"].startswith("it is a picture, and text in pictures is not read")
     assert job["corpus"] == "Letters_of_1866"
     assert documents(client)["Letters_of_1866"] == 3
     kept = settings.ingest_root / COLLECTION / "Letters_of_1866"
@@ -303,7 +304,7 @@ def test_a_zip_file_that_is_damaged_or_a_bomb_is_left_out_and_the_rest_goes_on(
     assert [file["name"] for file in job["files"]] == ["good.txt", "bees.txt"]
     reasons = {file["name"]: file["reason"] for file in job["left_out"]}
     assert "it would unpack to 11,000,000 bytes" in reasons["bomb.zip"]
-    assert "it is no ZIP file" in reasons["text.zip"]
+    assert "it is not a ZIP file" in reasons["text.zip"]
     assert "it is damaged in its ZIP file" in reasons["bad.txt"]
 
 
@@ -350,6 +351,6 @@ def test_a_corpus_is_renamed_and_dated_without_its_files(client: FlaskClient) ->
     assert (bees()["label"], bees()["date"], bees()["description"]) == ("Bees & honey", "", "")
     found = client.get("/api/documents?corpus=bees").get_json()["documents"]
     assert [document["first_day"] for document in found] == [None, None]
-    assert "'soon' is no date" in detail(
+    assert "'soon' is not a date" in detail(
         client.post("/api/ingest", json=again | {"date": "soon"}), 400
     )

@@ -114,7 +114,7 @@ def order_files(
     chunking, chunks = choose_chunks(wish.chunk_size, wish.chunk_overlap, ingest_origin(settings))
     corpus = _corpus(wish)
     if wish.date and not bounds(wish.date):
-        raise RequestError(f"{wish.date!r} is no date: {DATES}.")
+        raise RequestError(f"{wish.date!r} is not a date: {DATES}.")
     files = jobs.new(settings.chroma_collection_name)
     arrival = Arrival([], [])
     if handed is None:
