@@ -288,7 +288,7 @@ def test_the_first_corpus_that_includes_a_file_gets_it(tmp_path: Path) -> None:
     [[corpus]]
     id = "special"
     label = "Special cases"
-    description = "Appeals of the year."
+    description = "Appeals\\n of the year."
     date = 1866
     include = ["nothing/**", "us/special/**"]
     [[corpus]]

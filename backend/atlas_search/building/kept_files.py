@@ -51,7 +51,7 @@ def kept_sources(kept: Path, arriving: Path | None, suffixes: frozenset[str]) ->
 
 def describe(kept: Path, corpus: str, said: Mapping[str, str]) -> None:
     """Keep some fields of the note on a corpus; the others stay as they are. Raises OSError."""
-    whole = _note(kept, corpus).model_copy(update=said)
+    whole = CorpusNote.model_validate(_note(kept, corpus).model_dump() | dict(said))
     with folder_below(kept.parent, Path(kept.name, CORPORA), make=True) as folder:
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
         descriptor = os.open(f"{corpus}.partial", flags, 0o666, dir_fd=folder)

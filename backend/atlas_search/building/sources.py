@@ -191,15 +191,19 @@ def printable(name: str) -> str:
 FILE_NAME = "corpora.toml"
 
 
+# TOML writes days and years without quotes
+_OneLine = Annotated[str, BeforeValidator(lambda value: " ".join(str(value).split()))]
+
+
 class CorpusNote(BaseModel):
     """Words on a corpus: its name for readers, the date of documents that state none, and what it
     holds in a sentence or two. Each is empty if nobody says it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    label: str = ""
-    date: Annotated[str, BeforeValidator(str)] = ""  # TOML writes days and years without quotes
-    description: str = ""
+    label: _OneLine = ""
+    date: _OneLine = ""
+    description: _OneLine = ""
 
 
 @dataclass(frozen=True)
