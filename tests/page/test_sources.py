@@ -1,5 +1,6 @@
 """Own sources, added in the page by somebody who has no key and reads no manual."""
 
+import re
 import time
 import zipfile
 from collections.abc import Iterator
@@ -203,6 +204,25 @@ def test_an_empty_server_asks_for_sources_first(
         expect(tab.locator("#served")).to_contain_text("1 document")
     app.extensions["jobs"].close()
     collections.close()
+
+
+def test_what_runs_is_cancelled_and_nothing_is_added(
+    tab: Page, address: str, tmp_path: Path
+) -> None:
+    write_sources(tmp_path, {"gone.txt": "A note that nobody keeps."})
+    panel = open_panel(tab, address)
+    choose_files(panel, tmp_path / "gone.txt")
+    panel.get_by_label("Name of the corpus").fill("Gone")
+    cancel = panel.get_by_role("button", name="Cancel")
+    expect(cancel).to_be_hidden()
+    panel.get_by_role("button", name="Add them").click()
+    # a process is started first, which takes longer than to press
+    expect(panel.get_by_role("status")).to_have_text(re.compile("Starting to read|Waiting"))
+    cancel.click()
+    expect(report_of(panel)).to_contain_text("It was cancelled. Nothing was added.")
+    expect(cancel).to_be_hidden()
+    corpora = tab.request.get(f"{address}/api/corpora").json()["corpora"]
+    assert "Gone" not in [corpus["id"] for corpus in corpora]
 
 
 def test_nothing_is_offered_to_who_may_not_add(tab: Page, settings: Settings) -> None:

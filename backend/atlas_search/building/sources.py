@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 from itertools import islice, pairwise, repeat, takewhile
 from operator import attrgetter, eq
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -29,6 +29,10 @@ from atlas_search.readers.metadata import name_of, text_of
 from atlas_search.readers.tables import DELIMITERS, Columns, CsvReader
 from atlas_search.readers.text import Undecodable, open_text
 from atlas_search.readers.titles import closed
+
+if TYPE_CHECKING:
+    from atlas_search.building.backup_form import CorpusPart
+    from atlas_search.stores.manifest import CorpusStatistics
 
 _NEW_OBJECTS = 1_000_000
 """After so many the youngest are searched; Python does after some hundreds. Of one changed document
@@ -483,20 +487,7 @@ def in_language(sources: Sources, language: str) -> Sources:
     return replace(sources, files=tuple(files))
 
 
-class _Described(Protocol):
-    """A corpus of a mapping, a manifest or an export."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def label(self) -> str: ...
-    @property
-    def date(self) -> str: ...
-    @property
-    def description(self) -> str: ...
-
-
-def note_of(corpus: _Described) -> CorpusNote:
+def note_of(corpus: "_Corpus | CorpusStatistics | CorpusPart") -> CorpusNote:
     """Return what was said of a corpus; a label that is made of its id is none."""
     label = "" if corpus.label == label_of(corpus.id) else closed(corpus.label)
     return CorpusNote(label=label, date=corpus.date, description=closed(corpus.description))
