@@ -36,6 +36,8 @@ class CorpusOut(BaseModel):
     documents: int
     passages: int
     language: str = Field(description="ISO 639-1 code of the language its words are analysed in")
+    date: str = Field(description="Date of its documents that state none; empty if nobody gave one")
+    description: str = Field(description="What it holds, in a sentence or two; may be empty")
 
 
 class CorporaOut(BaseModel):
@@ -156,6 +158,8 @@ def _corpora(services: Services) -> CorporaOut:
                 documents=corpus.documents,
                 passages=corpus.passages,
                 language=corpus.language,
+                date=corpus.date,
+                description=corpus.description,
             )
             for corpus in services.store.corpora
         ],
@@ -436,6 +440,7 @@ class CorpusStatsOut(CountsOut):
     id: str
     label: str
     language: str
+    description: str
     digest: str = Field(description="SHA-256 of its documents")
 
 
@@ -556,6 +561,7 @@ def _corpus(corpus: CorpusStatistics, extent: CorpusExtent) -> CorpusStatsOut:
         id=corpus.id,
         label=corpus.label,
         language=corpus.language,
+        description=corpus.description,
         digest=corpus.digest,
         documents=corpus.documents,
         passages=corpus.passages,
