@@ -1,9 +1,11 @@
 """`python -m tests.page_pictures` takes the pictures of the page in the documentation anew.
 
-A real Chromium shows the bundled collection. It takes half a minute, so that no test does;
+A real Chromium shows the bundled collection. It takes a minute, so that no test does;
 tests/evaluation/test_docs.py holds the documentation to the files.
 """
 
+import os
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -13,10 +15,8 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
 
-from atlas_search.core.settings import load_settings
-from atlas_search.providers.open import open_embedder
 from tests.browser import chromium
-from tests.conftest import build_demo
+from tests.conftest import SAMPLES
 from tests.page.asking import COMPARED, NOT_HELD, ask, compare, latest, open_citation, open_view
 from tests.page.words import count
 from tests.phoenix_pictures import COLORS, PICTURES
@@ -32,13 +32,10 @@ Show = Callable[[Page], None]
 
 @contextmanager
 def demo_server(folder: Path) -> Iterator[str]:
-    """A server of the bundled collection; its address."""
-    demo = build_demo(folder / "stores", open_embedder(load_settings()))
-    environment = {
-        "CHROMA_PERSIST_DIRECTORY": str(folder / "stores"),
-        "CHROMA_COLLECTION_NAME": demo.manifest.collection,
-        "ATLAS_PORT": "0",
-    }
+    """A server of the bundled collection, which knows where its PDFs lie; its address."""
+    environment = {"CHROMA_PERSIST_DIRECTORY": str(folder / "stores"), "ATLAS_PORT": "0"}
+    create = (*ATLAS, "create", "files", SAMPLES, "--collection", "atlas_demo")
+    subprocess.run(create, env=os.environ | environment, cwd=folder, check=True)
     with running(*ATLAS, "serve", environment=environment, folder=folder) as server:
         yield server.address("Atlas")
 
