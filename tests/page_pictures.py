@@ -72,7 +72,7 @@ def page_image(page: Page) -> None:
     ask(page, "What does the Constitutional Reform Act 2005 say of the rule of law?")
     open_citation(page)
     page.get_by_role("button", name="Page image", exact=True).click()
-    expect(page.locator(".sheet .box").first).to_be_visible()
+    expect(page.locator(".sheet .box").first).to_be_visible(timeout=30_000)
 
 
 def collocates(page: Page) -> None:
