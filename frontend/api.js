@@ -100,15 +100,37 @@ async function resumed(qaId, last, pause, signal) {
   return request(`api/ask/${qaId}/stream`, { headers: { "Last-Event-ID": last }, signal });
 }
 
-/** Brings the files of a form in; resolves to the job that reads them. */
-export async function ingest(body) {
-  return json(await request("api/ingest", { method: "POST", body }));
+/** Brings the files of a form in; `told` is called with how many of how many bytes are sent.
+ * Resolves to the job that reads them. */
+export async function ingest(body, told, signal) {
+  return json(await request("api/ingest", { method: "POST", body, signal }, sending(told)));
+}
+
+/** Gives a function like `fetch`, which does not tell how much it has sent. */
+function sending(told) {
+  return (path, { method, headers, body, signal }) =>
+    new Promise((resolve, reject) => {
+      const sent = new XMLHttpRequest();
+      sent.open(method, path);
+      for (const [name, value] of Object.entries(headers)) sent.setRequestHeader(name, value);
+      sent.upload.addEventListener("progress", ({ loaded, total }) => told(loaded, total));
+      sent.addEventListener("load", () => resolve(new Response(sent.response, sent)));
+      sent.addEventListener("error", reject);
+      sent.addEventListener("abort", () => reject(signal.reason));
+      signal.addEventListener("abort", () => sent.abort());
+      sent.send(body);
+    });
 }
 
 /** Events of a job as {name, data}, the last of them `done`. */
 export async function* jobEvents(id) {
   const response = await request(`api/jobs/${id}/events`);
   yield* serverEvents(response.body);
+}
+
+/** Ends a job, unless it is about to be live. */
+export async function cancelJob(id) {
+  await request(`api/jobs/${id}`, { method: "DELETE" });
 }
 
 /** Tells the server that an answer is not wanted any more. */
@@ -153,9 +175,9 @@ function posted(body) {
   return { method: "POST", headers, body: JSON.stringify(body) };
 }
 
-async function request(path, options = {}) {
+async function request(path, options = {}, send = fetch) {
   const headers = { ...options.headers, ...collectionHeader, ...credentials() };
-  const response = await reached(() => fetch(path, { ...options, headers }));
+  const response = await reached(() => send(path, { ...options, headers }));
   if (response.ok) return response;
   const problem = await refusal(response);
   if (response.status === UNKNOWN_CALLER) askForKey(problem.message);

@@ -74,9 +74,16 @@ export function counted(number, noun, plural = `${noun}s`) {
   return `${number.toLocaleString("en")} ${number === 1 ? noun : plural}`;
 }
 
-/** `s 10(1)` of a source that has such, else `p. xii`, or `col. 345` of one cited by columns. */
-export function shortPlace({ locator, page, printed_page: printed, metadata }) {
-  return locator || `${unit(metadata)} ${printed || page}`;
+// kinds of files whose text is one page, unless marks divide it
+const UNPAGED = new Set(["csv", "htm", "html", "json", "jsonl", "md", "txt", "xml"]);
+
+/** `s 10(1)` of a source that has such, else `p. xii`, or `col. 345` of one cited by columns; an
+ * empty string of a passage whose text has no pages. */
+export function shortPlace(place) {
+  const { locator, page, printed_page: printed, metadata, passage_id: passage } = place;
+  if (locator) return locator;
+  if (passage && page === 1 && !printed && UNPAGED.has(metadata?.content_type)) return "";
+  return `${unit(metadata)} ${printed || page}`;
 }
 
 /** Adds to `shortPlace` the page of the file where another number is printed on it. */

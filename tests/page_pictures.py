@@ -1,9 +1,11 @@
 """`python -m tests.page_pictures` takes the pictures of the page in the documentation anew.
 
-A real Chromium shows the bundled collection. It takes half a minute, so that no test does;
+A real Chromium shows the bundled collection. It takes a minute, so that no test does;
 tests/evaluation/test_docs.py holds the documentation to the files.
 """
 
+import os
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -13,11 +15,9 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
 
-from atlas_search.core.settings import load_settings
-from atlas_search.providers.open import open_embedder
 from tests.browser import chromium
-from tests.conftest import build_demo
-from tests.page.asking import COMPARED, ask, compare, open_citation, open_view
+from tests.conftest import SAMPLES
+from tests.page.asking import COMPARED, NOT_HELD, ask, compare, latest, open_citation, open_view
 from tests.page.words import count
 from tests.phoenix_pictures import COLORS, PICTURES
 from tests.servers import ATLAS, running
@@ -32,13 +32,10 @@ Show = Callable[[Page], None]
 
 @contextmanager
 def demo_server(folder: Path) -> Iterator[str]:
-    """A server of the bundled collection; its address."""
-    demo = build_demo(folder / "stores", open_embedder(load_settings()))
-    environment = {
-        "CHROMA_PERSIST_DIRECTORY": str(folder / "stores"),
-        "CHROMA_COLLECTION_NAME": demo.manifest.collection,
-        "ATLAS_PORT": "0",
-    }
+    """A server of the bundled collection, which knows where its PDFs lie; its address."""
+    environment = {"CHROMA_PERSIST_DIRECTORY": str(folder / "stores"), "ATLAS_PORT": "0"}
+    create = (*ATLAS, "create", "files", SAMPLES, "--collection", "atlas_demo")
+    subprocess.run(create, env=os.environ | environment, cwd=folder, check=True)
     with running(*ATLAS, "serve", environment=environment, folder=folder) as server:
         yield server.address("Atlas")
 
@@ -58,6 +55,53 @@ def compared(page: Page) -> None:
     """An answer of each corpus for itself."""
     compare(page)
     ask(page, COMPARED)
+
+
+def refused(page: Page) -> None:
+    """A question that no passage answers."""
+    ask(page, NOT_HELD)
+
+
+def overruled(page: Page) -> None:
+    """A source that another took the place of."""
+    expect(ask(page, "Is separate but equal lawful?").locator(".succession")).to_be_visible()
+
+
+def page_image(page: Page) -> None:
+    """A cited place of a PDF, and the picture of its page."""
+    ask(page, "What does the Constitutional Reform Act 2005 say of the rule of law?")
+    open_citation(page)
+    page.get_by_role("button", name="Page image", exact=True).click()
+    expect(page.locator(".sheet .box").first).to_be_visible(timeout=30_000)
+
+
+def collocates(page: Page) -> None:
+    """The words beside a word."""
+    count(page, "right*", "Collocates")
+
+
+def add_sources(page: Page) -> None:
+    """The panel that takes files."""
+    page.get_by_role("button", name="Add sources").click()
+    expect(page.get_by_role("dialog", name="Add sources")).to_be_visible()
+
+
+def kept(page: Page) -> None:
+    """A note on a passage, and the reading list."""
+    ask(page)
+    passage = latest(page).locator(".sources li[data-passage]").first
+    passage.hover()
+    menu = passage.locator(".keep-menu")
+    menu.locator("summary").click()
+    menu.get_by_role("button", name="Add to reading list").click()
+    menu.get_by_role("button", name="Add a note").click()
+    dialog = page.get_by_role("dialog", name="New note")
+    dialog.get_by_label("Note", exact=True).fill(
+        "The council may still sue for malicious falsehood?"
+    )
+    dialog.get_by_label("Tags").fill("libel, councils")
+    dialog.get_by_role("button", name="Save").click()
+    expect(open_view(page, "Kept").locator(".kept-list > li").first).to_be_visible()
 
 
 def lines(page: Page) -> None:
@@ -81,10 +125,18 @@ def about(page: Page) -> None:
 VIEWS: Mapping[str, tuple[Show, ViewportSize, bool]] = {
     "page-first": (first, DESK, False),
     "page": (answer, DESK, False),
+    "page-dark": (answer, DESK, True),
+    "page-refused": (refused, DESK, False),
     "page-compared": (compared, DESK, False),
+    "page-overruled": (overruled, DESK, False),
+    "page-image": (page_image, DESK, False),
     "page-words": (lines, DESK, False),
     "page-over-time": (over_time, DESK, False),
+    "page-collocates": (collocates, DESK, False),
+    "page-sources": (add_sources, DESK, False),
+    "page-kept": (kept, DESK, False),
     "page-about": (about, DESK, False),
+    "page-phone-first": (first, PHONE, False),
     "page-phone": (answer, PHONE, True),
 }
 """Each picture by its name: what it shows, how large, and whether in the dark."""

@@ -12,6 +12,7 @@ from atlas_search.core.domain import ChatTurn
 from atlas_search.core.errors import (
     InvalidQuestion,
     RequestError,
+    UnknownCorpus,
     UnknownFilterField,
     shown,
 )
@@ -134,6 +135,8 @@ def check_point(services: Services, point: Point) -> None:
 
 def check_corpora(services: Services, chosen: str | Sequence[str]) -> tuple[tuple[str, ...], bool]:
     """The ids of the corpora to search, and whether none was chosen."""
+    if not services.store.corpora:
+        raise UnknownCorpus("There are no sources yet. Add some in the page first.")
     if chosen == "all":
         return services.default_corpora, True
     ids = [chosen] if isinstance(chosen, str) else list(chosen)

@@ -151,7 +151,7 @@ class Services:
         settings and the files."""
         answerer, target = self.answerer, self.targets[name]
         whole = {self.store.compares_all(id_, target.vector_search) for id_ in self.default_corpora}
-        found = "mixed" if len(whole) > 1 else "exact" if whole.pop() else "hnsw"
+        found = "mixed" if len(whole) > 1 else "hnsw" if whole == {False} else "exact"
         return {
             "vector_search": found,
             "answer_threshold": str(answerer.threshold(target)),

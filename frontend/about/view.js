@@ -4,7 +4,7 @@
 import { getJson, Problem } from "../api.js";
 import { chart } from "../charts/chart.js";
 import { definitions, element, styled } from "../dom.js";
-import { language, say } from "../language.js";
+import { language, say, told } from "../language.js";
 import { heading } from "../text.js";
 import { actionButton } from "../words/parts.js";
 import { sortable } from "../words/table.js";
@@ -83,7 +83,7 @@ function overview({ all, corpora }) {
 /** A row for each corpus. */
 function corporaTable({ corpora }) {
   const columns = [
-    { head: say("about.corpus"), cell: ({ label }) => label },
+    { head: say("about.corpus"), cell: named, sort: ({ label }) => label },
     { head: say("about.documents"), number: ({ documents }) => documents },
     { head: say("about.passages"), number: ({ passages }) => passages },
     { head: say("about.wordsHead"), number: ({ words }) => words },
@@ -93,6 +93,11 @@ function corporaTable({ corpora }) {
     { head: say("about.languageHead"), cell: (corpus) => languageName(corpus.language) },
   ];
   return sortable(columns, corpora);
+}
+
+/** A corpus by its name, and what it holds. */
+function named({ label, description }) {
+  return description ? element("div", {}, label, element("div", { class: "place" }, description)) : label;
 }
 
 /** Words by corpus and, of several, by language, as bars; their figures stand beside them. */
@@ -218,7 +223,7 @@ function described(label, value, count) {
 function tableOf(labels, values) {
   const rows = labels.map((label, index) => ({ label, documents: values[index] ?? 0 }));
   const columns = [
-    { head: say("about.date"), cell: ({ label }) => label },
+    { head: say("about.date"), cell: named, sort: ({ label }) => label },
     { head: say("about.documents"), number: ({ documents }) => documents },
   ];
   const summary = element("summary", {}, say("charts.table"));
@@ -384,7 +389,7 @@ function refused(sources) {
 
 function refusedItem({ source, refused: none, documents, remarks, more_remarks: rest }) {
   const state = none ? say("about.refused") : `${say("about.partly")} (${say("page.documents", { count: documents })})`;
-  const reasons = remarks.map((remark) => element("li", {}, remark));
+  const reasons = remarks.map((remark) => element("li", {}, told(remark)));
   if (rest > 0) reasons.push(element("li", {}, say("about.moreReasons", { count: rest })));
   return element(
     "li",

@@ -43,10 +43,12 @@ export function newAnswer(question, page, form = formState()) {
   const draft = newDraft(page.label);
   const text = element("div", { class: "answer-text" }, draft.node);
   const sources = element("div");
+  const head = element("div", { class: "answer-head" });
   const article = element(
     "article",
     { class: "answer", "data-state": "running", "aria-busy": "true" },
     element("h2", {}, question),
+    head,
     text,
     sources,
   );
@@ -54,7 +56,7 @@ export function newAnswer(question, page, form = formState()) {
   function end(state, ...extra) {
     article.dataset.state = state;
     article.removeAttribute("aria-busy");
-    text.after(...extra.filter((node) => node !== null));
+    text.after(...present(extra));
   }
 
   function references(data) {
@@ -67,15 +69,12 @@ export function newAnswer(question, page, form = formState()) {
     const feedback = newFeedback(answer.qa_id, page);
     const choices = choiceList(answer, page);
     const isAnswered = answer.decision === "ANSWER";
-    const head = [confidenceNote(answer), judgeNote(answer), freshnessLine(answer)];
-    const before = [
-      readAs(answer, page),
-      wordingNotice(answer, page.ask),
-      fallbackNotice(answer, page),
-      element("div", { class: "answer-head" }, ...head),
-      warningNotice(answer),
-    ];
-    text.before(...before.filter((node) => node !== null));
+    const said = [confidenceNote(answer), judgeNote(answer), freshnessLine(answer)];
+    if (!isAnswered && answer.comparison === null) said.push(element("p", { class: "hint" }, say("ask.noAnswer")));
+    const before = [readAs(answer, page), wordingNotice(answer, page.ask), fallbackNotice(answer, page)];
+    head.before(...present(before));
+    head.append(...present(said));
+    text.before(...present([warningNotice(answer)]));
     text.replaceChildren(...(choices && !isAnswered ? [choices] : bodyOf(answer, asked, page)));
     sources.replaceChildren(sourceList(passages, page, answer));
     markWithout(sources, answer);
@@ -90,10 +89,18 @@ export function newAnswer(question, page, form = formState()) {
       ...successions(answer, passages, page),
     );
     article.append(
-      ratingSection(answer.qa_id, feedback, page),
-      answerExport(answer, asked),
-      retrievalSummary(answer, page, candidateColumns(answer, explanation, page)),
-      scopeLine(answer, page),
+      element(
+        "div",
+        { class: "answer-foot" },
+        ratingSection(answer.qa_id, feedback, page),
+        folded(say("answer.takeHome"), answerExport(answer, asked)),
+      ),
+      element(
+        "div",
+        {},
+        scopeLine(answer, page),
+        retrievalSummary(answer, page, candidateColumns(answer, explanation, page)),
+      ),
     );
     offerVotes(article, answer, feedback);
     offerKeeping(article, answer, passages);
@@ -127,39 +134,55 @@ function bodyOf(answer, asked, page) {
   return paragraphs(answer, answer.citations, sentenceWarnings(answer), page);
 }
 
-/** The blocks of a comparison, in place of one text. */
+/** The blocks of a comparison, in place of one text: who answers, who does not, what is common. */
 function comparisonBlocks(answer, page) {
   const { answers, agreements, differences } = answer.comparison;
+  const answered = answers.filter(({ decision }) => decision === "ANSWER");
+  const silent = answers.filter(({ decision }) => decision !== "ANSWER");
   return [
+    element("div", { class: "columns" }, ...answered.map((part) => answeredBlock(part, answer, page))),
+    ...silent.map((part) => corpusBlock(part, page, ...noAnswer(part, page))),
     ...pointsBlock("answer.agreements", agreements, answer, page),
     ...pointsBlock("answer.differences", differences, answer, page),
-    element("div", { class: "columns" }, ...answers.map((part) => corpusBlock(part, answer, page))),
   ];
 }
 
-function corpusBlock(part, answer, page) {
-  const answered = part.decision === "ANSWER";
-  const nodes = [
-    element("h3", {}, page.label(part.corpus)),
+/** The beginning of what a corpus answers; the rest is folded, so that all fit beside each other. */
+function answeredBlock(part, answer, page) {
+  const [first, ...rest] = paragraphs(part, answer.citations, sentenceWarnings(answer), page);
+  return corpusBlock(
+    part,
+    page,
     confidenceNote(part),
-    answered ? warningNotice(answer, part.corpus) : null,
-    ...(answered
-      ? paragraphs(part, answer.citations, sentenceWarnings(answer), page)
-      : noAnswer(part, page)),
-    answered ? legend(part) : null,
-  ];
-  return element("section", { class: "compared", "data-corpus": part.corpus }, ...nodes);
+    warningNotice(answer, part.corpus),
+    first,
+    rest.length > 0 ? folded(say("answer.wholeAnswer"), ...rest) : null,
+    legend(part),
+  );
 }
 
-/** A list of what was found, or nothing: that none was found says little. */
+function corpusBlock({ corpus }, page, ...nodes) {
+  const heading = element("h3", {}, page.label(corpus));
+  return element("section", { class: "compared", "data-corpus": corpus }, heading, ...nodes);
+}
+
+function folded(summary, ...nodes) {
+  return element("details", {}, element("summary", {}, summary), ...nodes);
+}
+
+function present(nodes) {
+  return nodes.filter((node) => node !== null);
+}
+
+/** A folded list of what was found, or nothing: that none was found says little. */
 function pointsBlock(title, points, { citations }, page) {
   if (points.length === 0) return [];
   const items = points.map(({ text, citations: indices }) =>
     element("li", {}, byLabels(text, citations, page), ...chips(indices, citations, page)),
   );
-  return [
-    element("section", { class: "compared" }, element("h3", {}, say(title)), element("ul", {}, ...items)),
-  ];
+  const block = folded(say(title), element("ul", {}, ...items));
+  block.className = "compared";
+  return [block];
 }
 
 /** A point without tokens, in which a corpus that is quoted goes by its label. */

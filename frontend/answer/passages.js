@@ -91,7 +91,7 @@ function passageItem(passage, isHidden, { page, titles, quotes, citations }) {
   const open = {
     type: "button",
     class: "link",
-    "aria-label": say("answer.openIn", { title: `${passage.title}, ${place}` }),
+    "aria-label": say("answer.openIn", { title: [passage.title, place].filter(Boolean).join(", ") }),
     onclick: () => page.open(placeOf(quoteIn(passage, quotes))),
   };
   const isQuoted = ({ passage_id: id }) => id === passage.passage_id;
@@ -104,7 +104,7 @@ function passageItem(passage, isHidden, { page, titles, quotes, citations }) {
       "div",
       { class: "where" },
       ...chips(cited, citations, page),
-      element("button", open, place),
+      element("button", open, place || say("answer.open")),
       contextLine(passage),
       passage.valid === false && isHidden ? element("span", { class: "hint" }, say("answer.tooWeak")) : null,
     ),

@@ -43,7 +43,7 @@ export function retrievalSummary(answer, page, candidates) {
 function traceLink(address) {
   const link = externalLink(address, say("answer.trace"), { class: "trace" });
   if (link === null) return [];
-  const away = element("p", { role: "status", class: "away" });
+  const away = element("p", { role: "status" });
   link.addEventListener("click", async () => {
     away.textContent = await whyAway();
   });

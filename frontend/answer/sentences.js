@@ -153,7 +153,9 @@ export function readable(text, passages) {
   return passages.reduce(
     // by a function: a `$` in a title stands for itself
     (written, passage) =>
-      written.replaceAll(passage.marker, () => `(${passage.title}, ${shortPlace(passage)})`),
+      written.replaceAll(passage.marker, () => {
+        return `(${[passage.title, shortPlace(passage)].filter(Boolean).join(", ")})`;
+      }),
     text,
   );
 }

@@ -34,12 +34,13 @@ export function openCatalogue() {
     keepFor(catalogue.collection, caller);
     offerPrivacy(config);
     if (config.tracing) traces = config.phoenix_url;
+    for (const { name, settings } of targets.targets) writers.set(name, writerOf(settings));
+    if (config.takes_sources) offerSources();
+    if (catalogue.corpora.length === 0) return showNone(config.takes_sources);
     showServed(catalogue);
     offerCorpora(catalogue);
     offerFilters(catalogue);
-    for (const { name, settings } of targets.targets) writers.set(name, writerOf(settings));
     offerTargets(targets, config);
-    if (config.takes_sources) offerSources();
     offerSuggestions();
     drawOverTime(catalogue);
   }
@@ -75,6 +76,20 @@ function showServed({ corpora }) {
     documents: say("page.documents", { count: documents }),
     corpora: say("page.corpora", { count: corpora.length }),
   });
+}
+
+/** Says in the middle that nothing can be asked yet, and what to do. */
+function showNone(mayAdd) {
+  const add = { type: "button", class: "primary", onclick: () => at("add-sources").click() };
+  at("empty").prepend(
+    element(
+      "div",
+      { id: "no-sources" },
+      element("h2", {}, say("sources.none")),
+      element("p", {}, say(mayAdd ? "sources.first" : "sources.others")),
+      mayAdd ? element("button", add, say("sources.add")) : null,
+    ),
+  );
 }
 
 function offerTargets({ default: preselected, targets, unusable }, config) {
@@ -213,6 +228,8 @@ function offerCorpora({ corpora, all }) {
     select.value = several ? SEVERAL : chosen;
     if (several) for (const [id, tick] of boxes) tick.checked = ids.includes(id);
     box.hidden = !several;
+    at("corpus-description").textContent =
+      corpora.find(({ id }) => id === select.value)?.description ?? "";
     // comparing takes at least two
     at("compare").disabled = ids.length < 2;
   }

@@ -1,12 +1,13 @@
 /** The panel in which sources are chosen, sent and reported. What runs goes on when it is closed. */
 
-import { getJson, ingest, jobEvents, Problem, sendJson } from "../api.js";
+import { cancelJob, getJson, ingest, jobEvents, Problem, sendJson } from "../api.js";
 import { element } from "../dom.js";
-import { language, say } from "../language.js";
+import { language, say, told } from "../language.js";
 import { tab } from "../storage.js";
 import { JOBS, TRY } from "./offer.js";
 
 const CONFLICT = 409;
+const shares = new Intl.NumberFormat(language, { style: "percent" });
 const megabytes = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
 
 /** Makes the panel; `button` opens it, and says while it is closed that something runs. */
@@ -16,6 +17,7 @@ export function openPanel(button) {
   const chosen = element("div", { id: "sources-chosen" });
   const bar = element("progress", { "aria-labelledby": "sources-step", hidden: "" });
   const step = element("p", { id: "sources-step", role: "status" });
+  const share = element("p", { class: "place", "aria-hidden": "true" }); // the bar says it aloud
   const alert = element("p", { role: "alert", hidden: "" });
   const reports = element("div", { id: "sources-reports", "aria-live": "polite" });
   const files = picker({ multiple: "" });
@@ -28,6 +30,7 @@ export function openPanel(button) {
     element("span", {}, say("sources.replace")),
   );
   const add = element("button", { class: "primary", type: "submit" }, say("sources.send"));
+  const stop = element("button", { type: "button", hidden: "" }, say("sources.cancel"));
   const close = element("button", { type: "button", onclick: leave }, say("sources.close"));
   const form = element(
     "form",
@@ -52,8 +55,9 @@ export function openPanel(button) {
     alert,
     step,
     bar,
+    share,
     reports,
-    element("div", { class: "buttons" }, add, close),
+    element("div", { class: "buttons" }, add, stop, close),
   );
   let running = false;
   let added = false;
@@ -81,7 +85,9 @@ export function openPanel(button) {
     const parts = path.split("/").filter(Boolean);
     if (parts.some((part) => part.startsWith("."))) return;
     const corpus = parts.length > 1 ? parts.shift() : "";
-    if (!groups.has(corpus)) groups.set(corpus, { files: new Map(), name: corpus, date: "" });
+    if (!groups.has(corpus)) {
+      groups.set(corpus, { files: new Map(), name: corpus, date: "", description: "" });
+    }
     groups.get(corpus).files.set(parts.join("/"), file);
   }
 
@@ -114,13 +120,10 @@ export function openPanel(button) {
 
   function drawGroup([key, group], index) {
     const name = element("input", { id: `sources-name-${index}`, type: "text", required: "" });
-    const date = element("input", { id: `sources-date-${index}`, type: "text" });
-    date.setAttribute("aria-describedby", `sources-hint-${index}`);
     name.maxLength = 100;
     name.value = group.name;
-    date.value = group.date;
     name.addEventListener("input", () => (group.name = name.value));
-    date.addEventListener("input", () => (group.date = date.value));
+    const more = noteFields(`sources-${index}`, group);
     const sum = [...group.files.values()].reduce((bytes, { size }) => bytes + size, 0);
     const total = say("sources.chosen", { count: group.files.size, size: sizeOf(sum) });
     const items = [...group.files].map(([path, { size }]) =>
@@ -137,9 +140,7 @@ export function openPanel(button) {
       element("legend", {}, total),
       element("label", { for: name.id }, say("sources.name")),
       name,
-      element("label", { for: date.id }, say("sources.date")),
-      date,
-      element("p", { class: "hint", id: `sources-hint-${index}` }, say("sources.dateHint")),
+      ...more,
       element(
         "details",
         {},
@@ -160,13 +161,20 @@ export function openPanel(button) {
     for (const [key, group] of groups) {
       tell(say("sources.sending"));
       const body = new FormData();
-      const { name, date } = group;
-      for (const [field, value] of Object.entries({ label: name.trim(), date: date.trim() })) {
-        body.append(field, value);
+      const note = { label: group.name, date: group.date, description: group.description };
+      for (const [field, value] of Object.entries(note)) {
+        if (value.trim()) body.append(field, value.trim()); // what was said before stays
       }
       body.append("replace", replace.checked);
       for (const [path, file] of group.files) body.append("files", file, path);
-      remember([...begun(), (await ingest(body)).id]);
+      const stopped = new AbortController();
+      stop.onclick = () => stopped.abort();
+      const told = (done, total) => tell(say("sources.sending"), done, total);
+      const job = await ingest(body, told, stopped.signal).catch((error) => {
+        if (!stopped.signal.aborted) throw error;
+      });
+      if (!job) break;
+      remember([...begun(), job.id]);
       groups.delete(key);
     }
     draw();
@@ -176,6 +184,7 @@ export function openPanel(button) {
   /** Follows jobs, one after the other as they are done, and reports each. */
   async function follow() {
     for (const id of begun()) {
+      stop.onclick = () => cancelJob(id);
       for await (const { name, data: job } of jobEvents(id)) {
         if (name !== "done") {
           tell(...stepOf(job));
@@ -206,15 +215,20 @@ export function openPanel(button) {
       running = false;
       add.disabled = false;
       bar.hidden = true;
+      stop.hidden = true;
       step.textContent = "";
+      share.textContent = "";
       button.textContent = say(dialog.open ? "sources.add" : "sources.over");
     }
   }
 
   function tell(words, done, total) {
     bar.hidden = false;
-    if (total > 1) Object.assign(bar, { max: total, value: done });
+    stop.hidden = false;
+    const isKnown = total > 1 && done > 0; // of passages the first are done after seconds
+    if (isKnown) Object.assign(bar, { max: total, value: done });
     else bar.removeAttribute("value");
+    share.textContent = isKnown ? shares.format(done / total) : "";
     if (step.textContent !== words) step.textContent = words;
     button.textContent = say("sources.running");
   }
@@ -281,6 +295,7 @@ function sizeOf(bytes) {
 function stepOf({ state, progress }) {
   if (state === "queued") return [say("sources.waiting")];
   const { name, done, total } = progress.at(-1) ?? {};
+  if (!name) return [say("sources.starting")]; // a process and a model are loaded
   if (name === "Reading files") return [say("sources.reading", { done, total }), done, total];
   return [say("sources.preparing"), done, total];
 }
@@ -303,9 +318,10 @@ async function about({ state, corpus }) {
 
 /** A section on a job that is over; `ask` asks the question, if there is one to try. */
 function reportOf(job, { label, question }, ask) {
-  const { corpus, files, left_out: leftOut, more_left_out: more, result, problem } = job;
+  const { corpus, files, left_out: leftOut, more_left_out: more, result, problem, state } = job;
   if (!result) {
-    const failed = say("sources.failed", { problem });
+    const cancelled = state === "cancelled";
+    const failed = cancelled ? say("sources.cancelled") : say("sources.failed", { problem });
     return element("section", { class: "failed" }, element("p", {}, failed));
   }
   if (files.length + leftOut.length === 0) {
@@ -320,12 +336,12 @@ function reportOf(job, { label, question }, ask) {
   const remarks = result.remarks.map(own);
   const refused = remarks.filter((remark) => remark.refused);
   const out = [
-    ...leftOut.map(({ name, reason }) => [name, reason]),
-    ...refused.map(({ source, remarks: reasons }) => [source, reasons.join("; ")]),
+    ...leftOut.map(({ name, reason }) => [name, [reason]]),
+    ...refused.map(({ source, remarks: reasons }) => [source, reasons]),
   ];
   const partly = remarks
     .filter((remark) => !remark.refused)
-    .map(({ source, remarks: reasons }) => [source, reasons.join("; ")]);
+    .map(({ source, remarks: reasons }) => [source, reasons]);
   const read = files.length - refused.length;
   const missing = out.length + more;
   return element(
@@ -350,8 +366,14 @@ function reportOf(job, { label, question }, ask) {
 }
 
 function list(title, rows) {
-  const items = rows.map(([name, reason]) =>
-    element("li", {}, element("strong", {}, name), ": ", reason),
+  const items = rows.map(([name, reasons]) =>
+    element(
+      "li",
+      {},
+      element("strong", {}, name),
+      ": ",
+      ...reasons.flatMap((reason, at) => (at === 0 ? [told(reason)] : ["; ", told(reason)])),
+    ),
   );
   return element("div", {}, element("h4", {}, title), element("ul", {}, ...items));
 }
@@ -364,6 +386,24 @@ function tryIt(question, ask) {
     element("h4", {}, say("sources.try")),
     element("button", button, question.question),
   );
+}
+
+/** Fields for the date and the description of a corpus, which write into `note` what is typed. */
+function noteFields(prefix, note) {
+  const date = element("input", { id: `${prefix}-date`, type: "text", maxlength: 100 });
+  const description = element("textarea", { id: `${prefix}-description`, rows: 2, maxlength: 1000 });
+  date.setAttribute("aria-describedby", `${prefix}-hint`);
+  for (const [name, field] of Object.entries({ date, description })) {
+    field.value = note[name];
+    field.addEventListener("input", () => (note[name] = field.value));
+  }
+  return [
+    element("label", { for: date.id }, say("sources.date")),
+    date,
+    element("p", { class: "hint", id: `${prefix}-hint` }, say("sources.dateHint")),
+    element("label", { for: description.id }, say("sources.description")),
+    description,
+  ];
 }
 
 /** The form, or null if there is no such corpus; `begin` is called with a step that gives a job. */
@@ -379,15 +419,20 @@ async function renameForm(begin) {
   const options = offered.map(({ id, label }) => element("option", { value: id }, label));
   const corpus = element("select", { id: "rename-corpus" }, ...options);
   const label = element("input", { id: "rename-label", type: "text", required: "", maxlength: 100 });
-  const date = element("input", { id: "rename-date", type: "text", maxlength: 100 });
-  date.setAttribute("aria-describedby", "rename-hint");
-  const fill = () => (label.value = corpus.selectedOptions[0].textContent);
+  const more = element("div", { class: "fields" });
+  let note = null;
+  const fill = () => {
+    note = { ...offered.find(({ id }) => id === corpus.value) };
+    label.value = note.label;
+    more.replaceChildren(...noteFields("rename", note));
+  };
   corpus.addEventListener("change", fill);
   fill();
 
   function submit(event) {
     event.preventDefault();
-    const said = { corpus: corpus.value, label: label.value.trim(), date: date.value.trim() };
+    const [date, description] = [note.date.trim(), note.description.trim()];
+    const said = { corpus: corpus.value, label: label.value.trim(), date, description };
     begin(() => sendJson("POST", "api/ingest", { path: collection, ...said }));
   }
 
@@ -402,9 +447,7 @@ async function renameForm(begin) {
       corpus,
       element("label", { for: label.id }, say("sources.newName")),
       label,
-      element("label", { for: date.id }, say("sources.newDate")),
-      date,
-      element("p", { class: "hint", id: "rename-hint" }, say("sources.dateHint")),
+      more,
       element("div", { class: "buttons" }, element("button", { type: "submit" }, say("keep.save"))),
     ),
   );

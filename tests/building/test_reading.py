@@ -14,7 +14,7 @@ from atlas_search.building import prepare, reading, source_file
 from atlas_search.building.document_ids import Changes
 from atlas_search.building.flow import BuildReport
 from atlas_search.building.source_file import FileDigests, sha256_of
-from atlas_search.building.sources import Sources, by_folder, by_mapping
+from atlas_search.building.sources import CorpusNote, Sources, by_folder, by_mapping
 from atlas_search.core.domain import Document
 from atlas_search.readers import Read
 from atlas_search.readers.text import TxtReader
@@ -167,7 +167,8 @@ def test_an_edited_mapping_is_applied_without_embedding(
 def test_a_label_that_is_taken_back_is_gone(folder: Path, source: Path) -> None:
     plain = by_folder([source], READERS["txt"].suffixes, "")
     labels = []
-    for chosen in ({"farm": "Our farm"}, {}):
+    chosen: dict[str, CorpusNote]
+    for chosen in ({"farm": CorpusNote(label="Our farm")}, {}):
         sources = Sources(plain.files, plain.left_out, chosen)
         labels.append(build_tiny(sources, folder, HashEmbedder()).manifest.corpora[0].label)
     assert labels == ["Our farm", "Farm"]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from atlas_search.building.chunking import chunking
 from atlas_search.building.maintain import drop, repair
 from atlas_search.building.source_file import CorpusRule
-from atlas_search.building.sources import Sources, by_folder, by_rule
+from atlas_search.building.sources import CorpusNote, Sources, by_folder, by_rule
 from atlas_search.core.errors import DamagedStore, EmbedderMismatch
 from atlas_search.server.ingest.work import build_kept
 from atlas_search.stores.embedded import EmbeddedStore
@@ -111,13 +111,16 @@ def test_a_damaged_version_that_is_in_use_is_not_one_to_go_back_to(
 def test_a_repair_keeps_labels_and_origins(folder: Path, source: Path) -> None:
     tables = write_sources(source.parent / "tables", {"port/t.csv": "id,text\n1,Ships.\n"})
     plain = by_folder([tables], READERS["csv"].suffixes, "")
-    named = Sources(plain.files, (), {"port": "The old port"})
+    named = Sources(
+        plain.files, (), {"port": CorpusNote(label="The old port", description="Ships.")}
+    )
     build_tiny(named, folder, HashEmbedder(), kind="csv")
     before = contents(folder)
     lose("tokens")(live(folder))
     repair(folder, HashEmbedder(), silent)
     assert contents(folder) == before
     assert [c.label for c in Manifest.read(folder).corpora] == ["Farm", "The old port", "Town"]
+    assert Manifest.read(folder).corpora[1].description == "Ships."
     assert build_tiny(named, folder, HashEmbedder(), kind="csv").unchanged
     assert build_tiny(source, folder, HashEmbedder()).unchanged
 

@@ -12,6 +12,7 @@ import pytest
 from atlas_search.building.source_file import CorpusRule
 from atlas_search.building.sources import (
     LEADS_OUT,
+    CorpusNote,
     Sources,
     by_folder,
     by_mapping,
@@ -146,7 +147,7 @@ def test_a_folder_whose_name_can_be_no_id_is_a_corpus_that_is_called_so(
     (corpus,) = corpus_of(sources).values()
     assert corpus.startswith(id_)
     assert check_id(corpus, "here") == corpus
-    assert sources.labels == ({} if corpus == name else {corpus: name})
+    assert sources.notes == ({} if corpus == name else {corpus: CorpusNote(label=name)})
 
 
 def test_a_flat_folder_and_a_file_are_a_corpus_of_their_names(tmp_path: Path) -> None:
@@ -287,6 +288,8 @@ def test_the_first_corpus_that_includes_a_file_gets_it(tmp_path: Path) -> None:
     [[corpus]]
     id = "special"
     label = "Special cases"
+    description = "Appeals\\n of the year."
+    date = 1866
     include = ["nothing/**", "us/special/**"]
     [[corpus]]
     id = "us"
@@ -295,7 +298,9 @@ def test_the_first_corpus_that_includes_a_file_gets_it(tmp_path: Path) -> None:
     sources = mapped(root, toml)
     assert corpus_of(sources) == {"us/special/x.txt": "special", "us/y.txt": "us"}
     assert stems(sources) == {"us/special/x.txt": "x.txt", "us/y.txt": "y.txt"}
-    assert sources.labels == {"special": "Special cases"}
+    special = CorpusNote(label="Special cases", date="1866", description="Appeals of the year.")
+    assert sources.notes == {"special": special, "us": CorpusNote()}
+    assert [dict(file.rule.metadata) for file in sources.files] == [{"date": "1866"}, {}]
 
 
 def test_a_file_that_no_corpus_includes_is_reported_unless_it_is_ignored(tmp_path: Path) -> None:

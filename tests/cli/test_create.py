@@ -410,6 +410,84 @@ def test_refused_records_are_counted_apart(
     assert "REFUSED_FILES=0\nREFUSED_RECORDS=2\n" in readable
 
 
+SHEET = (
+    "\ufeffFile;Title;Author;Date;Box\r\n"
+    "letters/anna.txt;Anna an Karl;Anna Roe;4 May 1866;12\r\n"
+    "maps\\coast.txt;;;04/05/1866;\r\n"
+    "letters/anna.txt;Again;;;\r\n"
+    "letters/karl.txt;No such letter;;;\r\n"
+    "too;short\r\n"
+)
+WRONG = (
+    "line 3: '04/05/1866' is not a date: write 1866, 1860s, May 1866 or 1866-05-17, for instance",
+    "line 4: 'letters/anna.txt' stands on line 2 already, which counts: take one of them out",
+    "line 5: no source is called 'letters/karl.txt': write its name as in the folder of this "
+    "table, with the ending",
+    "line 6: 2 values, but the header names 5 columns",
+)
+
+
+@pytest.mark.parametrize("kind", ["files", "txt"])
+def test_a_table_says_what_the_files_of_a_folder_are(
+    tmp_path: Path, create: Create, folder: Path, kind: str
+) -> None:
+    source = write_sources(
+        tmp_path / "archive",
+        {
+            "letters/anna.txt": "---\ntitle: Untitled\nplace: Ostby\n---\nDear Karl, the tide.",
+            "maps/coast.txt": "---\ndate: 1870\n---\nA map of the coast.",
+            "maps/metadata.csv": "filename,title\ncoast.txt,The coast\n",
+        },
+    )
+    (source / "metadata.csv").write_text(SHEET, "utf-8", newline="")
+    report = tmp_path / "report.json"
+    code, _, error = create(kind, source, "--collection", "c", "--strict", "--report", report)
+    assert code == 3
+    assert error.strip().endswith("Refused: 4 records of other files gave none. The rest is built.")
+    files = {each["source"]: each for each in json.loads(report.read_text("utf-8"))["files"]}
+    assert tuple(files["metadata.csv"]["remarks"]) == WRONG
+    assert "maps/metadata.csv" not in files
+    with closing(EmbeddedStore(folder)) as store:
+        anna, coast = store.document("letters.anna"), store.document("maps.coast")
+    assert (anna.title, coast.title) == ("Anna an Karl", "The coast")
+    said = {"author": "Anna Roe", "date": "4 May 1866", "box": "12", "place": "Ostby"}
+    assert said.items() <= anna.metadata.items()
+    assert coast.metadata["date"] == "1870"
+
+    (source / "metadata.csv").write_text("file,author\nletters/anna.txt,Anna Hay\n", "utf-8")
+    code, _, error = create(kind, source, "--collection", "c", "--strict")
+    assert code == 0, error
+    assert "1 changed, 1 unchanged" in error
+    with closing(EmbeddedStore(folder)) as store:
+        anna = store.document("letters.anna")
+    assert (anna.title, anna.metadata["author"]) == ("Untitled", "Anna Hay")
+    assert "box" not in anna.metadata
+
+
+def test_a_table_of_metadata_beside_a_mapping_and_in_another_encoding(
+    tmp_path: Path, create: Create, folder: Path
+) -> None:
+    toml = '[[corpus]]\nid = "a"\ninclude = ["deep/*.txt"]\n'
+    source = write_sources(tmp_path / "s", {"deep/é.txt": "Hay.", "corpora.toml": toml})
+    (source / "metadata.csv").write_bytes("file\ttitle\ndeep/e\u0301.txt\tHeu é\n".encode())
+    assert create("files", source, "--collection", "c", "--strict")[0] == 0
+    with closing(EmbeddedStore(folder)) as store:
+        assert store.document("a.é").title == "Heu é"
+    (source / "metadata.csv").write_bytes("file,title\ndeep/é.txt,Foin\n".encode("cp1252"))
+    code, _, error = create("files", source, "--collection", "c", "--strict")
+    assert code == 3
+    assert "metadata.csv" in error
+    assert "not UTF-8 at byte 16: save it as UTF-8, which Excel calls “CSV UTF-8”" in error
+
+
+def test_a_table_of_that_name_without_a_column_of_files_is_a_source(
+    tmp_path: Path, create: Create, folder: Path
+) -> None:
+    source = write_sources(tmp_path / "s", {"metadata.csv": TABLE})
+    assert create("files", source, "--collection", "c", "--strict")[0] == 0
+    assert Manifest.read(folder).documents == 2
+
+
 ONE_WAY = "Give only one of --corpora, --corpus-field and --corpus."
 REFUSED = {
     "txt {farm} --corpus a --corpus-field b": ONE_WAY,

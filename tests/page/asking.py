@@ -101,6 +101,13 @@ def open_citation(page: Page) -> Locator:
     return mark
 
 
+def take_home(page: Page) -> Locator:
+    """The menu of the last answer, unfolded: to copy, print and export it."""
+    menu = latest(page).locator("details:has(> .take-home)")
+    menu.locator("> summary").click()
+    return menu
+
+
 def show_passages(page: Page) -> Locator:
     """All passages of the last answer, also those behind the button."""
     sources = latest(page).locator(".sources")

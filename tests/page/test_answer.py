@@ -349,22 +349,32 @@ def test_what_a_model_finds_the_corpora_agree_about_is_cited(
 
     model.says(reply)
     compare(judged)
-    heading = judged.get_by_role("heading", name="Agreements")
-    agreements = ask(judged, question, target="model").locator("section", has=heading)
+    answer = ask(judged, question, target="model")
+    agreements = answer.get_by_role("group").filter(has_text="Agreements")
+    agreements.locator("summary").click()
     expect(agreements.get_by_role("listitem")).to_have_text("A lawyer must be named.23")
 
 
-def test_agreements_stand_above_a_column_for_each_corpus(page: Page) -> None:
-    page.set_viewport_size({"width": 1440, "height": 900})
+def test_corpora_answer_beside_each_other_and_all_of_it_stands_above_the_sources(
+    page: Page,
+) -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})
     compare(page)
     answer = ask(page, COMPARED)
-    blocks = answer.locator("[data-corpus]")
-    expect(blocks.locator("h3")).to_have_text(["Legal UK", "Legal US", "Legislation NZ"])
-    expect(answer.get_by_role("heading", name="Differences")).to_have_count(0)  # none was found
-    agreements = answer.get_by_role("heading", name="Agreements").bounding_box() or {}
+    blocks = answer.locator(".columns [data-corpus]")
+    expect(blocks.locator("h3")).to_have_text(["Legal US", "Legislation NZ"])
+    expect(answer.locator("[data-corpus=legal_uk]")).to_contain_text("No passage clearly answers")
+    expect(answer.get_by_text("Differences")).to_have_count(0)  # none was found
     places = [block.bounding_box() or {} for block in blocks.all()]
     assert len({round(place["y"]) for place in places}) == 1
-    assert agreements["y"] < places[0]["y"]
+    top, sources = (answer.locator(part).bounding_box() or {} for part in ("> h2", ".sources"))
+    assert sources["y"] - top["y"] < 500
+    blocks.first.get_by_text("Whole answer").click()
+    expect(blocks.first.locator("button.citation")).to_have_text(["1", "2", "3"])
+    answer.get_by_text("Agreements").click()
+    agreements = answer.locator("details.compared li")
+    expect(agreements).to_contain_text("Legal US: “")
+    assert places[0]["y"] < (agreements.bounding_box() or {})["y"]
     answer.locator("[data-corpus=legislation_nz] button.citation").first.click()
     expect(page.locator("#reader mark").first).to_be_in_viewport()
     page.keyboard.press("Escape")

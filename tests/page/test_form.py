@@ -22,6 +22,7 @@ from tests.page.asking import (
     open_view,
     request_body,
     settings,
+    take_home,
 )
 from tests.page.conftest import open_page
 from tests.page.rating import expect_saved, saved_rating
@@ -244,10 +245,11 @@ def test_without_storage_two_votes_are_of_one_voter(forgetful: Page, server: str
 
 
 def test_without_storage_choices_hold_until_the_page_is_left(forgetful: Page) -> None:
-    answer = ask(forgetful)
-    answer.get_by_label("Style").select_option("oscola")
+    ask(forgetful)
+    tools = take_home(forgetful)
+    tools.get_by_label("Style").select_option("oscola")
     with forgetful.expect_request("**/api/citations") as sent:
-        answer.get_by_role("button", name="Copy with citations").click()
+        tools.get_by_role("button", name="Copy with citations").click()
     assert sent.value.post_data_json["style"] == "oscola"
     open_citation(forgetful)
     edge = forgetful.get_by_role("separator")

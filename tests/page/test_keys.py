@@ -11,7 +11,14 @@ from playwright.sync_api import Browser, Page, Request, expect
 from atlas_search.atlas import Atlas
 from atlas_search.server.access.keys import add_key, revoke_key
 from atlas_search.server.app import create_app
-from tests.page.asking import ask, begin, latest, request_body, settings
+from tests.page.asking import (
+    ask,
+    begin,
+    latest,
+    request_body,
+    settings,
+    take_home,
+)
 from tests.page.conftest import open_page
 from tests.page.rating import VOTER, ask_for_id, expect_saved, rating
 from tests.page.watching import expect_faults, watched
@@ -85,7 +92,7 @@ def test_the_page_asks_for_the_key_once_and_sends_it_with_everything(
     requests.clear()
     ask(page, QUESTION)
     with page.expect_download() as bundle:
-        latest(page).get_by_text("Export").first.click()
+        take_home(page).locator(".export > summary").click()
         page.get_by_role("button", name="Run bundle").click()
     assert bundle.value.suggested_filename.startswith("atlas-run-")
     page.reload()
@@ -158,7 +165,9 @@ def test_a_question_is_recorded_unless_the_reader_says_no(tab: Page, server: str
     expect_faults(page, "answered: 501 .*/redirects/traces/")  # for there is no Phoenix
     with page.context.expect_page():
         trace.click()
-    expect(page.locator(".away")).to_contain_text("does not answer")
+    expect(latest(page).locator(".retrieval").get_by_role("status")).to_contain_text(
+        "does not answer"
+    )
     settings(page)
     choice.check()
     assert request_body(page, lambda: ask(page))["telemetry"] is False

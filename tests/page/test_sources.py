@@ -1,5 +1,6 @@
 """Own sources, added in the page by somebody who has no key and reads no manual."""
 
+import re
 import time
 import zipfile
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from pydantic import SecretStr
 
+from atlas_search.building.maintain import make_empty
 from atlas_search.core.settings import Settings
 from atlas_search.server.app import create_app
 from atlas_search.server.collections import ServedCollections
@@ -94,7 +96,7 @@ def test_a_folder_becomes_a_cited_answer_in_minutes(tab: Page, address: str, arc
     expect(report.get_by_role("heading", name="Dock strike 1912")).to_be_visible()
     expect(report).to_contain_text("12 files: 10 read, 2 left out. New: 10 documents.")
     left_out = report.get_by_role("listitem")
-    expect(left_out.filter(has_text=PHOTO)).to_contain_text("save it as PDF, Word (.docx) or text")
+    expect(left_out.filter(has_text=PHOTO)).to_contain_text("text in pictures is not read")
     expect(left_out.filter(has_text=SCAN)).to_contain_text("has no text, as in a scan; run OCR")
     check_all(tab)
     question = report.get_by_role("button")
@@ -127,7 +129,7 @@ def test_what_is_dropped_anywhere_is_added_in_corpora_of_their_folders(
     expect(names.nth(0)).to_have_value("Letters")
     expect(names.nth(1)).to_have_value("box")
     names.nth(1).fill("Maps of the coast")
-    panel.get_by_label("Date (optional)").nth(1).fill("1866")
+    panel.get_by_label("Date of undated documents").nth(1).fill("1866")
     panel.get_by_role("button", name="Add them").click()
     expect(panel.locator("section")).to_have_count(2, timeout=JOB)
     expect(panel.locator("section").nth(0)).to_contain_text("2 files: 2 read, 0 left out")
@@ -177,6 +179,52 @@ def test_files_of_the_same_names_are_replaced_when_that_is_said(
     assert text == "Another text."
 
 
+def test_an_empty_server_asks_for_sources_first(
+    tab: Page, settings: Settings, tmp_path: Path
+) -> None:
+    own = {"chroma_persist_directory": tmp_path / "stores", "ingest_root": tmp_path / "ingest"}
+    empty = settings.model_copy(update=own)
+    empty.collection_folder.mkdir(parents=True)
+    make_empty(empty.collection_folder, HashEmbedder())
+    collections = ServedCollections(empty, HashEmbedder())
+    app = create_app(collections, open_embedder=hashing)
+    own_files = write_sources(tmp_path / "own", {"note.txt": "A note on tides."})
+    with served(app, threads=8) as address:
+        tab.goto(address)
+        expect(tab.get_by_role("heading", name="No sources yet")).to_be_visible()
+        expect(tab.locator("#question")).to_be_hidden()
+        check_all(tab)
+        tab.locator("#views").get_by_role("button", name="Add sources").click()
+        panel = tab.get_by_role("dialog", name="Add sources")
+        choose_files(panel, own_files / "note.txt")
+        panel.get_by_role("button", name="Add them").click()
+        expect(report_of(panel)).to_contain_text("1 file: 1 read, 0 left out.")
+        panel.get_by_role("button", name="Close").click()
+        expect(tab.locator("#question")).to_be_visible()
+        expect(tab.locator("#served")).to_contain_text("1 document")
+    app.extensions["jobs"].close()
+    collections.close()
+
+
+def test_what_runs_is_cancelled_and_nothing_is_added(
+    tab: Page, address: str, tmp_path: Path
+) -> None:
+    write_sources(tmp_path, {"gone.txt": "A note that nobody keeps."})
+    panel = open_panel(tab, address)
+    choose_files(panel, tmp_path / "gone.txt")
+    panel.get_by_label("Name of the corpus").fill("Gone")
+    cancel = panel.get_by_role("button", name="Cancel")
+    expect(cancel).to_be_hidden()
+    panel.get_by_role("button", name="Add them").click()
+    # a process is started first, which takes longer than to press
+    expect(panel.get_by_role("status")).to_have_text(re.compile("Starting to read|Waiting"))
+    cancel.click()
+    expect(report_of(panel)).to_contain_text("It was cancelled. Nothing was added.")
+    expect(cancel).to_be_hidden()
+    corpora = tab.request.get(f"{address}/api/corpora").json()["corpora"]
+    assert "Gone" not in [corpus["id"] for corpus in corpora]
+
+
 def test_nothing_is_offered_to_who_may_not_add(tab: Page, settings: Settings) -> None:
     closed = settings.model_copy(update={"atlas_admin_token": SecretStr("token")})
     collections = ServedCollections(closed, HashEmbedder())
@@ -196,16 +244,19 @@ def test_a_corpus_is_renamed_and_dated(tab: Page, address: str, tmp_path: Path) 
     report_of(panel)
     panel.get_by_role("button", name="Close").click()
     panel = open_panel(tab, address)
-    panel.get_by_text("Rename or date a corpus").click()
+    panel.get_by_text("Rename, date or describe a corpus").click()
     panel.get_by_label("Corpus", exact=True).select_option("Tides")
     expect(panel.get_by_label("New name")).to_have_value("Tides")
     panel.get_by_label("New name").fill("Tides & winds")
-    panel.get_by_label("Date of its undated documents").fill("1866")
+    panel.get_by_label("Date of undated documents").fill("1866")
+    panel.get_by_label("What it holds").fill("Tables of the harbour at Ostby.")
     check_all(tab)
     panel.get_by_role("button", name="Save").click()
     expect(report_of(panel)).to_contain_text("It is saved.")
     panel.get_by_role("button", name="Close").click()
     offered = tab.locator("select#collection option[value=Tides]")
     expect(offered).to_have_text("Tides & winds (1 document)")
+    tab.locator("select#collection").select_option("Tides")
+    expect(tab.locator("#corpus-description")).to_have_text("Tables of the harbour at Ostby.")
     (found,) = tab.request.get(f"{address}/api/documents?corpus=Tides").json()["documents"]
     assert found["first_day"] == "1866-01-01"

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page
 
+from atlas_search.server.ingest.arrival import OTHER_KIND, PICTURE
+from tests.cli.test_create import WRONG
 from tests.places import ROOT
 
 pytestmark = pytest.mark.browser
@@ -14,6 +16,8 @@ pytestmark = pytest.mark.browser
 STRINGS = "name => part(`strings/${name}.js`).then(module => module.default)"
 TOLD = """sentences => part("strings/fr.js").then(({ told }) =>
   sentences.map(sentence => told.some(([pattern]) => pattern.test(sentence))))"""
+REFUSAL = re.compile(r'"(?:skipped|reason)": ("(?:[^"\\]|\\.)*")')
+MARKUP = ("elements", "entities", "entity", "data.xml", "first line declares")
 OF_PART = re.compile(r"^(Sentence \d+|legal_uk:|legal_us:|legislation_nz:) ")
 SAID = re.compile(r"""\b(?:say|sayNodes)\(\s*["'](\w+\.\w+)["']""")
 NAMED = re.compile(r'data-say(?:-[a-z-]+)?="(\w+\.\w+)"')
@@ -94,6 +98,23 @@ def test_what_the_server_says_of_an_answer_is_said_in_french(page: Page) -> None
         sentence for sentence, is_told in zip(sentences, told, strict=True) if not is_told
     ] == []
     assert page.evaluate(TOLD, ["A sentence that nobody makes."]) == [False]
+
+
+def test_why_files_are_left_out_is_said_in_french(page: Page) -> None:
+    reasons = sorted({*refusals(), PICTURE, OTHER_KIND, *WRONG})
+    assert len(reasons) > 60
+    told = page.evaluate(TOLD, reasons)
+    left = [reason for reason, is_told in zip(reasons, told, strict=True) if not is_told]
+    # but for faults of markup, which those who write it meet
+    assert [each for each in left if not any(words in each for words in MARKUP)] == []
+
+
+def refusals() -> Iterator[str]:
+    """The reasons for which readers refuse the files of the samples."""
+    folders = [ROOT / "tests" / part for part in ("readers/cases", "faces/golden/drafts")]
+    for path in [path for folder in folders for path in folder.rglob("*.json")]:
+        for written in REFUSAL.findall(path.read_text(encoding="utf-8")):
+            yield json.loads(written)
 
 
 def remarks() -> Iterator[str]:

@@ -35,6 +35,7 @@ from tests.page.asking import (
     request_body,
     settings,
     settle,
+    take_home,
     unfold_filters,
 )
 from tests.page.conftest import Read
@@ -395,7 +396,8 @@ def test_contents_lead_to_a_speech_and_follow_the_reading(tab: Page, read: Read)
 
 
 def test_an_answer_is_copied_with_its_citations_in_the_chosen_style(page: Page) -> None:
-    tools = ask(page).locator(".copying")
+    ask(page)
+    tools = take_home(page)
     tools.get_by_label("Style").select_option("oscola")
     tools.get_by_role("button", name="Copy with citations").click()
     expect(tools.get_by_role("status")).to_have_text("Copied.")
@@ -403,7 +405,7 @@ def test_an_answer_is_copied_with_its_citations_in_the_chosen_style(page: Page) 
     assert "cannot sue for libel at common law.[1]" in copy
     assert "[1] Derbyshire County Council v Times Newspapers [1993] UKHL 18, [1993] AC 534." in copy
     page.reload()
-    expect(latest(page).locator(".copying").get_by_label("Style")).to_have_value("oscola")
+    expect(take_home(page).get_by_label("Style")).to_have_value("oscola")
 
 
 def test_a_note_is_kept_and_exported(page: Page) -> None:
@@ -433,8 +435,9 @@ def test_a_link_to_an_answer_shows_it_and_asks_nothing(page: Page) -> None:
     page.get_by_label("Collection").select_option("legal_uk")
     answer = ask(page)
     text = answer.locator(".answer-text").inner_text()
-    answer.get_by_role("button", name="Copy link to this answer").click()
-    expect(answer.locator(".copying").get_by_role("status")).to_contain_text("The link is copied.")
+    tools = take_home(page)
+    tools.get_by_role("button", name="Copy link to this answer").click()
+    expect(tools.get_by_role("status")).to_contain_text("The link is copied.")
     address = clipboard(page)
     sent: list[str] = []
     page.on("request", lambda request: sent.append(request.url))

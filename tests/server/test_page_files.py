@@ -46,6 +46,14 @@ def present(client: FlaskClient) -> str:
     return str(name)
 
 
+def test_a_font_is_sent_as_it_is(client: FlaskClient, folder: Path) -> None:
+    (folder / "serif.woff2").write_bytes(b"wOF2" + bytes(2_000))
+    with client.get("/serif.woff2", headers=SCRIPT_ZIPPED) as font:
+        assert font.content_type == "font/woff2"
+        assert "Content-Encoding" not in font.headers
+        assert font.data == b"wOF2" + bytes(2_000)
+
+
 @pytest.mark.parametrize("name", ["app.js", "app.css", "page.html", "part/mark.svg", "names.json"])
 def test_a_text_is_compressed_and_its_headers_stay(client: FlaskClient, name: str) -> None:
     with client.get(f"/{name}") as plain, client.get(f"/{name}", headers=SCRIPT_ZIPPED) as small:

@@ -259,6 +259,33 @@ def test_files_come_in_while_questions_are_answered(tmp_path: Path) -> None:
     assert [path.name for path in kept.rglob("*.txt")] == ["bees.txt"]
 
 
+@thorough
+def test_who_has_no_collection_gets_an_empty_one_and_then_its_own(
+    quick: dict[str, str], tmp_path: Path
+) -> None:
+    unnamed = {name: value for name, value in quick.items() if name != "CHROMA_COLLECTION_NAME"}
+    environment = unnamed | {"CHROMA_PERSIST_DIRECTORY": "stores", "INGEST_ROOT": "ingest"}
+    question = {"question": "What do bees give?"}
+    with running(*ATLAS, "serve", environment=environment, folder=tmp_path) as server:
+        with httpx2.Client(base_url=server.address("Atlas"), timeout=60) as client:
+            said = client.post("/api/ask", json=question)
+            assert said.status_code == 400
+            assert said.json()["detail"] == "There are no sources yet. Add some in the page first."
+            store = client.get("/api/health").json()["parts"]["store"]
+            assert store == {"status": "note", "detail": "my_archive has no sources yet"}
+            for path in ("corpora", "targets", "config", "stats", "sources", "documents", "ready"):
+                assert client.get(f"/api/{path}").is_success, path
+            files = {"files": ("bees.txt", b"Bees give honey.")}
+            job = client.post("/api/ingest", files=files).json()["id"]
+            assert '"state":"done"' in client.get(f"/api/jobs/{job}/events").text
+            assert client.post("/api/search", json=question).json()["passages"]
+        assert any("An empty one, my_archive, is served" in line for line in server.lines)
+    with running(*ATLAS, "serve", environment=environment, folder=tmp_path) as server:
+        corpora = httpx2.get(f"{server.address('Atlas')}/api/corpora").json()["corpora"]
+        assert [corpus["id"] for corpus in corpora] == ["documents"]
+        assert not any("empty" in line for line in server.lines)
+
+
 # settings of a process
 
 

@@ -33,7 +33,7 @@ from atlas_search.building.go_live import Contents, Site, write_version
 from atlas_search.building.materials import Live
 from atlas_search.building.prepare import document_digest
 from atlas_search.building.reading import Plan
-from atlas_search.building.sources import label_of
+from atlas_search.building.sources import note_of
 from atlas_search.building.workers import ReadingLimits
 from atlas_search.core.domain import (
     Document,
@@ -124,11 +124,7 @@ def _load(
         contents = Contents(
             folder.name,
             Plan(place(documents), _source_rows(export, description), 0),
-            {
-                c.id: closed(c.label)
-                for c in description.corpora
-                if c.label not in ("", label_of(c.id))
-            },
+            {c.id: note_of(c) for c in description.corpora},
             _origins(description, documents),
             _calibration(description) if is_same else None,
         )

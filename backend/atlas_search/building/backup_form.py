@@ -145,6 +145,8 @@ class CorpusPart(_FormPart):
 
     id: str = Field(description="Letters, digits, `_` and `-`")
     label: str = Field("", description="As readers see it; made of the id if empty")
+    date: str = Field("", description="Of documents that state none")
+    description: str = Field("", description="What it holds, in a sentence or two")
     language: str = Field("en", description="The language its words are analysed in")
     documents: int | None = Field(None, ge=0, description="How many it has")
     passages: int | None = Field(None, ge=0, description="How many it has")

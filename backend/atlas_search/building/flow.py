@@ -32,7 +32,13 @@ from atlas_search.building.materials import Live, open_live
 from atlas_search.building.prepare import Preparation
 from atlas_search.building.reading import Plan, read_sources
 from atlas_search.building.source_file import FileDigests
-from atlas_search.building.sources import Sources, label_of, rare_collections
+from atlas_search.building.sources import (
+    CorpusNote,
+    Sources,
+    note_of,
+    rare_collections,
+    with_sheets,
+)
 from atlas_search.building.workers import ReadingLimits
 from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding import Embedder
@@ -147,6 +153,7 @@ def build(
     sources give no document, or if another build of the collection is running.
     """
     started = time.monotonic()
+    sources = with_sheets(sources)
     with lock(folder), ExitStack() as opened:
         live = open_live(folder, or_none=options.force)
         if live:
@@ -165,8 +172,8 @@ def build(
             lambda done, total: progress("Reading files", done, total),
             every=options.force,
         )
-        labels, origins = _labels(sources, live, options), _origins(live, options)
-        contents = Contents(options.collection, plan, labels, origins)
+        notes, origins = _notes(sources, live, options), _origins(live, options)
+        contents = Contents(options.collection, plan, notes, origins)
         given = list(_documents(plan, live, staging, options.origin))
         remarks = _remarks(plan, options.origin)
         did = changes(live.columns if live else None, plan.documents)
@@ -187,9 +194,9 @@ def build(
     to_tell = [name for name in names if name not in gave or name in remarks]
     return BuildReport(
         manifest,
-        _file_reports(to_tell, sources.left_out, remarks, given),
-        partial(_file_reports, names, sources.left_out, remarks, given),
-        len(names) + len(sources.left_out),
+        _file_reports(to_tell, sources, remarks, given),
+        partial(_file_reports, names, sources, remarks, given),
+        len(names) + len(sources.left_out) + len(sources.sheets),
         did,
         plan.read,
         embedded,
@@ -226,10 +233,9 @@ def _is_same(live: Live, contents: Contents, embedder: Embedder) -> bool:
     return live.manifest.content_digest == contents.digest(embedder)
 
 
-def _labels(sources: Sources, live: Live | None, options: BuildOptions) -> dict[str, str]:
-    """Return the labels of the present sources; those of corpora that another origin fills stay."""
-    kept = {c.id: c.label for c in _corpora_of_others(live, options) if c.label != label_of(c.id)}
-    return kept | dict(sources.labels)
+def _notes(sources: Sources, live: Live | None, options: BuildOptions) -> dict[str, CorpusNote]:
+    """Return the notes of the present sources; those on corpora that another origin fills stay."""
+    return {c.id: note_of(c) for c in _corpora_of_others(live, options)} | dict(sources.notes)
 
 
 def _corpora_of_others(live: Live | None, options: BuildOptions) -> list[CorpusStatistics]:
@@ -288,11 +294,12 @@ def _remarks(plan: Plan, origin: str) -> dict[str, Sequence[tuple[str, str]]]:
 
 def _file_reports(
     names: Sequence[str],
-    left_out: Iterable[tuple[str, str]],
+    sources: Sources,
     remarks: Mapping[str, Sequence[tuple[str, str]]],
     given: Iterable[_Documents],
 ) -> tuple[FileReport, ...]:
-    """Report on the files with some `names`, and on those that are left out."""
+    """Report on the files with some `names`, on those that are left out, and on tables of metadata:
+    what is wrong in one is a record that is refused."""
     passages: dict[str, list[int]] = {name: [] for name in names}
     # few files have a remark, so few keys are asked for
     keys: dict[str, set[str]] = {name: set() for name in names if name in remarks}
@@ -302,7 +309,8 @@ def _file_reports(
                 passages[source].append(count)
             if source in keys:
                 keys[source].add(key)
-    reports = [FileReport(name, 0, 0, (reason,)) for name, reason in left_out]
+    reports = [FileReport(name, 0, 0, (reason,)) for name, reason in sources.left_out]
+    reports += [FileReport(name, 0, 0, w, False, len(w)) for name, w in sources.sheets.items() if w]
     for name, counts in passages.items():
         report = FileReport(name, len(counts), sum(counts), refused=not counts)
         reports.append(_with_remarks(report, remarks[name], keys[name]) if name in keys else report)

@@ -24,6 +24,7 @@ from atlas_search.building.document_ids import KeptDocuments, PlacedDocument, co
 from atlas_search.building.materials import Live, Materials
 from atlas_search.building.prepare import VERSION as PREPARATION_VERSION
 from atlas_search.building.reading import Plan
+from atlas_search.building.sources import CorpusNote
 from atlas_search.building.vectorise import Known, VectorSources, embed_missing, fill
 from atlas_search.building.write import (
     REBUILD_SHARE,
@@ -77,12 +78,12 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Contents:
-    """Contents of a coming version: documents, corpus labels, and how each origin is read and cut.
+    """Contents of a coming version: documents, notes on corpora, and how an origin is read and cut.
     `calibration` is one that came with them; without it that of the version before stays."""
 
     collection: str
     plan: Plan
-    labels: Mapping[str, str]
+    notes: Mapping[str, CorpusNote]
     origins: Mapping[str, Origin]
     calibration: Calibration | None = None
 
@@ -109,11 +110,16 @@ class Contents:
                 p if isinstance(p, KeptDocuments) else p.found for p in self.plan.documents
             )
         }
-        labels = {corpus: (self.labels.get(corpus, ""), languages[corpus]) for corpus in languages}
+        none = CorpusNote()
+        notes = {
+            corpus: (note.label, language, *filter(None, [note.date, note.description]))
+            for corpus, language in languages.items()
+            for note in [self.notes.get(corpus, none)]
+        }
         settings = [
             *map(_as_json, (SCHEMA_VERSION, ANALYSER_VERSION, PREPARATION_VERSION, model, cuts)),
             _fingerprints(self.plan.sources),
-            _as_json(labels),
+            _as_json(notes),
         ]
         return content_digest(self.plan.documents, settings)
 
@@ -354,7 +360,7 @@ def _manifest(
         version=name,
         content_digest=digest,
         created=moment(),
-        corpora=counter.corpora(contents.labels, contents.plan.sources, tokens),
+        corpora=counter.corpora(contents.notes, contents.plan.sources, tokens),
         embedding=EmbeddingModel(**info),
         index=_index(),
         origins={
@@ -364,7 +370,7 @@ def _manifest(
             for kind, origin in sorted(contents.origins.items())
         },
         analyser=ANALYSER_VERSION,
-        truncated_share=round(long / len(tokens), 4),
+        truncated_share=round(long / max(1, len(tokens)), 4),
         fields=counter.fields(),
         built_with=_versions(),
         durations={},

@@ -2,14 +2,13 @@
 
 <kept>/<corpus>/...              what the collection's documents of the kind `ingest` come from
 <kept>/.jobs/<id>/<corpus>/...   what a job brings, until its version goes live
-<kept>/.corpora/<corpus>.json    what is said of a corpus: its label, the date of undated documents
+<kept>/.corpora/<corpus>.json    what is said of a corpus, as `CorpusNote` has it
 
 No link is followed where something is written, moved or removed.
 All of it is built each time, and only what changed is read, so earlier files stay.
 """
 
 import errno
-import json
 import os
 import stat
 from collections.abc import Mapping
@@ -17,7 +16,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from atlas_search.building.source_file import CorpusRule
-from atlas_search.building.sources import Sources, by_folder
+from atlas_search.building.sources import CorpusNote, Sources, by_folder
 from atlas_search.core.files import folder_below, open_below
 
 INGEST = "ingest"
@@ -37,37 +36,36 @@ def kept_sources(kept: Path, arriving: Path | None, suffixes: frozenset[str]) ->
     before, new = (_by_corpus(folder, suffixes) for folder in (kept, arriving))
     coming = {file.name for file in new.files}
     files = [*(file for file in before.files if file.name not in coming), *new.files]
-    said = {id_: _said(kept, id_) for id_ in {file.rule.corpus for file in files}}
+    notes = {id_: _note(kept, id_) for id_ in {file.rule.corpus for file in files}}
     dated = {
-        id_: CorpusRule(id_, metadata={"date": date} if (date := said[id_].get("date")) else {})
-        for id_ in said
+        id_: CorpusRule(id_, metadata={"date": note.date} if note.date else {})
+        for id_, note in notes.items()
     }
     files = [file._replace(rule=dated[file.rule.corpus]) for file in files]
     return Sources(
         tuple(sorted(files, key=lambda file: file.name)),
         (*before.left_out, *new.left_out),
-        {id_: label for id_ in said if (label := said[id_].get("label"))},
+        notes,
     )
 
 
 def describe(kept: Path, corpus: str, said: Mapping[str, str]) -> None:
-    """Keep what is said of a corpus, beside what was said before. Raises OSError."""
-    whole = {**_said(kept, corpus), **{name: text for name, text in said.items() if text}}
+    """Keep some fields of the note on a corpus; the others stay as they are. Raises OSError."""
+    whole = CorpusNote.model_validate(_note(kept, corpus).model_dump() | dict(said))
     with folder_below(kept.parent, Path(kept.name, CORPORA), make=True) as folder:
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
         descriptor = os.open(f"{corpus}.partial", flags, 0o666, dir_fd=folder)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump(whole, file)
+            file.write(whole.model_dump_json())
         os.replace(f"{corpus}.partial", f"{corpus}.json", src_dir_fd=folder, dst_dir_fd=folder)
 
 
-def _said(kept: Path, corpus: str) -> dict[str, str]:
+def _note(kept: Path, corpus: str) -> CorpusNote:
     try:
         with open_below(kept.parent, Path(kept.name, CORPORA, f"{corpus}.json")) as file:
-            said: dict[str, str] = json.load(file)
-            return said
+            return CorpusNote.model_validate_json(file.read())
     except (OSError, ValueError):  # nothing was said, or somebody else wrote there
-        return {}
+        return CorpusNote()
 
 
 def move_in(kept: Path, arriving: Path) -> ExitStack:

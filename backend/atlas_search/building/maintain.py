@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from atlas_search.building.go_live import Contents, Progress, Site, write_live, write_version
 from atlas_search.building.materials import Live, place_beside
 from atlas_search.building.reading import Plan
-from atlas_search.building.sources import label_of
+from atlas_search.building.sources import note_of
 from atlas_search.building.write import digests_of_files, sizes
 from atlas_search.core.errors import DamagedStore, EmbedderMismatch, MissingStore, SourceError
 from atlas_search.providers.embedding import Embedder
@@ -117,6 +117,15 @@ def compact(folder: Path, embedder: Embedder, progress: Progress) -> Manifest | 
             return None
         site = Site(folder, live, staging, embedder, progress, whole=True)
         return write_live(site, _contents(live))[0]
+
+
+def make_empty(folder: Path, embedder: Embedder) -> None:
+    """Make a collection without documents, for files that are brought in later."""
+    with lock(folder):
+        staging = Staging(folder / STAGING)
+        site = Site(folder, None, staging, embedder, lambda *_: None)
+        write_live(site, Contents(folder.name, Plan((), (), 0), {}, {}))
+        staging.remove()
 
 
 def remove_source(
@@ -230,7 +239,7 @@ def _contents(live: Live, stay: NDArray[np.bool_] | None = None) -> Contents:
     return Contents(
         live.manifest.collection,
         Plan(place_beside(live, stay, ()), sources, 0),
-        {c.id: c.label for c in live.manifest.corpora if c.label != label_of(c.id)},
+        {c.id: note_of(c) for c in live.manifest.corpora},
         {kind: origin for kind, origin in live.manifest.origins.items() if kind in named},
     )
 

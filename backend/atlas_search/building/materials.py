@@ -318,14 +318,14 @@ class Live:
 
 
 def open_live(folder: Path, *, or_none: bool) -> Live | None:
-    """Return the live version, or None if there is none that this Atlas can read.
+    """Return the live version, or None if there is none that this Atlas can read, or it is empty.
 
     Raises DamagedStore if its documents cannot be read, unless it may be None then; all of them are
     read to see that. In any case it does if there are whole versions, but nothing says which one is
     live: what is built would take their place.
     """
     manifest = _live_manifest(folder, or_none=or_none)
-    if manifest is None:
+    if manifest is None or not manifest.documents:
         return None
     try:
         live = Live(folder, manifest)
@@ -376,7 +376,8 @@ def former_places(
 
     `passages` are how many each part has.
     """
-    rows, documents = [], []
+    none = np.zeros(0, dtype=np.int64)
+    rows, documents = [none], [none]
     for part, count in zip(parts, passages, strict=True):
         if isinstance(part, KeptDocuments):
             rows.append(np.arange(part.rows.start, part.rows.stop))

@@ -83,7 +83,9 @@ class Preparation:
         begun, said_of, sha256 = self._begun, self._said_of, hashlib.sha256
         return [
             sha256(
-                f"{begun}{_as_json_string(file.stem)}, {said_of(file.rule)}]".encode() + content
+                f"{begun}{_as_json_string(file.stem)}, {said_of(file.rule)}"
+                f"{_as_json(file.metadata) if file.metadata else ''}]".encode()
+                + content
             ).digest()
             for file, content in zip(files, contents, strict=True)
         ]
@@ -216,6 +218,7 @@ def _metadata(preparation: Preparation, file: SourceFile, draft: Draft) -> Linke
     """Return what is said about the document, and a remark if its address can be no link."""
     renamed = _rename(draft.metadata, preparation.rename)
     metadata = typed_metadata(renamed, file.rule.metadata)
+    metadata |= typed_metadata(_rename(file.metadata, preparation.rename))
     if "title" in metadata:
         metadata["title"] = str(metadata["title"])  # `1984` is a number in YAML
     metadata.setdefault("content_type", file.path.suffix.lower().removeprefix(".") or "chroma")
@@ -232,7 +235,7 @@ def _stage(
         corpus = file.rule.corpus or _corpus_of(metadata, file.rule.corpus_field)
     except SourceError as error:
         return Skipped(str(error), draft.key)
-    given = _stated_title(preparation, draft, str(metadata.get("title") or ""))
+    given = _stated_title(preparation, file, draft, str(metadata.get("title") or ""))
     title = given or title_from(text)
     document = Document(
         id="",
@@ -282,10 +285,11 @@ def _has_half_characters(document: Document) -> bool:
     return any(_SURROGATE.search(text) for text in said)
 
 
-def _stated_title(preparation: Preparation, draft: Draft, stated: str) -> str:
-    """Return the draft's title, unless another field was renamed to be it; empty without one."""
-    is_renamed = "title" in preparation.rename.values()
-    names = (stated, draft.title) if is_renamed else (draft.title, stated)
+def _stated_title(preparation: Preparation, file: SourceFile, draft: Draft, stated: str) -> str:
+    """Return the draft's title, unless another was given or another field was renamed to be it;
+    empty without one."""
+    is_other = "title" in preparation.rename.values() or "title" in file.metadata
+    names = (stated, draft.title) if is_other else (draft.title, stated)
     return next(filter(None, map(clean_title, names)), "")
 
 

@@ -425,7 +425,7 @@ def _languages(
                 fillers[corpus] = sources_of[documents.start + int(filled[-1])]
     fillers |= {each.corpus: each.source for each in staged}
     names = set(fillers.values())
-    rules = {name: rule for _, name, _, rule, _ in sources.files if name in names}
+    rules = {file.name: file.rule for file in sources.files if file.name in names}
     return {
         corpus: preparation.language(rules[source], corpus) for corpus, source in fillers.items()
     }

@@ -6,23 +6,33 @@ import os
 import re
 import threading
 import tomllib
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from errno import ENAMETOOLONG
 from functools import cache, lru_cache
 from itertools import islice, pairwise, repeat, takewhile
 from operator import attrgetter, eq
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from atlas_search.building.source_file import CorpusRule, SourceFile
 from atlas_search.core.errors import SourceError
 from atlas_search.core.ids import check_id
+from atlas_search.language.dates import bounds
 from atlas_search.language.languages import LANGUAGES, without_marks
-from atlas_search.readers import Reader
+from atlas_search.readers import Reader, Skipped
+from atlas_search.readers.metadata import name_of, text_of
+from atlas_search.readers.tables import DELIMITERS, Columns, CsvReader
+from atlas_search.readers.text import Undecodable, open_text
+from atlas_search.readers.titles import closed
+
+if TYPE_CHECKING:
+    from atlas_search.building.backup_form import CorpusPart
+    from atlas_search.stores.manifest import CorpusStatistics
 
 _NEW_OBJECTS = 1_000_000
 """After so many the youngest are searched; Python does after some hundreds. Of one changed document
@@ -113,7 +123,7 @@ def walk(root: Path, suffixes: frozenset[str], inside: Sequence[Path]) -> Walk:
                 result.locations.append(location)
                 result.names.append(name)
             else:
-                _sort_in(result, location, name, _refusal_by_name(own, endings))
+                _sort_in(result, location, name, _refusal_by_name(location, endings))
         for location in others:
             name = location[above:].replace(os.sep, "/")
             _sort_in(result, location, name, _refusal(Path(location), suffixes, inside))
@@ -158,8 +168,8 @@ def _folders(top: str) -> Iterator[tuple[str, list[tuple[str, str]], list[str]]]
         yield folder, plain, others
 
 
-def _refusal_by_name(name: str, endings: tuple[str, ...]) -> str:
-    if not name.lower().endswith(endings):
+def _refusal_by_name(path: str, endings: tuple[str, ...]) -> str:
+    if not path.lower().endswith(endings) and not is_sheet(path):
         return f"not a {' or '.join(sorted(endings))} file"
     return ""
 
@@ -173,7 +183,7 @@ def _refusal(path: Path, suffixes: frozenset[str], inside: Sequence[Path]) -> st
         return "a link to a folder, which is not followed: name that folder as a source"
     if not is_file:
         return "a link to nothing" if path.is_symlink() else "not a regular file"
-    by_name = _refusal_by_name(path.name, tuple(suffixes))
+    by_name = _refusal_by_name(str(path), tuple(suffixes))
     return LEADS_OUT if not by_name and leads_out(path, inside) else by_name
 
 
@@ -185,20 +195,36 @@ def printable(name: str) -> str:
 FILE_NAME = "corpora.toml"
 
 
+# TOML writes days and years without quotes
+_OneLine = Annotated[str, BeforeValidator(lambda value: " ".join(str(value).split()))]
+
+
+class CorpusNote(BaseModel):
+    """Words on a corpus: its name for readers, the date of documents that state none, and what it
+    holds in a sentence or two. Each is empty if nobody says it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    label: _OneLine = ""
+    date: _OneLine = ""
+    description: _OneLine = ""
+
+
 @dataclass(frozen=True)
 class Sources:
-    """The files to read in order of name, files left out with the reason, and corpus labels."""
+    """The files to read in order of name, files left out with the reason, and notes on corpora.
+
+    `sheets` are the tables of metadata (`with_sheets`), with what is wrong in each.
+    """
 
     files: tuple[SourceFile, ...]
     left_out: tuple[tuple[str, str], ...]
-    labels: Mapping[str, str]
+    notes: Mapping[str, CorpusNote]
+    sheets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-class _Corpus(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class _Corpus(CorpusNote):
     id: str
-    label: str = ""
     include: list[str] = Field(min_length=1)
     encoding: str = ""
     language: str = ""
@@ -234,8 +260,13 @@ def by_folder(roots: Sequence[Path], suffixes: frozenset[str], encoding: str) ->
     visible = _visible(roots[0].iterdir()) if single and roots[0].is_dir() else []
     folders = [path for path in visible if path.is_dir()]
     outside = visible if folders else []
-    left_out = [(printable(path.name), _OUTSIDE) for path in outside if path.is_file()]
     files: list[SourceFile] = []
+    left_out: list[tuple[str, str]] = []
+    for path in filter(Path.is_file, outside):
+        if is_sheet(str(path)) and not leads_out(path, inside):
+            files.append(_alone(str(path.absolute()), path.name, encoding))
+        else:
+            left_out.append((printable(path.name), _OUTSIDE))
     names: dict[str, str] = {}
     for source in folders or roots:
         if folders and leads_out(source, inside):
@@ -249,7 +280,8 @@ def by_folder(roots: Sequence[Path], suffixes: frozenset[str], encoding: str) ->
             )
         below = walk(source, suffixes, inside)
         _add_walk(below, f"{corpus}/", CorpusRule(corpus, encoding=encoding), files, left_out)
-    return _sources(files, left_out, {id_: name for id_, name in names.items() if id_ != name})
+    notes = {id_: CorpusNote(label=name) for id_, name in names.items() if id_ != name}
+    return _sources(files, left_out, notes)
 
 
 _OUTSIDE = "outside the folders of the corpora: put it into one of them, or give --corpus"
@@ -311,7 +343,7 @@ def by_mapping(root: Path, mapping: Path, suffixes: frozenset[str], encoding: st
     @cache  # what a rule says is written down for each, and files share few
     def rule_of(id_: str, entries: tuple[int, ...]) -> CorpusRule:
         corpus = by_id[id_]
-        metadata = dict(corpus.metadata)
+        metadata = ({"date": corpus.date} if corpus.date else {}) | corpus.metadata
         for entry in entries:
             metadata |= corpora.document[entry].metadata
         return CorpusRule(id_, "", metadata, corpus.encoding or encoding, corpus.language)
@@ -327,7 +359,9 @@ def by_mapping(root: Path, mapping: Path, suffixes: frozenset[str], encoding: st
         ):
             continue
         match = _first_match(name, corpora.corpus)
-        if match is None:
+        if match is None and not reason and is_sheet(location):
+            files.append(_alone(location, name, encoding))
+        elif match is None:
             left_out.append((name, f"no corpus of {mapping.name} includes it"))
         elif reason:
             left_out.append((name, reason))
@@ -335,7 +369,95 @@ def by_mapping(root: Path, mapping: Path, suffixes: frozenset[str], encoding: st
             corpus, pattern = match
             rule = rule_of(corpus.id, _entries(name, corpora.document))
             files.append(SourceFile(location, name, _below(pattern, name), rule))
-    return _sources(files, left_out, {c.id: c.label for c in corpora.corpus if c.label})
+    return _sources(files, left_out, {c.id: note_of(c) for c in corpora.corpus})
+
+
+def _alone(location: str, name: str, encoding: str) -> SourceFile:
+    """Return a table of metadata that lies in no corpus."""
+    return SourceFile(location, name, name, CorpusRule(encoding=encoding))
+
+
+SHEET = "metadata.csv"
+"""Name of a table, written by hand, that says something of the files beside and below it."""
+
+_FILE_COLUMNS = ("file", "filename", "file_name")
+_SHEETS = CsvReader(Columns(text=("file",), rename=dict.fromkeys(_FILE_COLUMNS, "file")))
+
+
+def is_sheet(path: str) -> bool:
+    """Return whether a file is such a table: by its name, and a column `file` or `filename`."""
+    if os.path.basename(path).lower() != SHEET:
+        return False
+    try:
+        with open(path, encoding="utf-8-sig", errors="replace") as file:
+            columns = {name_of(part) for part in re.split(f"[{DELIMITERS}]", file.readline())}
+    except OSError:
+        return False
+    return not columns.isdisjoint(_FILE_COLUMNS)
+
+
+def with_sheets(sources: Sources) -> Sources:
+    """Give the files what tables beside or above them say; no documents are made of those tables.
+
+    Rows that cannot be followed are told in `Sources.sheets`, and the others count.
+    """
+    sheets = [file for file in sources.files if is_sheet(file.location)]
+    files = {file.name: file for file in sources.files if file not in sheets}
+    # a corpus is called by its id in names, and as its folder in a table above it
+    names = {_plain(place): file.name for file in files.values() for place in file[:2]}
+    told = {}
+    for sheet in sorted(sheets, key=lambda each: each.name.count("/")):  # the nearest counts
+        told[sheet.name], said = _read_sheet(sheet, names)
+        for name, metadata in said.items():
+            files[name] = files[name]._replace(metadata={**files[name].metadata, **metadata})
+    return replace(sources, files=tuple(files.values()), sheets=told) if sheets else sources
+
+
+def _plain(path: str) -> str:
+    """Return a path in one form: systems write letters with accents in two ways."""
+    return unicodedata.normalize("NFC", os.path.normpath(path.replace("\\", "/")))
+
+
+def _read_sheet(
+    sheet: SourceFile, names: Mapping[str, str]
+) -> tuple[tuple[str, ...], dict[str, dict[str, str]]]:
+    """Return what is wrong in a table, and what it says of files, by their names in `names`."""
+    try:
+        with open_text(sheet.path, sheet.rule.encoding) as text:
+            records = list(_SHEETS.records(text))
+    except Undecodable as error:
+        return (f"{error.what}: save it as UTF-8, which Excel calls “CSV UTF-8”",), {}
+    except OSError as error:
+        return (f"cannot be read: {error.strerror}",), {}
+    wrong: list[str] = []
+    said: dict[str, dict[str, str]] = {}
+    lines: dict[str, str] = {}
+    for record in records:
+        if isinstance(record, Skipped):
+            wrong.append(record.reason)
+            continue
+        row = {name_of(column): text_of(value) for column, value in record.fields.items()}
+        given = next(row.pop(column) for column in _FILE_COLUMNS if column in row)
+        places = [_plain(os.path.join(os.path.dirname(own), given)) for own in sheet[:2]]
+        name = next((names[place] for place in places if place in names), "")
+        if not name:
+            wrong.append(f"{record.place}: no source is called {given!r}: {_AS_IN_THE_FOLDER}")
+        elif name in lines:
+            wrong.append(
+                f"{record.place}: {given!r} stands on {lines[name]} already, which counts: take "
+                "one of them out"
+            )
+        else:
+            if (date := row.get("date")) and not bounds(date):
+                del row["date"]
+                wrong.append(f"{record.place}: {date!r} is not a date: {DATES}")
+            lines[name] = record.place
+            said[name] = {column: value for column, value in row.items() if value}
+    return tuple(wrong), said
+
+
+_AS_IN_THE_FOLDER = "write its name as in the folder of this table, with the ending"
+DATES = "write 1866, 1860s, May 1866 or 1866-05-17, for instance"
 
 
 def check_language(language: str, where: str) -> str:
@@ -363,6 +485,12 @@ def in_language(sources: Sources, language: str) -> Sources:
     }
     files = (file._replace(rule=spoken[id(file.rule)]) for file in sources.files)
     return replace(sources, files=tuple(files))
+
+
+def note_of(corpus: "_Corpus | CorpusStatistics | CorpusPart") -> CorpusNote:
+    """Return what was said of a corpus; a label that is made of its id is none."""
+    label = "" if corpus.label == label_of(corpus.id) else closed(corpus.label)
+    return CorpusNote(label=label, date=corpus.date, description=closed(corpus.description))
 
 
 def label_of(corpus: str) -> str:
@@ -443,7 +571,9 @@ def _visible(paths: Iterable[Path]) -> list[Path]:
 
 
 def _sources(
-    files: Iterable[SourceFile], left_out: Iterable[tuple[str, str]], labels: Mapping[str, str]
+    files: Iterable[SourceFile],
+    left_out: Iterable[tuple[str, str]],
+    notes: Mapping[str, CorpusNote],
 ) -> Sources:
     ordered = sorted(files, key=attrgetter("name"))
     names = [file.name for file in ordered]
@@ -453,7 +583,7 @@ def _sources(
             f"{before.location} and {file.location} would both be called {file.name!r}. "
             "Rename a folder, or give one that holds both."
         )
-    return Sources(tuple(ordered), tuple(sorted(left_out)), labels)
+    return Sources(tuple(ordered), tuple(sorted(left_out)), notes)
 
 
 def find_sources(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from atlas_search.building.document_ids import FoundDocument, KeptDocuments, PlacedDocument
 from atlas_search.building.materials import Live, Materials, Ready, former_places
-from atlas_search.building.sources import label_of
+from atlas_search.building.sources import CorpusNote, label_of
 from atlas_search.core.addresses import UNLINKED, URL
 from atlas_search.core.domain import Document, Metadata
 from atlas_search.core.errors import SourceError
@@ -137,7 +137,7 @@ class Counter:
         return _fields_of(self._fields)
 
     def corpora(
-        self, labels: Mapping[str, str], sources: Iterable[SourceRow], tokens: IntArray
+        self, notes: Mapping[str, CorpusNote], sources: Iterable[SourceRow], tokens: IntArray
     ) -> tuple[CorpusStatistics, ...]:
         """Return the statistics of every corpus; `tokens` are those of all passages in order.
 
@@ -148,7 +148,7 @@ class Counter:
         return tuple(
             CorpusStatistics(
                 id=id_,
-                label=labels.get(id_) or label_of(id_),
+                label=note.label or label_of(id_),
                 documents=corpus.documents,
                 passages=corpus.passages,
                 characters=corpus.characters,
@@ -158,8 +158,11 @@ class Counter:
                 seconds=round(seconds[id_], 3),
                 digest=corpus.digest.hexdigest(),
                 language=corpus.language,
+                date=note.date,
+                description=note.description,
             )
             for number, (id_, corpus) in enumerate(self._corpora.items())
+            for note in [notes.get(id_) or CorpusNote()]
         )
 
     def _shares(self, sources: Iterable[SourceRow]) -> tuple[dict[str, float], dict[str, float]]:

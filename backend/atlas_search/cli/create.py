@@ -377,9 +377,9 @@ def create(
 
     def find(paths: Sequence[Path], reader: Reader, folder: Path) -> Sources:
         sources = locate(paths, reader, given, folder)
-        for corpus, label in sources.labels.items():
-            if corpus == corpus_id(label):
-                console.print(f"The corpus {label!r} has the id {corpus}.", markup=False)
+        for corpus, note in sources.notes.items():
+            if corpus == corpus_id(note.label):
+                console.print(f"The corpus {note.label!r} has the id {corpus}.", markup=False)
         return in_language(sources, given["language"])
 
     with progress_bars(console) as progress:

@@ -19,6 +19,7 @@ from typing import Annotated
 import typer
 from httpx2 import HTTPError
 
+from atlas_search.building.maintain import make_empty
 from atlas_search.cli.create import COMMANDS
 from atlas_search.cli.main import end_process, end_with_this, signal_group, stop_on_signal
 from atlas_search.cli.options import command_settings
@@ -26,18 +27,21 @@ from atlas_search.core.addresses import bounded_request
 from atlas_search.core.errors import UnwritableFolder
 from atlas_search.core.files import MEGABYTE, bundled_folder, writing
 from atlas_search.core.settings import Settings
+from atlas_search.providers.open import open_embedder
 from atlas_search.server.access.caller import Access
 from atlas_search.server.access.gate import check_start
 from atlas_search.server.app import create_app
-from atlas_search.server.collections import ServedCollections
+from atlas_search.server.collections import BuiltCollections, ServedCollections
 from atlas_search.server.feedback.delivery import Feedback
 from atlas_search.server.ingest.jobs import Jobs
 from atlas_search.server.limits import MAX_BODY, networks
 from atlas_search.server.metrics import Refusals, observe_listener
 from atlas_search.server.runs import Runs
 from atlas_search.server.sockets import BoundPort, ConnectionLimits, LargeBodies
+from atlas_search.stores.versions import make_folder
 
 DEMO = "atlas_demo"
+FIRST = "my_archive"  # the collection of who has none yet
 
 
 def build_demo() -> None:
@@ -59,9 +63,29 @@ SWITCH_SECONDS = 0.001
 PROBE_SECONDS = 0.5  # between two looks whether Phoenix answers
 
 
+def _with_collection(settings: Settings) -> Settings:
+    """Settings that name a collection, where neither they do nor the demo is there: the only one,
+    or, where there is nothing yet, an empty one, so that sources can be added in the page."""
+    root = settings.chroma_persist_directory
+    built = BuiltCollections(root).names()
+    if "chroma_collection_name" in settings.model_fields_set or DEMO in built or len(built) > 1:
+        return settings
+    (name,) = built or (FIRST,)
+    settings = settings.model_copy(update={"chroma_collection_name": name})
+    if built or (root.is_dir() and any(root.iterdir())):
+        return settings
+    _tell(f"There is no collection in {root} yet. An empty one, {name}, is served:")
+    _tell("open the page once its address stands here, and drop your sources on it.")
+    with writing(root):
+        make_folder(settings.collection_folder, 0o777 & ~settings.umask)
+        make_empty(settings.collection_folder, open_embedder(settings))
+    return settings
+
+
 def serve(settings: Settings) -> None:
     """Serve until interrupted or terminated. Raises ConfigurationError before it listens."""
     check_start(settings)
+    settings = _with_collection(settings)
     # modules and their functions stay: to look through them for garbage stopped every request for
     # 0.1 s, time and again while spans wait to be sent. What is opened from here on may be closed
     gc.freeze()

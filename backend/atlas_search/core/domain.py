@@ -32,7 +32,8 @@ LONGEST_CONTEXT = 200
 class Corpus:
     """A named set of documents, the unit of balance.
 
-    `language` is the one its words are analysed in, as a key of `languages.LANGUAGES`.
+    `language` is the one its words are analysed in, as a key of `languages.LANGUAGES`; `date` that
+    of documents that state none.
     """
 
     id: str
@@ -40,6 +41,8 @@ class Corpus:
     documents: int
     passages: int
     language: str
+    date: str = ""
+    description: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -421,11 +421,12 @@ class CsvReader:
         try:
             with open_text(path, encoding) as text:
                 tabs = "\t" if path.suffix.lower() == ".tsv" else ""
-                yield from drafts(self._records(text, self.delimiter or tabs), self.columns)
+                yield from drafts(self.records(text, self.delimiter or tabs), self.columns)
         except Undecodable as error:
             yield Skipped(str(error))
 
-    def _records(self, text: TextIO, delimiter: str) -> Iterator[Record | Skipped]:
+    def records(self, text: TextIO, delimiter: str = "") -> Iterator[Record | Skipped]:
+        """Each row as its file has it, in order; a table without a text column is one Skipped."""
         first = text.readline()
         format_ = {
             "delimiter": delimiter or delimiter_of(first),

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from atlas_search.building.kept_files import INGEST, kept_sources
 from atlas_search.building.materials import Live
+from atlas_search.building.sources import with_sheets
 from atlas_search.core.errors import AtlasError, Conflict, SourceError
 from atlas_search.core.settings import Settings
 from atlas_search.readers.files import files_reader
@@ -32,7 +33,7 @@ def kept_beside(settings: Settings) -> list[str]:
     if not kept_folder.is_dir():
         return []
     try:
-        sources = kept_sources(kept_folder, None, files_reader().suffixes)
+        sources = with_sheets(kept_sources(kept_folder, None, files_reader().suffixes))
         with closing(Live(folder, Manifest.read(folder))) as live:
             held = {s.name: s.bytes for s in live.sources if s.origin == INGEST}
         return [f.name for f in sources.files if held.get(f.name) != f.path.stat().st_size]

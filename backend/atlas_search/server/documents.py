@@ -40,6 +40,8 @@ class CorpusOut(BaseModel):
     stemmer: str | None = Field(
         description="Snowball's of that language; null if it has none: words are found as written"
     )
+    date: str = Field(description="Date of its documents that state none; empty if nobody gave one")
+    description: str = Field(description="What it holds, in a sentence or two; may be empty")
 
 
 class CorporaOut(BaseModel):
@@ -161,6 +163,8 @@ def _corpora(services: Services) -> CorporaOut:
                 passages=corpus.passages,
                 language=corpus.language,
                 stemmer=LANGUAGES[corpus.language] or None,
+                date=corpus.date,
+                description=corpus.description,
             )
             for corpus in services.store.corpora
         ],
@@ -441,6 +445,7 @@ class CorpusStatsOut(CountsOut):
     id: str
     label: str
     language: str
+    description: str
     digest: str = Field(description="SHA-256 of its documents")
 
 
@@ -561,6 +566,7 @@ def _corpus(corpus: CorpusStatistics, extent: CorpusExtent) -> CorpusStatsOut:
         id=corpus.id,
         label=corpus.label,
         language=corpus.language,
+        description=corpus.description,
         digest=corpus.digest,
         documents=corpus.documents,
         passages=corpus.passages,

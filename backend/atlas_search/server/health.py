@@ -153,7 +153,7 @@ def health_blueprint(
         providers = services.provider_health()
         unusable = embedder.result()  # else the model's description may be asked of its server
         parts = {
-            "store": _part(store_problem(services) or problem(), _held(services)),
+            "store": _store(services, store_problem(services) or problem()),
             "keys": _keys(services, keys_problem()),
             "embedder": _part(unusable, unusable or _model(services)),
             "tracing": _tracing(services, tracing.result()),
@@ -240,9 +240,12 @@ def _require_ready(services: Services, embedder: Remembered[str], keys_problem: 
         raise EmbeddingUnavailable(wrong)
 
 
-def _held(services: Services) -> str:
+def _store(services: Services, problem: str) -> PartOut:
     manifest = services.store.manifest
-    return f"{manifest.collection} {manifest.version}: {manifest.documents} documents"
+    if not (problem or manifest.documents):
+        return PartOut(status="note", detail=f"{manifest.collection} has no sources yet")
+    held = f"{manifest.collection} {manifest.version}: {manifest.documents} documents"
+    return _part(problem, held)
 
 
 def _part(problem: str, well: str) -> PartOut:

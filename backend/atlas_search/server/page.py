@@ -215,6 +215,8 @@ _TEXTS = frozenset({"application/javascript", "application/json", "image/svg+xml
 _WORTH_IT = 1_000  # bytes
 _KEPT = 365 * 24 * 3600  # seconds
 
+mimetypes.add_type("font/woff2", ".woff2")  # which not every system knows
+
 
 def compress_document(response: Response) -> Response:
     """Compress a JSON document that was only fetched, for whoever takes it so.

@@ -236,7 +236,7 @@ class EmbeddedStore:
             self, _release, self._records, self._keywords, self._index, using
         )
         self.corpora = tuple(
-            Corpus(c.id, c.label, c.documents, c.passages, c.language)
+            Corpus(c.id, c.label, c.documents, c.passages, c.language, c.date, c.description)
             for c in self.manifest.corpora
         )
         self._ids = read_ids(version / IDS, order)

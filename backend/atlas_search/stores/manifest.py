@@ -36,7 +36,8 @@ class CorpusStatistics(_Part):
 
     `tokens` are the embedding model's, over all passages; `bytes` those of its source files;
     `seconds` what reading and cutting them took when they were last read; `language` is the one
-    its words were analysed in, as a key of `atlas_search.language.languages.LANGUAGES`.
+    its words were analysed in, as a key of `atlas_search.language.languages.LANGUAGES`. `date` is
+    that of documents that state none, `description` what somebody says of it; empty if nobody does.
     """
 
     id: str
@@ -50,6 +51,8 @@ class CorpusStatistics(_Part):
     seconds: float
     digest: str
     language: str
+    date: str = ""
+    description: str = ""
 
 
 class EmbeddingModel(_Part):

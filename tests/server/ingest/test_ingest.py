@@ -113,7 +113,7 @@ def test_unreadable_files_are_left_out_with_a_reason(client: FlaskClient) -> Non
     files = {"bees.txt": "Bees give honey.\n", "bees.exe": "no", "empty.txt": ""}
     job = done(client, send(client, files))
     assert [each["name"] for each in job["left_out"]] == ["bees.exe"]
-    assert job["left_out"][0]["reason"].startswith("files of its kind are not read")
+    assert job["left_out"][0]["reason"].startswith("files of this kind are not read")
     (remark,) = job["result"]["remarks"]
     assert (remark["source"], remark["refused"]) == ("documents/empty.txt", True)
     assert "There is no file to take in (a.exe: files of" in detail(
@@ -284,6 +284,7 @@ def test_a_zip_file_is_read_like_the_folder_in_it(client: FlaskClient, settings:
     assert [file["name"] for file in job["files"]] == ["letters/bees.txt", "wasps.txt", "moths.txt"]
     (left_out,) = job["left_out"]
     assert left_out["name"] == "letters/scan.tiff"
+    assert left_out["reason"].startswith("it is a picture, and text in pictures is not read")
     assert job["corpus"] == "Letters_of_1866"
     assert documents(client)["Letters_of_1866"] == 3
     kept = settings.ingest_root / COLLECTION / "Letters_of_1866"
@@ -303,18 +304,53 @@ def test_a_zip_file_that_is_damaged_or_a_bomb_is_left_out_and_the_rest_goes_on(
     assert [file["name"] for file in job["files"]] == ["good.txt", "bees.txt"]
     reasons = {file["name"]: file["reason"] for file in job["left_out"]}
     assert "it would unpack to 11,000,000 bytes" in reasons["bomb.zip"]
-    assert "it is no ZIP file" in reasons["text.zip"]
+    assert "it is not a ZIP file" in reasons["text.zip"]
     assert "it is damaged in its ZIP file" in reasons["bad.txt"]
+
+
+def test_a_table_of_metadata_says_what_files_are_whenever_it_comes(client: FlaskClient) -> None:
+    def table(*rows: str) -> str:
+        return "\n".join(("file,title,date", *rows, ""))
+
+    def titles() -> list[tuple[str, str]]:
+        found = client.get("/api/documents?corpus=hive").get_json()["documents"]
+        return [(each["title"], each["first_day"]) for each in found]
+
+    box = zipped({**BEES, "metadata.csv": table("bees.txt,On bees,1866", "wasps.txt,Wasps,")})
+    (remark,) = done(client, send(client, {"box.zip": box}, corpus="hive"))["result"]["remarks"]
+    assert (remark["source"], remark["refused"]) == ("hive/metadata.csv", False)
+    assert remark["remarks"][0].startswith("line 3: no source is called 'wasps.txt'")
+    assert titles() == [("On bees", "1866-01-01")]
+    again = {"metadata.csv": table("bees.txt,Bees again,1867")}
+    job = done(client, send(client, again, corpus="hive", replace="true"))
+    assert (job["result"]["documents_changed"], job["result"]["remarks"]) == (1, [])
+    assert titles() == [("Bees again", "1867-01-01")]
+    name = client.get("/api/collections").get_json()["default"]
+    rolled = client.post(f"/api/collections/{name}/rollback", json={}).get_json()
+    assert rolled["kept_files_beside"] == []
 
 
 def test_a_corpus_is_renamed_and_dated_without_its_files(client: FlaskClient) -> None:
     done(client, send(client, BEES, corpus="bees"))
     again = {"path": COLLECTION, "corpus": "bees", "label": "Bees & honey", "date": "1866"}
+    again["description"] = "What bees do."
     done(client, client.post("/api/ingest", json=again))
-    corpora = client.get("/api/corpora").get_json()["corpora"]
-    assert {c["id"]: c["label"] for c in corpora}["bees"] == "Bees & honey"
+
+    def bees() -> dict[str, Any]:
+        corpora = client.get("/api/corpora").get_json()["corpora"]
+        return next(corpus for corpus in corpora if corpus["id"] == "bees")
+
+    said = {"label": "Bees & honey", "date": "1866", "description": "What bees do."}
+    assert said.items() <= bees().items()
     (document,) = client.get("/api/documents?corpus=bees").get_json()["documents"]
     assert (document["first_day"], document["last_day"]) == ("1866-01-01", "1866-12-31")
     done(client, send(client, {"wasps.txt": "Wasps."}, corpus="bees"))
-    corpora = client.get("/api/corpora").get_json()["corpora"]
-    assert {c["id"]: c["label"] for c in corpora}["bees"] == "Bees & honey"
+    assert said.items() <= bees().items()
+    away = {"path": COLLECTION, "corpus": "bees", "date": "", "description": ""}
+    done(client, client.post("/api/ingest", json=away))
+    assert (bees()["label"], bees()["date"], bees()["description"]) == ("Bees & honey", "", "")
+    found = client.get("/api/documents?corpus=bees").get_json()["documents"]
+    assert [document["first_day"] for document in found] == [None, None]
+    assert "'soon' is not a date" in detail(
+        client.post("/api/ingest", json=again | {"date": "soon"}), 400
+    )

@@ -180,7 +180,8 @@ def take_in(
         for each in _unpack(handed, places.root, limits, left_out, opened):
             name = safe_name(each.name)
             if not name.lower().endswith(tuple(limits.suffixes)):
-                left_out.append(LeftOut(name=each.name, reason=_OTHER_KIND))
+                reason = PICTURE if name.lower().endswith(_PICTURES) else OTHER_KIND
+                left_out.append(LeftOut(name=each.name, reason=reason))
                 continue
             if name in files:
                 raise RequestError(f"{files[name].sent_as!r} and {each.name!r} are both {name!r}.")
@@ -208,7 +209,12 @@ def take_in(
     return Arrival(list(files.values()), named, len(left_out) - len(named))
 
 
-_OTHER_KIND = "files of its kind are not read; save it as PDF, Word (.docx) or text, and send that"
+_PICTURES = (".jpg", ".jpeg", ".png", ".tif", ".tiff", ".gif", ".webp", ".heic", ".jp2", ".bmp")
+PICTURE = (
+    "it is a picture, and text in pictures is not read; run OCR (OCRmyPDF, for instance) and add "
+    "the PDF or the text that it gives"
+)
+OTHER_KIND = "files of this kind are not read; save it as PDF, Word (.docx) or text, and add that"
 
 
 def _unpack(
@@ -250,7 +256,9 @@ def _archive(handed: Handed, root: Path, limits: UploadLimits, opened: ExitStack
     except Exception as error:
         if not is_damage(error):
             raise
-        raise BadArchive("it is no ZIP file, or damaged; get the whole file again") from error
+        raise BadArchive(
+            "it is not a ZIP file, or it is damaged; get the whole file again"
+        ) from error
     refuse_bombs(archive, size)
     return archive
 

@@ -30,8 +30,13 @@ class IngestBody(BaseModel):
         description="Id of the corpus the documents belong to; made of its label if only that is "
         "given",
     )
-    label: str = Field("", max_length=200, description="Name of the corpus for readers")
-    date: str = Field("", max_length=200, description="Date of its documents that state none")
+    label: str | None = Field(None, max_length=200, description="Name of the corpus for readers")
+    date: str | None = Field(
+        None, max_length=200, description="Date of its documents that state none"
+    )
+    description: str | None = Field(
+        None, max_length=1000, description="What it holds, in a sentence or two"
+    )
     chunk_size: int | None = Field(None, description="Characters of a passage, 100 to 4000")
     chunk_overlap: int | None = Field(None, description="Of them repeated, 0 to half the size")
     replace: bool = Field(False, description="Whether other files of the same names are replaced")

@@ -15,11 +15,12 @@ from werkzeug.formparser import parse_form_data
 
 from atlas_search.building.chunking import Chunking, chunking
 from atlas_search.building.kept_files import INGEST, describe
-from atlas_search.building.sources import corpus_id
+from atlas_search.building.sources import DATES, CorpusNote, corpus_id
 from atlas_search.core.errors import Conflict, MissingStore, RequestError, SourceError
 from atlas_search.core.files import not_kept
 from atlas_search.core.ids import check_id, moment
 from atlas_search.core.settings import Settings
+from atlas_search.language.dates import bounds
 from atlas_search.providers.open import EmbedderFactory
 from atlas_search.readers.files import files_reader
 from atlas_search.server.api import FORM, JSON
@@ -112,6 +113,8 @@ def order_files(
     kept_folder = settings.ingest_root / settings.chroma_collection_name
     chunking, chunks = choose_chunks(wish.chunk_size, wish.chunk_overlap, ingest_origin(settings))
     corpus = _corpus(wish)
+    if wish.date and not bounds(wish.date):
+        raise RequestError(f"{wish.date!r} is not a date: {DATES}.")
     files = jobs.new(settings.chroma_collection_name)
     arrival = Arrival([], [])
     if handed is None:
@@ -135,9 +138,9 @@ def order_files(
         except BaseException:
             files.forget_brought()
             raise
-    if wish.label or wish.date:
+    if said := wish.model_dump(include={*CorpusNote.model_fields}, exclude_none=True):
         try:
-            describe(kept_folder, corpus, {"label": wish.label, "date": wish.date})
+            describe(kept_folder, corpus, said)
         except OSError as error:
             raise not_kept("The name of the corpus", "INGEST_ROOT", error) from error
     job = JobOut(
@@ -190,8 +193,8 @@ def order_removal(
 
 
 def _corpus(wish: IngestBody) -> str:
-    is_named = "corpus" not in wish.model_fields_set and wish.label
-    id_ = corpus_id(wish.label) if is_named else wish.corpus
+    is_named = "corpus" in wish.model_fields_set
+    id_ = corpus_id(wish.label) if wish.label and not is_named else wish.corpus
     if len(id_) > LONGEST_CORPUS:
         raise RequestError(f"A corpus id has at most {LONGEST_CORPUS} characters.")
     try:
@@ -244,6 +247,7 @@ _FORM = {
                 "corpus": "string",
                 "label": "string",
                 "date": "string",
+                "description": "string",
                 "chunk_size": "integer",
                 "chunk_overlap": "integer",
                 "replace": "boolean",
