@@ -570,6 +570,7 @@ export default {
     wordCount: { one: "{count} word", other: "{count} words" },
     summary: "{hits} in {documents} and {passages}; {words} searched",
     rate: "{rate} per million words",
+    readAs: "“{typed}” was read as “{read}”",
     queryTotal: "{query}: {hits}, {rate} per million words",
     nothing: "No hits in the texts searched.",
     perCorpus: "{label}: {hits}",

@@ -576,6 +576,7 @@ export default {
     wordCount: { one: "{count} mot", other: "{count} mots" },
     summary: "{hits} dans {documents} et {passages}, sur {words}",
     rate: "{rate} par million de mots",
+    readAs: "« {typed} » a été lu « {read} »",
     queryTotal: "{query} : {hits}, {rate} par million de mots",
     nothing: "Aucune occurrence dans les textes choisis.",
     perCorpus: "{label} : {hits}",

@@ -81,6 +81,7 @@ function summaryOf(found, { label }) {
     parts.push(each.map(said).join(" · "));
   }
   if (found.listed < hits) parts.push(say("words.drawn", { count: found.listed }));
+  for (const [typed, read] of Object.entries(found.read_as)) parts.push(say("words.readAs", { typed, read }));
   return [parts.join(". ") + "."];
 }
 

@@ -45,7 +45,7 @@ def stems(text: str, language: str) -> list[str]:
 
 def test_every_stemmer_of_snowball_has_a_language() -> None:
     assert set(Stemmer.algorithms()) - set(LANGUAGES.values()) == {"porter", "dutch_porter"}
-    assert set(LANGUAGES.values()) <= set(Stemmer.algorithms())
+    assert set(LANGUAGES.values()) - {""} <= set(Stemmer.algorithms())
 
 
 @pytest.mark.parametrize(

@@ -91,6 +91,11 @@ def test_hundreds_of_lines_follow_and_scroll_smoothly(page: Page, server: str) -
     assert slow < 100
 
 
+def test_a_count_says_how_the_signs_of_a_query_were_read(page: Page) -> None:
+    view = count(page, "self-defence")
+    expect(view).to_contain_text("“self-defence” was read as “self defence”")
+
+
 def test_a_query_that_cannot_be_read_is_marked_where_it_breaks(page: Page) -> None:
     view = count(page, "tort*")
     search(page, "  é court NEAR wage")

@@ -45,6 +45,7 @@ from atlas_search.core.errors import AtlasError, ConfigurationError, MissingStor
 from atlas_search.core.files import checkout
 from atlas_search.core.ids import check_id
 from atlas_search.core.settings import load_settings
+from atlas_search.language.languages import LANGUAGES
 from atlas_search.language.text import ANALYSER_VERSION
 from atlas_search.readers import Reader
 from atlas_search.readers.fetch import LIST_SUFFIXES, FetchOptions
@@ -99,6 +100,13 @@ def print_report(console: Console, report: BuildReport, *, every_file: bool) -> 
             f"[yellow]{manifest.truncated_share:.0%} of the passages are longer than the "
             f"{manifest.embedding.max_tokens} tokens the model reads; choose a smaller "
             "--chunk-size.[/yellow]"
+        )
+    if others := manifest.in_other_languages:
+        named = ", ".join(f"{corpus.id} ({corpus.language})" for corpus in others)
+        console.print(
+            f"[yellow]{manifest.embedding.name} knows English alone: {named} will be found by "
+            "words, hardly by meaning. Set EMBEDDING_MODEL to a multilingual model, by name or "
+            "folder, such as intfloat/multilingual-e5-small.[/yellow]"
         )
     console.print(f"Documents: {report.changes}.")
     if report.unchanged:
@@ -222,7 +230,11 @@ def _corpus_lines(manifest: Manifest) -> list[str]:
         f"CORPUS_{corpus.id}_{name.upper()}={value}"
         for corpus in manifest.corpora
         for name, value in (
-            corpus.model_dump(exclude={"id"}) | {"index_searched": _found_by(manifest, corpus.id)}
+            corpus.model_dump(exclude={"id"})
+            | {
+                "stemmer": LANGUAGES[corpus.language] or "none",
+                "index_searched": _found_by(manifest, corpus.id),
+            }
         ).items()
     ]
 

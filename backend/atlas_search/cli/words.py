@@ -96,7 +96,10 @@ def ask_and_print(
         listed = ({name: _cell(row[name]) for name in columns} for row in result[rows])
         print(csv_text(columns, listed), end="")
     else:
-        show(Console(highlight=False), printable(result))
+        console, shown = Console(highlight=False), printable(result)
+        show(console, shown)
+        for typed, read in shown.get("read_as", {}).items():
+            console.print(f"“{typed}” was read as “{read}”.", markup=False, soft_wrap=True)
 
 
 def _cell(value: Any) -> Any:

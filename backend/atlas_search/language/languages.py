@@ -47,8 +47,10 @@ LANGUAGES: Mapping[str, str] = {
     "ta": "tamil",
     "tr": "turkish",
     "yi": "yiddish",
-}
-"""ISO 639-1 codes and the names of Snowball's stemmers."""
+} | dict.fromkeys(
+    "bg bn fo gl he hr is ja ka km ko la lo lv mk ms my pa sa sk sl sq th uk ur vi zh".split(), ""
+)
+"""ISO 639-1 codes and the names of Snowball's stemmers; empty where it has none."""
 
 FUNCTION_WORDS = frozenset(
     """
@@ -123,11 +125,12 @@ class Language:
 def language_of(code: str) -> Language:
     """Return the language with this code. Raises KeyError for one that is not in LANGUAGES."""
     name = LANGUAGES[code]
-    stemmer = Stemmer.Stemmer(name, 0)  # its own cache is not thread-safe; `text` has one
+    # its own cache is not thread-safe; `text` has one
+    stem = Stemmer.Stemmer(name, 0).stemWord if name else str
     return Language(
         code=code,
         lower=_lower_turkish if name == "turkish" else str.casefold,
-        stem=stemmer.stemWord,
+        stem=stem,
         is_function=_function_words(name),
         elides=name in {"catalan", "french", "italian"},
     )
@@ -153,9 +156,22 @@ _CHARACTERS = [chr(code) for code in range(0x80, 0x10000)]
 MARKS = "".join(c for c in _CHARACTERS if unicodedata.category(c).startswith("M"))
 """Accents in decomposed form, and vowels of scripts that write them as marks."""
 
+UNSPACED = (
+    "\u0e01-\u0e30\u0e32\u0e33\u0e40-\u0e46"  # Thai
+    "\u0e81-\u0eb0\u0eb2\u0eb3\u0ebd\u0ec0-\u0ec6\u0edc-\u0edf"  # Lao
+    "\u1000-\u102a\u103f\u1050-\u1055\u105a-\u105d\u1061\u1065\u1066\u106e-\u1070"  # Burmese
+    "\u1075-\u1081\u108e\ua9e0-\ua9e4\ua9e7-\ua9ef\ua9fa-\ua9fe\uaa60-\uaa76\uaa7a\uaa7e\uaa7f"
+    "\u1780-\u17b3\u17d7\u17dc"  # Khmer
+    "\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3038-\u303c"  # signs beside Han
+    "\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff"  # kana
+    "\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff\uff66-\uff9d\U0001b000-\U0001b16f"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufad9\U00020000-\U0003ffff"  # Han
+)
+"""Letters of scripts that set no blanks between words, for the class of a pattern."""
+
 CAPITAL = f"[A-Z{''.join(c for c in _CHARACTERS if c.isupper())}]"
-INVISIBLE = "\u00ad\u200d"
-"""Soft hyphens and joiners: nothing is seen of them inside a word."""
+INVISIBLE = "\u00ad\u200c\u200d"
+"""Soft hyphens and joiners: a word is the same with them and without."""
 
 # what printers and transcribers put where a line breaks a word
 _HYPHEN = "[-\u2010\u00ad\u00ac\u2e17]"
@@ -168,7 +184,8 @@ BREAK = (
 
 # from the first hyphen on, or a long run of them takes quadratic time
 _JOINT = re.compile(rf"(?<!{_HYPHEN}){_HYPHEN}*+[ \t\u00a0\r]*\n\s*")
-_UNSEEN = str.maketrans(dict.fromkeys(INVISIBLE, ""))
+_UNSEEN = str.maketrans(dict.fromkeys(f"{INVISIBLE}\u200b", ""))
+_GROUPS = re.compile(r"(?<=\d)[.,'’\u00a0\u2009\u202f ](?=\d\d)")
 # letters that no decomposition makes plain, and blanks that decomposition makes
 _PLAIN = _UNSEEN | str.maketrans(
     {"æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "ł": "l", "þ": "th", "ı": "i"}
@@ -181,8 +198,11 @@ def fold(word: str) -> str:
 
     Ligatures and the long s are taken apart, apostrophes are straight: `Café` and `CAFE` meet,
     `encyclopædia` and `encyclopaedia`, `conſti-` and `tution` on the next line and `constitution`.
+    A number goes without the signs between its groups of digits.
     """
     whole = _JOINT.sub("", word) if "\n" in word else word
+    if word[:1].isdigit():
+        whole = _GROUPS.sub("", whole)
     if whole.isascii():
         return whole.casefold()
     # casefolding can bring marks back, and decomposing capitals, hence twice
@@ -209,18 +229,33 @@ def halves(word: str) -> list[str]:
 
 
 def without_marks(text: str) -> str:
-    """Decompose a text, without combining marks and what is not seen."""
+    """Return a text without accents, vowel points and what is not seen, else composed.
+
+    Marks that make another letter of it stay: those of kana, of the scripts of South and Southeast
+    Asia, and that of `й`.
+    """
     if text.isascii():
         return text
-    return unicodedata.normalize("NFKD", text.translate(_UNSEEN)).translate(_MARKS)
+    apart = unicodedata.normalize("NFKD", text.translate(_UNSEEN))
+    if "\u0306" in apart:
+        apart = _SHORT_I.sub(lambda letter: unicodedata.normalize("NFC", letter[0]), apart)
+    return unicodedata.normalize("NFC", apart.translate(_MARKS))
+
+
+_SHORT_I = re.compile("[иИ]\u0306")
+_POINTED = ("COMBINING ", "HEBREW ", "ARABIC ", "SYRIAC ")
+"""What the names of marks begin with that words are written with or without."""
+_VOICED = "\u3099\u309a"  # of kana: each makes another letter
 
 
 class _Marks(dict[int, str]):
-    """For `translate`: nothing for a combining mark, each other character as it is."""
+    """For `translate`: nothing for an accent or vowel point, each other character as it is."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
-        self[code] = "" if unicodedata.combining(character) else character
+        is_mark = unicodedata.combining(character) and character not in _VOICED
+        is_accent = is_mark and unicodedata.name(character).startswith(_POINTED)
+        self[code] = "" if is_accent else character
         return self[code]
 
 

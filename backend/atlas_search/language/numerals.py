@@ -51,10 +51,8 @@ _ENGLISH = re.compile(
     rf"(?<![\w.,])(?:{_GROUPED.format(',')}|\d+(?:\.\d+)?(?=[ -](?:{'|'.join(_SCALES)})\b)"
     rf"|(?:{_WORD})\b)(?:(?:[ -]|\s+and\s+)(?:{_WORD})\b)*|\b(?:{'|'.join(_ORDINALS)})\b"
 )
-_OTHER = re.compile(rf"(?<![\w.,]){_GROUPED.format('.')}")
 _TELLING = {word for word in (*_PLAIN, *_SCALES, *_ORDINALS) if word not in _COMMON}
 _TELLING |= {word.title() for word in _TELLING} | {word.upper() for word in _TELLING}
-_IN_GROUPS = re.compile(r"\d[.,’'\u00a0\u2009\u202f]\d{3}")
 _PIECE = re.compile(r"[a-z]+|\d[^a-z -]*")
 
 
@@ -67,16 +65,12 @@ class Numeral(NamedTuple):
 
 
 def numerals(text: str, surfaces: Collection[str], language: str) -> Iterator[Numeral]:
-    """Return the numbers of `text` whose digits are not what is written there, in order.
+    """Return the numbers of an English `text` that are written in words, wholly or in part.
 
-    Words are read in English alone, groups of three digits in every language. `surfaces` are the
-    words of the text: most texts have no number, which is seen from these in no time.
+    `surfaces` are the words of the text: most texts have no number, which is seen from these in no
+    time.
     """
-    if _TELLING.isdisjoint(surfaces) and not _IN_GROUPS.search(text):
-        return
-    if language != "en":
-        for each in _OTHER.finditer(text):
-            yield Numeral(*each.span(), re.sub(r"\D", "", each.group()))
+    if language != "en" or _TELLING.isdisjoint(surfaces):
         return
     small = text.lower()
     for each in _ENGLISH.finditer(small if len(small) == len(text) else text):
@@ -86,7 +80,7 @@ def numerals(text: str, surfaces: Collection[str], language: str) -> Iterator[Nu
                 yield Numeral(*each.span(), _ORDINALS[written])
             continue
         for start, end, value in _values(written):
-            if written[start:end] not in _COMMON:
+            if written[start:end] not in _COMMON and not written[end - 1].isdigit():
                 at = each.start()
                 yield Numeral(at + start, at + end, f"{value.normalize():f}")
 

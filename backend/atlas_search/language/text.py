@@ -19,6 +19,7 @@ from atlas_search.language.languages import (
     DEFAULT_LANGUAGE,
     INVISIBLE,
     MARKS,
+    UNSPACED,
     halves,
     language_of,
     lower_composed,
@@ -29,14 +30,15 @@ from atlas_search.language.languages import fold as fold
 from atlas_search.language.lines import fill, mend
 from atlas_search.language.numerals import numerals
 
-ANALYSER_VERSION = 4
+ANALYSER_VERSION = 5
 """Raised when the stems of a text change: a store and its questions must agree on them."""
 
 _start_of = attrgetter("start")
-_LETTER = rf"[\w{MARKS}]"
-# `_` inside a word is of it, around it Markdown's mark of italics
-_WORD = re.compile(rf"[^\W_]{_LETTER}*(?:(?:['’]|[{INVISIBLE}]+|{BREAK})\w{_LETTER}*)*(?<!_)")
-_ELIDED = re.compile(rf"[^\W_]{_LETTER}*(?:(?:[{INVISIBLE}]+|{BREAK})\w{_LETTER}*)*(?<!_)")
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+_GROUPED_BY_BLANKS = frozenset("bg cs et fi fr hu lt lv nb nn no pl ru sk sv uk".split())
+_THREES = r"(?:[{0}]\d{{3}}){1}(?![{0}]?\d)"  # a separator, and how often it must stand
+
+
 _PART = re.compile(rf"[A-Z]+(?![a-z])|[A-Z]?(?:[^\W\dA-Z_]|[{MARKS}])+|\d+")
 _APOSTROPHE = re.compile("['’]")
 _BROKEN = re.compile(BREAK)
@@ -117,7 +119,7 @@ def words(text: str, language: str = DEFAULT_LANGUAGE) -> Sequence[Word]:
 
 def _words(text: str, language: str) -> Sequence[Word]:
     read = _reader(language)
-    matches = list(_pattern_of(language).finditer(text))
+    matches = list(_pattern_of(language, text).finditer(text))
     surfaces = [match[0] for match in matches]
     result = [
         Word(match.start(), match.end(), *read(surface))
@@ -137,7 +139,7 @@ def terms_and_parts(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return stems of the words of `text` in order, and all their parts, as `words` gives them."""
     read = _reader(language)
-    surfaces = _pattern_of(language).findall(text)
+    surfaces = _pattern_of(language, text).findall(text)
     result = [read(surface) for surface in surfaces]
     of_words = [part for *_, parts in result if parts for part in parts]
     digits = [numeral.digits for numeral in numerals(text, surfaces, language)]
@@ -155,7 +157,7 @@ def places_of(
     """
     read = _reader(language)
     result: list[tuple[int, str]] = []
-    for match in _pattern_of(language).finditer(text):
+    for match in _pattern_of(language, text).finditer(text):
         _, term, _, parts = read(match[0])
         if term in forms:
             result.append((match.start(), term))
@@ -163,14 +165,14 @@ def places_of(
             result += [(match.start(), part) for part in parts if part in forms]
     if not any(form[:1].isdigit() for form in forms):
         return result
-    surfaces = _pattern_of(language).findall(text)
+    surfaces = _pattern_of(language, text).findall(text)
     numbers = numerals(text, surfaces, language)
     return sorted([*result, *((n.start, n.digits) for n in numbers if n.digits in forms)])
 
 
 def word_spans(text: str, language: str = DEFAULT_LANGUAGE) -> Iterator[tuple[int, int]]:
     """Return the places of the words of `text`, as `words` finds them."""
-    return (match.span() for match in _pattern_of(language).finditer(text))
+    return (match.span() for match in _pattern_of(language, text).finditer(text))
 
 
 def starts_of(numbers: Iterable[int], text: str, language: str = DEFAULT_LANGUAGE) -> Iterator[int]:
@@ -178,7 +180,7 @@ def starts_of(numbers: Iterable[int], text: str, language: str = DEFAULT_LANGUAG
 
     Nothing is read behind the last of them.
     """
-    result = _pattern_of(language).finditer(text)
+    result = _pattern_of(language, text).finditer(text)
     following = 0
     for number in numbers:
         yield next(islice(result, number - following, None)).start()
@@ -195,8 +197,36 @@ def is_function_word(surface: str, language: str = DEFAULT_LANGUAGE) -> bool:
     return not _reader(language)(surface)[2]
 
 
-def _pattern_of(language: str) -> re.Pattern[str]:
-    return _ELIDED if language_of(language).elides else _WORD
+def _pattern_of(language: str, text: str) -> re.Pattern[str]:
+    """Return the pattern of the words of a text.
+
+    Where a script has no blanks, each letter with its marks is a word, so that whatever is written
+    with them is found; the end of a line between two is of the first. A number with its groups of
+    digits is one word.
+    """
+    return _pattern(language, _UNSPACED.search(text) is not None)
+
+
+@cache
+def _pattern(language: str, mixed: bool) -> re.Pattern[str]:
+    spaced = f"(?![{UNSPACED}])" if mixed else ""
+    letter = rf"(?:{spaced}[\w{MARKS}])" if mixed else rf"[\w{MARKS}]"
+    elides = language_of(language).elides
+    joints = rf"[{INVISIBLE}]+|{BREAK}" if elides else rf"['’]|[{INVISIBLE}]+|{BREAK}"
+    # `_` inside a word is of it, around it Markdown's mark of italics
+    word = rf"{spaced}[^\W_]{letter}*(?:(?:{joints}){spaced}\w{letter}*)*(?<!_)"
+    often, rare = (",", ".") if language == "en" else (".", ",")
+    groups = "|".join(
+        (
+            rf"(?:{re.escape(often)}\d\d)*{_THREES.format(often, '+')}",  # 12,34,567 in India
+            _THREES.format(rare, "{2,}"),
+            _THREES.format("'’\u00a0\u2009\u202f", "+"),
+            _THREES.format(" ", "+" if language in _GROUPED_BY_BLANKS else "{2,}"),
+        )
+    )
+    number = rf"[0-9](?<![\w.,][0-9])[0-9]{{0,2}}(?:{groups})"
+    alone = rf"[{UNSPACED}][{MARKS}\uff9e\uff9f]*[{INVISIBLE}\u200b]*(?:\r?\n(?=[{UNSPACED}]))?"
+    return re.compile("|".join([alone, number, word] if mixed else [number, word]))
 
 
 def identifier_parts(surface: str, language: str = DEFAULT_LANGUAGE) -> list[str]:
@@ -227,7 +257,7 @@ def _reader(code: str) -> Callable[[str], _Reading]:
     def read(surface: str) -> _Reading:
         folded, word = fold(surface), written(surface)
         term = stemmed(word)
-        parts = [stemmed(written(part)) for part in _parts(surface)]
+        parts = [] if folded.isdigit() else [stemmed(written(part)) for part in _parts(surface)]
         if folded.isascii() and folded != word:
             parts += {stemmed(folded)} - {term}
         return folded, term, not language.is_function(word), tuple(parts)

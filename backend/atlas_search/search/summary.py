@@ -59,7 +59,7 @@ def summary(
     """The result of a search."""
     support = float(fuse(candidates.table, EVIDENCE_WEIGHTS).max(initial=0.0))
     scope = extent_of(run, candidates.hits)
-    notes = (*filter(None, [ranking.note]), *_about_candidates(scope))
+    notes = (*filter(None, [ranking.note]), *_about_languages(run), *_about_candidates(scope))
     return WholeResult(
         question=run.request.question,
         query=run.query,
@@ -137,6 +137,12 @@ def _about_required(run: SearchRun) -> Iterator[str]:
     )
     others = "passages found without it" if count == 0 else "others follow, found without it"
     yield f"{holders} {phrases}, of {run.request.limit} asked for; {others}."
+
+
+def _about_languages(run: SearchRun) -> Iterator[str]:
+    others = run.store.manifest.in_other_languages
+    if asked := [corpus.id for corpus in others if corpus.id in run.request.corpora]:
+        yield f"{', '.join(asked)}: found by words; the embedding model knows English alone."
 
 
 def _about_candidates(scope: Extent) -> Iterator[str]:

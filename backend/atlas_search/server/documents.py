@@ -12,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 from atlas_search.core.domain import LEGS, MetadataValue
 from atlas_search.core.ids import __version__, moment
 from atlas_search.documents.search import DatesOut, DocumentOut, PassageOut
+from atlas_search.language.languages import LANGUAGES
 from atlas_search.search.ranking import FUSED_WEIGHTS
 from atlas_search.search.request import Filters, conditions
 from atlas_search.search.scope import CorpusExtent, joint_dates
@@ -36,6 +37,9 @@ class CorpusOut(BaseModel):
     documents: int
     passages: int
     language: str = Field(description="ISO 639-1 code of the language its words are analysed in")
+    stemmer: str | None = Field(
+        description="Snowball's of that language; null if it has none: words are found as written"
+    )
     date: str = Field(description="Date of its documents that state none; empty if nobody gave one")
     description: str = Field(description="What it holds, in a sentence or two; may be empty")
 
@@ -158,6 +162,7 @@ def _corpora(services: Services) -> CorporaOut:
                 documents=corpus.documents,
                 passages=corpus.passages,
                 language=corpus.language,
+                stemmer=LANGUAGES[corpus.language] or None,
                 date=corpus.date,
                 description=corpus.description,
             )

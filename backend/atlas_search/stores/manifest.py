@@ -14,6 +14,8 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from atlas_search.core.errors import DamagedStore, MissingStore, OutdatedStore
+from atlas_search.language.languages import DEFAULT_LANGUAGE
+from atlas_search.providers.embedding import DEFAULT_MODEL
 
 SCHEMA_VERSION = 3
 SHARING_SCHEMA_VERSION = 5
@@ -193,6 +195,13 @@ class Manifest(_Part):
     @property
     def documents(self) -> int:
         return sum(corpus.documents for corpus in self.corpora)
+
+    @property
+    def in_other_languages(self) -> tuple[CorpusStatistics, ...]:
+        """The corpora whose language the default model, if it embedded them, does not know."""
+        if self.embedding.name != DEFAULT_MODEL:
+            return ()
+        return tuple(corpus for corpus in self.corpora if corpus.language != DEFAULT_LANGUAGE)
 
     @property
     def languages(self) -> dict[str, str]:

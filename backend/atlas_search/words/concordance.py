@@ -34,6 +34,7 @@ def concordance(run: WordsRun, asked: ConcordanceRequest) -> Concordance:
     words = int(reach.words_of.sum())
     return Concordance(
         query=run.request.text,
+        read_as=run.read_as,
         hits=len(hits.starts),
         per_million=len(hits.starts) * 1_000_000 / words if words else None,
         words=words,

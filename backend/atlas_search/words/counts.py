@@ -118,6 +118,7 @@ def tabulate(run: WordsRun, asked: TrendsRequest) -> WordCounts:
     whole = table.sums(run.reach.documents, np.zeros(len(run.reach.documents), dtype=np.int64), 1)
     return WordCounts(
         query=run.request.text,
+        read_as=run.read_as,
         by=asked.by,
         cells=cells[:MOST_CELLS],
         cells_left_out=max(len(cells) - MOST_CELLS, 0),

@@ -123,6 +123,11 @@ def _find_words(node: Words, table: WordTable, how: WordMatching) -> Hits:
         is_wanted = np.zeros(len(table.forms), dtype=bool)
         is_wanted[numbers] = True
         starts = starts[is_wanted[table.tokens[starts + at]]]
+    for at, slot in enumerate(words):
+        if not isinstance(slot, AnyWord) and slot.joined:
+            before = starts + at - 1
+            behind = table.starts[before] + table.lengths[before]
+            starts = starts[table.starts[starts + at] == behind]
     ends = starts + len(words)
     if len(words) > 1:
         within = ends <= table.ends[table.documents_of(starts) + 1]

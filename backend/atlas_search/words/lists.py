@@ -182,6 +182,7 @@ def collocates(run: WordsRun, asked: CollocatesRequest) -> Collocates:
     order = _order(dice if asked.sort == "log_dice" else likelihood, joint)[: asked.limit]
     return Collocates(
         query=run.request.text,
+        read_as=run.read_as,
         hits=hits,
         words=words,
         words_near=words_near,

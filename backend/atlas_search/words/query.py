@@ -3,6 +3,7 @@
     strike                      a word
     general strike              words that stand next to each other; so does "general strike"
     strike*  *ship  wom?n       `*` for any letters or none, `?` for one; "the * of" for any word
+    灯台  灯?台                  letters of scripts without blanks, each a word; `?` for one of them
     strike* NEAR/5 wage*        the left one, where the right one stands at most 5 words away
     strike* NEAR/0,5 wage*      at most 0 words before it, or 5 after it
     strike OR "lock out"        either
@@ -19,7 +20,14 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from atlas_search.core.errors import InvalidQuery, shown
-from atlas_search.language.languages import DEFAULT_LANGUAGE, MARKS, as_written, fold, language_of
+from atlas_search.language.languages import (
+    DEFAULT_LANGUAGE,
+    MARKS,
+    UNSPACED,
+    as_written,
+    fold,
+    language_of,
+)
 from atlas_search.language.text import term_of, word_spans
 from atlas_search.stores.arrays import IntArray
 from atlas_search.stores.words import WordTable, find
@@ -27,17 +35,25 @@ from atlas_search.stores.words import WordTable, find
 Form = Literal["surface", "stem"]
 """`stem`: words without a wildcard count in all forms of their stem."""
 
-_LETTERS = rf"[\w{MARKS}*?]+"
-_ELIDED = re.compile(_LETTERS)
-_WORD = re.compile(rf"{_LETTERS}(?:['’]{_LETTERS})*")
+_LETTERS = rf"(?:(?![{UNSPACED}])[\w{MARKS}*?])+"
+_UNSPACED = rf"[{UNSPACED}][{MARKS}]*"
+_ELIDED = re.compile(rf"{_UNSPACED}|{_LETTERS}")
+_WORD = re.compile(rf"{_UNSPACED}|{_LETTERS}(?:['’]{_LETTERS})*")
+_BETWEEN = re.compile(rf"{_UNSPACED}[*]+(?=[{UNSPACED}])")
+# at an end it is for no letter: whatever goes on, or leads there, is found without it
+_AT_END = re.compile(rf"({_UNSPACED})[*]+(?![\w*?])|(?<![\w*?])[*]+(?=[{UNSPACED}])")
 _SIGNS = re.compile(r"([*?])")
 
 
 @dataclass(frozen=True)
 class Literally:
-    """A word as it was typed."""
+    """A word as it was typed; `joined` to the one before if nothing stands between them.
+
+    That is so where a script has no blanks: then nothing may stand between them in a text.
+    """
 
     text: str
+    joined: bool = False
 
 
 @dataclass(frozen=True)
@@ -45,6 +61,7 @@ class Wildcard:
     """A word with `*` or `?` in it."""
 
     text: str
+    joined: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,16 +83,23 @@ class WordMatching:
 
 def slots(text: str, language: str = DEFAULT_LANGUAGE) -> list[Slot]:
     """The words of a part of a query, as texts of a language are taken apart."""
-    if not _SIGNS.search(text):
-        return [Literally(text[start:end]) for start, end in word_spans(text, language)]
-    pattern = _ELIDED if language_of(language).elides else _WORD
-    return [_slot(match.group()) for match in pattern.finditer(text)]
+    text = _AT_END.sub(r"\1", text)
+    if _SIGNS.search(text):
+        pattern = _ELIDED if language_of(language).elides else _WORD
+        spans = [match.span() for match in pattern.finditer(text)]
+    else:
+        spans = list(word_spans(text, language))
+    ends = [-1, *(end for _, end in spans)]
+    return [
+        _slot(text[start:end], joined=start == before)
+        for (start, end), before in zip(spans, ends, strict=False)
+    ]
 
 
-def _slot(text: str) -> Slot:
+def _slot(text: str, *, joined: bool) -> Slot:
     if not text.strip("*"):
         return AnyWord()
-    return Wildcard(text) if _SIGNS.search(text) else Literally(text)
+    return Wildcard(text, joined) if _SIGNS.search(text) else Literally(text, joined)
 
 
 def forms_of(slot: Literally | Wildcard, table: WordTable, how: WordMatching) -> IntArray:
@@ -161,6 +185,26 @@ class Either:
 
 
 Node = Words | Near | Either
+
+
+def readings(node: Node, language: str) -> dict[str, str]:
+    """Return how the parts of a query are read that are not read as they are typed, by these.
+
+    Signs that are no letters are left out, or stand between words: `C++` is `C`, `e-mail` two.
+    """
+    if isinstance(node, Near):
+        return readings(node.left, language) | readings(node.right, language)
+    if isinstance(node, Either):
+        return {
+            typed: read for part in node.parts for typed, read in readings(part, language).items()
+        }
+    typed = " ".join(node.text.split())
+    read = ""
+    for slot in slots(node.text, language):
+        text, joined = ("*", False) if isinstance(slot, AnyWord) else (slot.text, slot.joined)
+        read += text if joined or not read else f" {text}"
+    return {} if read == typed else {typed: read}
+
 
 Kind = Literal["open", "close", "or", "near", "word", "phrase", "end"]
 
@@ -275,6 +319,12 @@ class _Parser:
         return self._words(" ".join(texts), token.at)
 
     def _words(self, text: str, at: int) -> Words:
+        if _BETWEEN.search(text):
+            raise _invalid(
+                at,
+                "`*` between letters that are written without blanks is any number of words. Give "
+                "`?` for each letter, or NEAR/1,5.",
+            )
         parts = slots(text)
         if not parts:
             raise _invalid(at, f"{shown([text])} holds no word.")

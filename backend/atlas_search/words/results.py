@@ -30,6 +30,15 @@ class WordsResult(Sent, frozen=True):
         raise NotImplementedError
 
 
+class QueryResult(WordsResult, frozen=True):
+    """The result of a query, and how it was read."""
+
+    query: str
+    read_as: dict[str, str] = Field(
+        description="Parts of the query that are not read as typed, such as `C++` as `C`"
+    )
+
+
 class Line(Sent, frozen=True):
     """A hit in its context; `left`, `hit` and `right` follow each other without a gap."""
 
@@ -50,10 +59,9 @@ class Line(Sent, frozen=True):
     url: Link
 
 
-class Concordance(WordsResult):
+class Concordance(QueryResult):
     """A page of lines, and counts of all hits."""
 
-    query: str
     hits: int = Field(description="All there are, each place once")
     per_million: float | None = Field(description="Hits in a million words; null without a word")
     words: int = Field(description="Words that were looked through, each once")
@@ -88,10 +96,9 @@ class Cell(Sent, frozen=True):
     )
 
 
-class WordCounts(WordsResult):
+class WordCounts(QueryResult):
     """Hits counted by a value."""
 
-    query: str
     by: str
     total: Cell = Field(description="Every document once")
     cells: list[Cell] = Field(
@@ -127,10 +134,9 @@ class Collocate(Sent, frozen=True):
     )
 
 
-class Collocates(WordsResult):
+class Collocates(QueryResult):
     """The words near the hits of a query, the strongest first."""
 
-    query: str
     hits: int
     words: int = Field(description="Words that were looked through, each once")
     words_near: int = Field(description="Those near a hit")

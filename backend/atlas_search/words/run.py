@@ -14,7 +14,7 @@ from atlas_search.stores.filters import PASSAGE_FIELDS
 from atlas_search.stores.store import Store
 from atlas_search.stores.words import WordTable
 from atlas_search.words.hits import BoolArray, Hits, find_hits, merge
-from atlas_search.words.query import WordMatching
+from atlas_search.words.query import WordMatching, readings
 from atlas_search.words.request import WordsPlan, WordsScope
 
 
@@ -219,6 +219,11 @@ class WordsRun(ReachRun):
     """A query of words on its way, with its hits."""
 
     request: WordsPlan
+
+    @cached_property
+    def read_as(self) -> dict[str, str]:
+        """Parts of the query that the first language of the corpora reads not as typed."""
+        return readings(self.request.query, self.languages[0])
 
     @cached_property
     def hits(self) -> Hits:
