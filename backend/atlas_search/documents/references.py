@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 from atlas_search.core.domain import MetadataValue
 from atlas_search.documents.answer import AnswerDocument, CitationOut, place_of
-from atlas_search.language.dates import OPEN_END, OPEN_START, bounds
+from atlas_search.language.dates import OPEN_END, bounds
 from atlas_search.language.lines import unwrap
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def dating(written: str) -> Dating:
     days = bounds(plain) if bounds(written) else None
     if days is None:
         days, plain = bounds(written), written
-    if days is None or days[0] == OPEN_START or days[1] == OPEN_END:
+    if days is None or days[0] < "0" or days[1] == OPEN_END:  # before our era, or open
         return Dating(written)
     return Dating(written, _parts(*map(date.fromisoformat, days)), circa=plain != written)
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Literal
 
 from atlas_search.core.domain import Metadata, MetadataValue
-from atlas_search.language.dates import bounds
+from atlas_search.language.dates import bounds, iso_day
 from atlas_search.language.text import distinct
 
 _BLANKS = " \t\r\n"
@@ -196,7 +196,7 @@ def _other_date(fields: Mapping[str, MetadataValue]) -> str:
         if name != "year" and (day := _epoch(written)):
             return day
         if days := bounds(written):
-            return days[0] if days[0] == days[1] else written
+            return iso_day(days[0]) if days[0] == days[1] else written
     return ""
 
 

@@ -13,7 +13,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.language.dates import bounds
+from atlas_search.language.dates import bounds, iso_day
 
 DayArray = NDArray[np.datetime64]
 DATE = "date"
@@ -38,7 +38,7 @@ class DocumentDays:
         indices = [index for index, _, _ in rows]
         days = [np.full(documents, np.datetime64("NaT", "D")) for _ in range(2)]
         for at, side in enumerate(days, start=1):
-            side[indices] = np.array([row[at] for row in rows], dtype="datetime64[D]")
+            side[indices] = np.array([iso_day(row[at]) for row in rows], dtype="datetime64[D]")
         return cls(*days)
 
 
