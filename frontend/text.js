@@ -1,7 +1,7 @@
 /** Spans and places of texts as the server counts them, and how the page marks and words them. */
 
 import { element } from "./dom.js";
-import { language } from "./language.js";
+import { language, say } from "./language.js";
 
 // of the reader's country where the browser says it
 const locale = navigator.languages.find((tag) => tag.split("-")[0] === language) ?? language;
@@ -61,6 +61,16 @@ export function dateWords(date) {
   const moment = new Date(`${date.padEnd(10, "-01")}T00:00Z`);
   if (Number.isNaN(moment.getTime())) return date;
   return (date.length === 10 ? days : months).format(moment);
+}
+
+/** The year in a date as its source writes it; without four digits all of it. */
+export function yearIn(date) {
+  return /\d{4}/.exec(date ?? "")?.[0] ?? date ?? "";
+}
+
+/** A year by its number, as ISO 8601 counts: 0 is 1 BC. */
+export function yearWords(number) {
+  return number > 0 ? String(number).padStart(4, "0") : say("page.yearBC", { year: String(1 - number) });
 }
 
 export function duration(milliseconds) {

@@ -5,7 +5,7 @@ import { getJson, Problem } from "../api.js";
 import { chart } from "../charts/chart.js";
 import { definitions, element, styled } from "../dom.js";
 import { language, say } from "../language.js";
-import { heading } from "../text.js";
+import { heading, yearWords } from "../text.js";
 import { actionButton } from "../words/parts.js";
 import { sortable } from "../words/table.js";
 
@@ -193,7 +193,7 @@ function drawn(years, size, unit, label, narrow) {
   const [first, last] = [Math.min(...counts.keys()), Math.max(...counts.keys())];
   const starts = Array.from({ length: (last - first) / size + 1 }, (_, at) => first + at * size);
   const values = starts.map((start) => counts.get(start) ?? null);
-  const labels = starts.map((start) => `${String(start).padStart(4, "0")}${size > 1 ? "s" : ""}`);
+  const labels = starts.map((start) => unitWords(start, size));
   const figure = chart({
     title: say("about.chart", { unit: say(`words.${unit}`).toLowerCase() }),
     gap: say("about.noDocument"),
@@ -201,13 +201,14 @@ function drawn(years, size, unit, label, narrow) {
     series: [{ name: label, values }],
     describe: (index) => described(label, labels[index], values[index]),
     pick: (index) =>
-      narrow({ label: labels[index], from: yearOf(starts[index]), to: yearOf(starts[index] + size - 1) }),
+      narrow({ label: labels[index], from: String(starts[index]), to: String(starts[index] + size - 1) }),
   });
   return [figure, missing(years), tableOf(labels, values)];
 }
 
-function yearOf(number) {
-  return String(number).padStart(4, "0");
+function unitWords(start, size) {
+  if (size === 1) return yearWords(start);
+  return start > 0 ? `${yearWords(start)}s` : `${yearWords(start)}–${yearWords(start + size - 1)}`;
 }
 
 function described(label, value, count) {
@@ -231,7 +232,7 @@ function missing(years) {
   const [first, last] = [Math.min(...known), Math.max(...known)];
   const without = [];
   for (let year = first; year <= last; year += 1) if (!known.has(year)) without.push(year);
-  const span = { first: yearOf(first), last: yearOf(last) };
+  const span = { first: yearWords(first), last: yearWords(last) };
   if (without.length === 0) return element("p", {}, say("about.noGaps", span));
   const runs = [];
   for (const year of without) {
@@ -239,7 +240,7 @@ function missing(years) {
     if (run && run[1] === year - 1) run[1] = year;
     else runs.push([year, year]);
   }
-  const written = runs.map(([from, to]) => (from === to ? yearOf(from) : `${yearOf(from)}–${yearOf(to)}`));
+  const written = runs.map(([from, to]) => (from === to ? yearWords(from) : `${yearWords(from)}–${yearWords(to)}`));
   return element("p", {}, say("about.gaps", { count: without.length, ...span, years: written.join(", ") }));
 }
 

@@ -84,8 +84,12 @@ def _value(value: object) -> object:
     return value
 
 
-def _as_json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str)
+class Nested(str):
+    """Objects inside a value as JSON, which is no text to read."""
+
+
+def _as_json(value: object) -> Nested:
+    return Nested(json.dumps(value, ensure_ascii=False, default=str))
 
 
 FieldType = Literal["date", "number", "list", "text"]
