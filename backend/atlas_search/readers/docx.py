@@ -290,6 +290,7 @@ _FIELDS = {
     "creator": "author",
     "keywords": "tags",
     "subject": "subject",
+    "identifier": "identifier",
     "language": "language",
     "created": "created",
     "modified": "modified",

@@ -306,6 +306,13 @@ _MODIFIED = "dcterms.modified dc.date.modified article:modified_time og:updated_
 _AUTHOR = "citation_author dc.creator dcterms.creator author article:author parsely-author".split()
 _PUBLISHER = "citation_publisher dc.publisher dcterms.publisher og:site_name".split()
 _SOURCE = "citation_journal_title dc.source dcterms.source".split()
+_PRINTED = {
+    "doi": "citation_doi prism.doi dc.identifier dc.identifier.doi dcterms.identifier",
+    "container_title": "citation_journal_title citation_conference_title prism.publicationname",
+    "volume": "citation_volume prism.volume",
+    "issue": "citation_issue prism.number",
+}
+"""What names a work in print, by our names."""
 _LANGUAGE = "dc.language dcterms.language citation_language content-language".split()
 _TAGS = "citation_keywords keywords article:tag dc.subject dcterms.subject parsely-tags".split()
 _AUTHOR_NAMES = XPath(
@@ -348,6 +355,10 @@ def stated_metadata(page: HtmlElement, address: str) -> dict[str, object]:
         ),
         "tags": _one_or_all(_all_of_first(meta, _TAGS) or _meta_texts(described.get("keywords"))),
         "url": address or _canonical(page, meta),
+        **{name: _first(_of(meta, names.split())) for name, names in _PRINTED.items()},
+        "pages": "-".join(
+            filter(None, (_first(_of(meta, [f"citation_{end}page"])) for end in ("first", "last")))
+        ),
     }
     return {name: value for name, value in fields.items() if value}
 
