@@ -6,6 +6,8 @@ import { language, say } from "./language.js";
 // of the reader's country where the browser says it
 const locale = navigator.languages.find((tag) => tag.split("-")[0] === language) ?? language;
 const days = new Intl.DateTimeFormat(locale, { dateStyle: "long", timeZone: "UTC" });
+const fields = { year: "numeric", month: "long", day: "numeric", era: "short", timeZone: "UTC" };
+const early = new Intl.DateTimeFormat(locale, fields); // before our era
 const months = new Intl.DateTimeFormat(locale, { year: "numeric", month: "long", timeZone: "UTC" });
 
 /** Spans counted in code points (Python) as spans in UTF-16 units (JavaScript), in order. */
@@ -57,6 +59,7 @@ export function warningStatus(metadata) {
 
 /** A date as the reader's language writes it: a day or a month; what else it is stays as it is. */
 export function dateWords(date) {
+  if (/^-\d{4}-\d{2}-\d{2}$/.test(date ?? "")) return early.format(new Date(`-00${date.slice(1)}T00:00Z`));
   if (!/^\d{4}-\d{2}(-\d{2})?$/.test(date ?? "")) return date;
   const moment = new Date(`${date.padEnd(10, "-01")}T00:00Z`);
   if (Number.isNaN(moment.getTime())) return date;
