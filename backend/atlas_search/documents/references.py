@@ -22,6 +22,7 @@ from atlas_search.core.domain import MetadataValue
 from atlas_search.documents.answer import AnswerDocument, CitationOut, place_of
 from atlas_search.language.dates import OPEN_END, bounds
 from atlas_search.language.lines import unwrap
+from atlas_search.readers.metadata import doi_in
 
 if TYPE_CHECKING:
     from bibtexparser.model import Entry
@@ -101,7 +102,6 @@ _NAMES = {
     "shelf_mark": ("shelfmark", "callnumber", "archivelocation", "referencecode"),
 }
 """Metadata that states a fact, without `_` and the like, the best first."""
-_DOI = re.compile(r"\b10\.\d{4,9}/\S+")
 _BOOK = ("publisher", "body")
 _OTHER = ("court", "house", "body", "publisher")
 _LONGEST_TITLE = 1_000
@@ -169,13 +169,13 @@ def stated_by(cited: CitationOut) -> StatedFacts:
     metadata = cited.metadata
     fields = _BOOK if kind_of(cited) in ("book", "article") else _OTHER
     facts = _facts(metadata)
-    doi, pages = _DOI.search(_text(facts.get("doi"))), _text(facts.get("pages"))
+    pages = _text(facts.get("pages"))
     authors = [name.strip() for each in _texts(facts.get("author")) for name in each.split(";")]
     return StatedFacts(
         authors=tuple(filter(None, authors)),
         body=next(filter(None, (_text(metadata.get(field)) for field in fields)), ""),
         source=_text(metadata.get("source")),
-        doi=doi[0].rstrip(";,.") if doi else "",
+        doi=doi_in(_text(facts.get("doi"))),
         # a number alone may say how many pages a book has
         pages=pages if re.search(r"\d\D+\d", pages) or "container" in facts else "",
         **{name: _text(facts.get(name)) for name in _TEXTS},

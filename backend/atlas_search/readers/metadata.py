@@ -84,6 +84,15 @@ def _value(value: object) -> object:
     return value
 
 
+_DOI = re.compile(r"\b10\.\d{4,9}/\S+")
+
+
+def doi_in(text: str) -> str:
+    """The DOI of `https://doi.org/10.1000/182` and the like; empty if there is none."""
+    match = _DOI.search(text)
+    return match[0].rstrip(";,.") if match else ""
+
+
 class Nested(str):
     """Objects inside a value as JSON, which is no text to read."""
 
