@@ -1,11 +1,13 @@
 /** Spans and places of texts as the server counts them, and how the page marks and words them. */
 
 import { element } from "./dom.js";
-import { language } from "./language.js";
+import { language, say } from "./language.js";
 
 // of the reader's country where the browser says it
 const locale = navigator.languages.find((tag) => tag.split("-")[0] === language) ?? language;
 const days = new Intl.DateTimeFormat(locale, { dateStyle: "long", timeZone: "UTC" });
+const fields = { year: "numeric", month: "long", day: "numeric", era: "short", timeZone: "UTC" };
+const early = new Intl.DateTimeFormat(locale, fields); // before our era
 const months = new Intl.DateTimeFormat(locale, { year: "numeric", month: "long", timeZone: "UTC" });
 
 /** Spans counted in code points (Python) as spans in UTF-16 units (JavaScript), in order. */
@@ -57,10 +59,21 @@ export function warningStatus(metadata) {
 
 /** A date as the reader's language writes it: a day or a month; what else it is stays as it is. */
 export function dateWords(date) {
+  if (/^-\d{4}-\d{2}-\d{2}$/.test(date ?? "")) return early.format(new Date(`-00${date.slice(1)}T00:00Z`));
   if (!/^\d{4}-\d{2}(-\d{2})?$/.test(date ?? "")) return date;
   const moment = new Date(`${date.padEnd(10, "-01")}T00:00Z`);
   if (Number.isNaN(moment.getTime())) return date;
   return (date.length === 10 ? days : months).format(moment);
+}
+
+/** The year in a date as its source writes it; without four digits all of it. */
+export function yearIn(date) {
+  return /\d{4}/.exec(date ?? "")?.[0] ?? date ?? "";
+}
+
+/** A year by its number, as ISO 8601 counts: 0 is 1 BC. */
+export function yearWords(number) {
+  return number > 0 ? String(number).padStart(4, "0") : say("page.yearBC", { year: String(1 - number) });
 }
 
 export function duration(milliseconds) {

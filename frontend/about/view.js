@@ -5,7 +5,7 @@ import { getJson, Problem } from "../api.js";
 import { chart } from "../charts/chart.js";
 import { definitions, element, styled } from "../dom.js";
 import { language, say, told } from "../language.js";
-import { heading } from "../text.js";
+import { dateWords, heading, yearWords } from "../text.js";
 import { actionButton } from "../words/parts.js";
 import { sortable } from "../words/table.js";
 
@@ -74,7 +74,7 @@ function overview({ all, corpora }) {
       passages: say("page.passages", { count: all.passages }),
       words: say("about.words", { count: all.words }),
     }),
-    ...(first && last ? [say("about.dates", { first, last })] : []),
+    ...(first && last ? [say("about.dates", { first: dayOf(first), last: dayOf(last) })] : []),
     ...(undated > 0 ? [say("about.undated", { count: undated })] : []),
   ];
   return element("p", { class: "about-overview" }, sentences.join(" "));
@@ -87,8 +87,8 @@ function corporaTable({ corpora }) {
     { head: say("about.documents"), number: ({ documents }) => documents },
     { head: say("about.passages"), number: ({ passages }) => passages },
     { head: say("about.wordsHead"), number: ({ words }) => words },
-    { head: say("about.from"), cell: ({ dates }) => dates.first ?? "–" },
-    { head: say("about.to"), cell: ({ dates }) => dates.last ?? "–" },
+    { head: say("about.from"), cell: ({ dates }) => dayOf(dates.first) },
+    { head: say("about.to"), cell: ({ dates }) => dayOf(dates.last) },
     { head: say("about.undatedHead"), number: ({ dates }) => dates.undated },
     { head: say("about.languageHead"), cell: (corpus) => languageName(corpus.language) },
   ];
@@ -192,13 +192,14 @@ function drawn(years, size, unit, label, narrow) {
   if (years.length === 0) return [element("p", { class: "hint" }, say("charts.none"))];
   const counts = new Map();
   for (const { year, documents } of years) {
-    const start = Math.floor(Number(year) / size) * size;
+    // there was no year 0: a decade is 300 to 291 BC
+    const start = Math.floor((Number(year) - (size > 1 && year <= 0)) / size) * size;
     counts.set(start, (counts.get(start) ?? 0) + documents);
   }
   const [first, last] = [Math.min(...counts.keys()), Math.max(...counts.keys())];
   const starts = Array.from({ length: (last - first) / size + 1 }, (_, at) => first + at * size);
   const values = starts.map((start) => counts.get(start) ?? null);
-  const labels = starts.map((start) => `${String(start).padStart(4, "0")}${size > 1 ? "s" : ""}`);
+  const labels = starts.map((start) => unitWords(start, size));
   const figure = chart({
     title: say("about.chart", { unit: say(`words.${unit}`).toLowerCase() }),
     gap: say("about.noDocument"),
@@ -206,13 +207,24 @@ function drawn(years, size, unit, label, narrow) {
     series: [{ name: label, values }],
     describe: (index) => described(label, labels[index], values[index]),
     pick: (index) =>
-      narrow({ label: labels[index], from: yearOf(starts[index]), to: yearOf(starts[index] + size - 1) }),
+      narrow({ label: labels[index], ...endsOf(starts[index], size) }),
   });
   return [figure, missing(years), tableOf(labels, values)];
 }
 
-function yearOf(number) {
-  return String(number).padStart(4, "0");
+/** A day as ISO 8601 writes it; one before our era in words. */
+function dayOf(day) {
+  return day?.startsWith("-") ? dateWords(day) : (day ?? "–");
+}
+
+function endsOf(start, size) {
+  const first = start + (size > 1 && start < 0);
+  return { from: String(first), to: String(first + size - 1) };
+}
+
+function unitWords(start, size) {
+  if (size === 1) return yearWords(start);
+  return start < 0 ? `${-start}–${yearWords(start + size)}` : `${String(start).padStart(4, "0")}s`;
 }
 
 function described(label, value, count) {
@@ -236,7 +248,7 @@ function missing(years) {
   const [first, last] = [Math.min(...known), Math.max(...known)];
   const without = [];
   for (let year = first; year <= last; year += 1) if (!known.has(year)) without.push(year);
-  const span = { first: yearOf(first), last: yearOf(last) };
+  const span = { first: yearWords(first), last: yearWords(last) };
   if (without.length === 0) return element("p", {}, say("about.noGaps", span));
   const runs = [];
   for (const year of without) {
@@ -244,7 +256,7 @@ function missing(years) {
     if (run && run[1] === year - 1) run[1] = year;
     else runs.push([year, year]);
   }
-  const written = runs.map(([from, to]) => (from === to ? yearOf(from) : `${yearOf(from)}–${yearOf(to)}`));
+  const written = runs.map(([from, to]) => (from === to ? yearWords(from) : `${yearWords(from)}–${yearWords(to)}`));
   return element("p", {}, say("about.gaps", { count: without.length, ...span, years: written.join(", ") }));
 }
 

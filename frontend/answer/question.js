@@ -3,7 +3,7 @@
 
 import { element } from "../dom.js";
 import { language, say, sayNodes } from "../language.js";
-import { dateWords, duration } from "../text.js";
+import { dateWords, duration, yearWords } from "../text.js";
 import { placeOf } from "./sentences.js";
 
 const FEW = 5; // names that are said; the others are counted
@@ -199,7 +199,7 @@ function share(what, part, whole) {
 function dates({ dates: { first, last, or_earlier: earlier, or_later: later, undated }, documents }) {
   if (!first) return documents > 0 ? [say("answer.undated")] : [];
   const whole = first.endsWith("-01-01") && last.endsWith("-12-31");
-  const [from, to] = [first, last].map((day) => (whole ? day.slice(0, 4) : dateWords(day)));
+  const [from, to] = [first, last].map((day) => (whole ? yearWords(Number(day.slice(0, -6))) : dateWords(day)));
   const open = [earlier && say("answer.orEarlier"), later && say("answer.orLater")];
   const begins = [from, open[0]].filter(Boolean).join(" ");
   const ends = [to, open[1]].filter(Boolean).join(" ");

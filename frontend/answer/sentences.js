@@ -3,7 +3,7 @@
 
 import { element } from "../dom.js";
 import { say, sayNodes, told } from "../language.js";
-import { dateWords, shortPlace } from "../text.js";
+import { dateWords, shortPlace, yearIn } from "../text.js";
 
 // the places of `core/locator.py`; a test holds them against it
 const PLACE = String.raw`(?:p\d+|(?:s|r|reg|art|cl|para|sch|o|sch(?:s|r|reg|art|cl|para))[\dA-Z][^\[\]\s]*)`;
@@ -144,7 +144,7 @@ export function openSource(citation, page) {
 
 /** `Roe v. Wade, 1973`; the year is left out where the title says it. */
 function named({ title, date }) {
-  const year = date?.slice(0, 4);
+  const year = yearIn(date);
   return year && !title.includes(year) ? `${title}, ${year}` : title;
 }
 

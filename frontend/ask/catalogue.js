@@ -6,6 +6,7 @@ import { element, svg } from "../dom.js";
 import { keepFor } from "../keep/database.js";
 import { say } from "../language.js";
 import { offerSources } from "../sources/offer.js";
+import { yearWords } from "../text.js";
 import { offerFilters } from "./filters.js";
 import { offerPrivacy } from "./privacy.js";
 import { changeScope, chosenScope, onScopeChange } from "./scope.js";
@@ -317,8 +318,8 @@ async function drawOverTime({ corpora }) {
     element(
       "p",
       { class: "place ends" },
-      element("span", {}, String(first)),
-      element("span", {}, String(last)),
+      element("span", {}, yearWords(first)),
+      element("span", {}, yearWords(last)),
     ),
   );
 }

@@ -13,6 +13,7 @@ const PLAIN = ["title", "url", "source", "identifier"]; // belong to one documen
 const DATE = "date";
 const MOST_OF_A_FIELD = 12; // values with a chip each; more have one together
 const WIDTHS = [1, 10, 100, 1000]; // years of a bar
+const EARLIEST = "-9998"; // year; those before our era are below 1
 const MOST_BARS = 60;
 const HEIGHT = 40;
 
@@ -231,16 +232,16 @@ function newYears(take) {
   place("years").parentElement.append(note);
 
   function field(id) {
-    const input = element("input", { type: "number", id, min: "1", max: "9999", step: "1" });
+    const input = element("input", { type: "number", id, min: EARLIEST, max: "9999", step: "1" });
     input.addEventListener("change", chosen);
     return input;
   }
 
   function chosen() {
-    to.min = from.value || "1"; // the form says so, and waits
+    to.min = from.value || EARLIEST; // the form says so, and waits
     if (!from.validity.valid || !to.validity.valid) return;
     const ends = Object.entries({ from, to }).filter(([, input]) => input.value !== "");
-    const range = ends.map(([end, input]) => [end, input.value.padStart(4, "0")]);
+    const range = ends.map(([end, input]) => [end, input.value]);
     take(range.length > 0 ? Object.fromEntries(range) : null);
   }
 
@@ -250,7 +251,7 @@ function newYears(take) {
     if (years.length === 0) return;
     from.value = yearOf(filter?.from);
     to.value = yearOf(filter?.to);
-    to.min = from.value || "1";
+    to.min = from.value || EARLIEST;
     const width = widthOf(years);
     const first = Math.floor(years[0].year / width) * width;
     const last = Math.floor(years.at(-1).year / width) * width + width - 1;

@@ -136,7 +136,7 @@ function gridLine(tick, height, width) {
 function labelsBelow(labels, { x, floor }, width) {
   const room = Math.max(Math.floor(width / LABEL_WIDTH), 1);
   const years = labels.map((label) => Number.parseInt(label, 10));
-  const span = years.at(-1) - years[0];
+  const span = Math.abs(years.at(-1) - years[0]);
   const step = STEPS.find((size) => span / size <= room) ?? STEPS.at(-1);
   return labels.flatMap((label, index) => {
     if (years[index] % step !== 0 && labels.length > room) return [];

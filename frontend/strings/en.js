@@ -5,6 +5,7 @@ export default {
     description: "Research questions answered with verified citations",
     skip: "Skip to the answers",
     site: "Site",
+    yearBC: "{year} BC",
     api: "API",
     language: "Language",
     languageUnkept: "This browser does not keep the language you choose, so it stays as it is.",

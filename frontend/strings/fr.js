@@ -5,6 +5,7 @@ export default {
     description: "Des questions de recherche, des réponses aux citations vérifiées",
     skip: "Aller aux réponses",
     site: "Site",
+    yearBC: "{year} av. J.-C.",
     api: "API",
     language: "Langue",
     languageUnkept: "Ce navigateur ne garde pas la langue choisie : elle reste comme elle est.",

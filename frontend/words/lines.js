@@ -5,6 +5,7 @@
 
 import { element } from "../dom.js";
 import { grouped, say } from "../language.js";
+import { yearIn } from "../text.js";
 import { askButton, pointName } from "./ask_about.js";
 import { concordance } from "./counting.js";
 import { actionButton, chooser, rateOf } from "./parts.js";
@@ -202,7 +203,6 @@ function newGrid(total, { page, label }) {
 function rowOf(line, index, label) {
   const { left, hit, right, title, date, corpus } = line;
   const whole = [title, date, label(corpus)].filter(Boolean).join(" · ");
-  const year = date?.slice(0, 4) ?? "";
   return element(
     "div",
     { role: "row", class: "line", tabindex: "-1", "aria-rowindex": index + 2 },
@@ -210,7 +210,7 @@ function rowOf(line, index, label) {
       "span",
       { role: "gridcell", class: "line-place", title: whole, "aria-label": whole },
       element("span", { class: "line-title" }, title),
-      element("span", {}, year),
+      element("span", {}, yearIn(date)),
     ),
     element("span", { role: "gridcell", class: "line-before" }, element("bdi", {}, onOneLine(left))),
     // one beside the other in one column, so that all hits begin at the same place

@@ -1,12 +1,26 @@
 """Exports as BibTeX, RIS and CSL-JSON, read again by the libraries that programs read them with."""
 
+from io import BytesIO
+from pathlib import Path
+
 import bibtexparser
+import docx
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from atlas_search.documents.answer import CitationOut
-from atlas_search.documents.references import dating, kind_of, one_line
+from atlas_search.documents.references import (
+    Base,
+    dating,
+    kind_of,
+    one_line,
+    references_of,
+    zotero_items,
+)
+from atlas_search.readers import Draft
+from atlas_search.readers.files import files_reader
+from atlas_search.readers.metadata import typed_metadata
 from tests.exporting import (
     BASE,
     LINK,
@@ -19,6 +33,7 @@ from tests.exporting import (
     ris_entries,
     text,
 )
+from tests.source_files import book, epub_parts
 
 
 def test_bibtex_has_one_entry_for_each_document() -> None:
@@ -165,3 +180,124 @@ def test_what_a_document_is_follows_from_metadata_and_title(
     title: str, metadata: dict[str, str], kind: str
 ) -> None:
     assert kind_of(CitationOut.model_validate(citation(title=title, metadata=metadata))) == kind
+
+
+TITLE = "R&D costs of 50% in München_Ost: the {Holm} case #7 & $5 fees"
+AUTHORS = ("Erdős, Pál", "van der Berg, Ana", "World Health Organization")
+DOI = "10.1000/x_(98)1<7>"
+
+
+def saved_docx() -> bytes:
+    document = docx.Document()
+    document.core_properties.title = TITLE
+    document.core_properties.author = "; ".join(AUTHORS)
+    document.core_properties.identifier = f"https://doi.org/{DOI}"
+    document.add_paragraph("It rained.")
+    document.save(stream := BytesIO())
+    return stream.getvalue()
+
+
+def epub() -> bytes:
+    fields = [("title", TITLE), ("publisher", "Holm Press")]
+    fields += [("creator", author) for author in AUTHORS]
+    fields += [("identifier", f"doi:{DOI}")]
+    return book(epub_parts("a", "2000-01-01T00:00:00Z", fields, {"One": "<p>It rained.</p>"}))
+
+
+MARKED = [("citation_journal_title", "Acta"), ("citation_doi", DOI), ("dc.publisher", "Holm Press")]
+MARKED += [("citation_volume", "12"), ("citation_issue", "3"), ("citation_title", TITLE)]
+MARKED += [("citation_firstpage", "215"), ("citation_lastpage", "220")]
+MARKED += [("citation_author", author) for author in AUTHORS]
+METAS = "".join(
+    f"""<meta name="{name}" content="{value.replace("&", "&amp;")}">""" for name, value in MARKED
+)
+HTML = f"<html><head>{METAS}</head><body><main><p>It rained all day long.</p></main></body></html>"
+NAMES = "".join(f"<author>{author}</author>" for author in AUTHORS)
+TEI = f"""<TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader><fileDesc>
+<titleStmt><title>{TITLE.replace("&", "&amp;")}</title>{NAMES}</titleStmt>
+<publicationStmt><publisher>Holm Press</publisher><idno type="DOI">10.1000/x_(98)1&lt;7&gt;</idno>
+</publicationStmt><sourceDesc><biblStruct><monogr><title level="j">Acta</title><imprint>
+<biblScope unit="volume">12</biblScope><biblScope unit="issue">3</biblScope>
+<biblScope unit="page">215-220</biblScope></imprint></monogr></biblStruct>
+<msDesc><msIdentifier><repository>Holm Archive</repository><idno>FO 371/12</idno></msIdentifier>
+</msDesc></sourceDesc></fileDesc></teiHeader><text><body><p>It rained.</p></body></text></TEI>"""
+FRONT = f"""---
+title: "{TITLE}"
+authors: ["Erdős, Pál", "van der Berg, Ana", "World Health Organization"]
+doi: {DOI}
+journal: Acta
+volume: 12
+issue: 3
+pages: 215-220
+publisher: Holm Press
+archive: Holm Archive
+shelf_mark: FO 371/12
+---
+It rained."""
+CSV = f"""text,title,Author,DOI,Publication Title,Volume,Issue,Pages,Publisher,Archive,Call Number
+It rained.,"{TITLE}","{"; ".join(AUTHORS)}",{DOI},Acta,12,3,215-220,Holm Press,Holm Archive,FO \
+371/12
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "facts"),
+    [
+        ("a.md", FRONT.encode(), {"publisher", "container", "archive"}),
+        ("a.csv", CSV.encode(), {"publisher", "container", "archive"}),
+        ("a.xml", TEI.encode(), {"publisher", "container", "archive"}),
+        ("a.html", HTML.encode(), {"publisher", "container"}),
+        ("a.epub", epub(), {"publisher"}),
+        ("a.docx", saved_docx(), set()),
+    ],
+)
+def test_what_a_source_says_of_itself_survives_in_every_format(
+    tmp_path: Path, name: str, content: bytes, facts: set[str]
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    (draft,) = files_reader().read(tmp_path / name, "")
+    assert isinstance(draft, Draft), draft
+    metadata = {**typed_metadata(draft.metadata)}
+    cited = citation(title=draft.title, metadata=metadata, document_id="a")
+    (entry,) = bibtex_entries(text("bibtex", answer(cited)))
+    (plain,) = bibtexparser.parse_string(text("bibtex", answer(cited))).entries
+    (record,) = ris_entries(text("ris", answer(cited)))
+    (item,) = csl_items(text("csl-json", answer(cited)))
+    both = [(CitationOut.model_validate(cited), "c")]
+    (saved,) = zotero_items(references_of(both, Base("http://atlas.test")))
+
+    assert same(entry["title"], TITLE)
+    assert [record["title"], item["title"], saved["title"]] == [TITLE] * 3
+    assert plain["author"] == f"{AUTHORS[0]} and {AUTHORS[1]} and {{{AUTHORS[2]}}}"
+    assert record["authors"] == [*AUTHORS]
+    assert item["author"] == [
+        {"family": "Erdős", "given": "Pál"},
+        {"family": "van der Berg", "given": "Ana"},
+        {"literal": "World Health Organization"},
+    ]
+    assert saved["creators"] == [
+        {"lastName": "Erdős", "firstName": "Pál", "creatorType": "author"},
+        {"lastName": "van der Berg", "firstName": "Ana", "creatorType": "author"},
+        {"name": "World Health Organization", "fieldMode": 1, "creatorType": "author"},
+    ]
+    assert [plain["doi"], record["doi"], item["DOI"]] == [DOI] * 3
+    assert DOI in (saved.get("DOI"), saved["extra"].split(": ")[-1])
+    if "publisher" in facts:
+        assert [entry["publisher"], record["publisher"], item["publisher"]] == ["Holm Press"] * 3
+    if "container" in facts:
+        pages = (record["start_page"], record["end_page"])
+        assert (entry["journal"], entry["volume"], entry["number"]) == ("Acta", "12", "3")
+        assert (record["secondary_title"], record["volume"], record["number"]) == (
+            "Acta",
+            "12",
+            "3",
+        )
+        assert (item["container-title"], item["volume"], item["issue"]) == ("Acta", "12", "3")
+        assert (saved["publicationTitle"], saved["volume"], saved["issue"]) == ("Acta", "12", "3")
+        assert (plain["pages"], pages) == ("215--220", ("215", "220"))
+        assert [item["page"], saved["pages"]] == ["215-220"] * 2
+    if "archive" in facts:
+        assert entry["library"] == "Holm Archive, FO 371/12"
+        assert (record["name_of_database"], record["call_number"]) == ("Holm Archive", "FO 371/12")
+        assert (item["archive"], item["archive_location"]) == ("Holm Archive", "FO 371/12")
+        assert (saved["archive"], saved["archiveLocation"]) == ("Holm Archive", "FO 371/12")

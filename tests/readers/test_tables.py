@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -188,6 +189,33 @@ def test_another_encoding_is_given_and_not_guessed(
     assert texts(reads(raw, name, encoding="cp1252"))[-1] == "Le préfet a été nommé à Paris."
     reason = only_reason(reads(raw, name))
     assert reason.startswith(f"not UTF-8 at byte {at}; it looks like cp1252")
+
+
+@pytest.mark.parametrize(
+    ("record", "text"),
+    [
+        (
+            {"content": [{"type": "text", "text": "One."}, {"type": "text", "text": "Two."}]},
+            "One.\n\nTwo.",
+        ),
+        ({"content": [{"type": "image", "url": "a.png"}, {"text": "One."}]}, "One."),
+        ({"text": [{"content": ["One.", {"text": "Two."}]}, "Three."]}, "One.\n\nTwo.\n\nThree."),
+        ({"text": ["One.", "Two."]}, "One.\n\nTwo."),
+    ],
+)
+def test_the_parts_of_a_text_are_joined(reads: Reads, record: dict[str, Any], text: str) -> None:
+    assert texts(reads(lines(record), "a.jsonl")) == [text]
+
+
+@pytest.mark.parametrize(
+    ("record", "reason"),
+    [
+        ({"title": "A", "text": [{"url": "a.png"}]}, "`text` holds objects without a `text`"),
+        ({"title": "A", "text": {"en": "One.", "de": "Eins."}}, "by `--text-column text.en`"),
+    ],
+)
+def test_objects_are_no_text(reads: Reads, record: dict[str, Any], reason: str) -> None:
+    assert reason in only_reason(reads(lines(record), "a.jsonl"))
 
 
 def test_what_changes_the_reading_is_among_the_options() -> None:

@@ -138,6 +138,12 @@ def test_a_wrong_encoding_is_reported(
         ("Россия была великой страной и её история.", "koi8_r"),
         ("日本の歴史は長い。江戸時代に", "cp932"),
         ("Plain English.", "utf-16-be"),
+        ("Съешь же ещё этих мягких французских булок.", "utf-16-le"),
+        ("灯台守の日記は東京の港で見つかった。\n港務局の報告", "utf-16-be"),
+        ("The consul wrote “no” – the fee is €40 for François, the captain’s son.", "cp1252"),
+        ("The fee is €40.", "cp1252"),
+        ("Die Größe der Häuser über dem Fluß wurde „schön“ genannt.", "mac_roman"),
+        ("Die Größe der Häuser über dem Fluß wurde schön genannt.", "cp850"),
     ],
 )
 def test_the_encoding_to_try_is_the_likely_one(reads: Reads, text: str, encoding: str) -> None:

@@ -150,6 +150,64 @@ def test_a_collection_in_numbers(client: FlaskClient) -> None:
     assert [after["cache"][name] for name in ("hits", "misses", "kept")] == [1, 1, 1]
 
 
+ERAS = {
+    "old/caesar.md": "---\ntitle: Caesar\ndate: 15 March 44 BC\n---\nThe senate met.\n",
+    "old/peace.md": "---\ntitle: Peace\ndate: 27 BC\n---\nThe senate met.\n",
+    "old/temple.md": "---\ntitle: Temple\ndate: 5th century BC\n---\nThe senate met.\n",
+    "old/pliny.md": "---\ntitle: Pliny\ndate: AD 79\n---\nThe senate met.\n",
+    "old/rome.md": "---\ntitle: Rome\ndate: 476\n---\nThe senate met.\n",
+    "old/late.md": "---\ntitle: Late\ndate: 12. Mai 1954\n---\nThe senate met.\n",
+    "old/early.md": "---\ntitle: Early\ndate: before 300 BC\n---\nThe senate met.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def eras(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
+    folder = tmp_path_factory.mktemp("eras")
+    build_tiny(write_sources(folder / "source", ERAS), folder / "stores" / "eras", HashEmbedder())
+    with Atlas.open(folder / "stores" / "eras", embedder=HashEmbedder()) as opened:
+        yield create_app(lambda: opened).test_client()
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({"sort": "date"}, "early temple caesar peace pliny late rome"),
+        ({"sort": "-date"}, "late pliny peace caesar early temple rome"),
+        ({"filters": {"date": {"from": "-0044", "to": "-0020"}}}, "caesar peace"),
+        ({"filters": {"date": {"from": -44, "to": 100}}}, "caesar peace pliny"),
+        ({"filters": {"date": {"to": "400 BC"}}}, "early temple"),
+        ({"filters": {"date": "44 BC"}}, "caesar"),
+        ({"filters": {"date": {"from": "1954-05", "to": "1954-05"}}}, "late"),
+    ],
+)
+def test_years_before_1000_and_before_our_era_are_in_order(
+    eras: FlaskClient, query: dict[str, Any], expected: str
+) -> None:
+    ids = [f"old.{name}" for name in expected.split()]
+    assert listed(eras, query) == (ids if "sort" in query else sorted(ids))
+
+
+def test_years_before_our_era_are_counted_in_order(eras: FlaskClient) -> None:
+    documents = eras.get("/api/documents", query_string={"sort": "date"}).get_json()["documents"]
+    days = {each["title"]: (each["first_day"], each["last_day"]) for each in documents}
+    assert days["Caesar"] == ("-0043-03-15", "-0043-03-15")
+    assert days["Temple"] == ("-0499-01-01", "-0400-12-31")
+    years = [each["year"] for each in eras.get("/api/stats").get_json()["years"]]
+    assert years == ["-0043", "-0026", "0079", "1954"]
+    facets = eras.post("/api/facets", json={}).get_json()["dates"]
+    assert [each["year"] for each in facets["years"]] == [-43, -26, 79, 1954]
+    trends = eras.post("/api/trends", json={"query": "senate", "by": "decade"}).get_json()
+    hit = [cell["value"] for cell in trends["cells"] if cell["hits"]]
+    assert hit == ["50–41 BC", "30–21 BC", "0070s", "1950s", None]
+    found = eras.post(
+        "/api/search", json={"question": "senate", "filters": trends["cells"][0]["filters"]}
+    ).get_json()
+    assert [passage["title"] for passage in found["passages"]] == ["Caesar"]
+    extent = eras.post("/api/search", json={"question": "senate"}).get_json()["scope"]
+    assert "-0499-01-01 or earlier to 1954-05-12 (1 undated)" in extent["sentence"]
+
+
 def test_a_query_that_cannot_be_read_names_its_character(client: FlaskClient) -> None:
     refusal = client.post("/api/concordance", json={"query": "calm NEAR wind"})
     assert refusal.status_code == 400

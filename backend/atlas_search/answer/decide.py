@@ -8,6 +8,7 @@ from atlas_search.answer.conflicts import Contradiction
 from atlas_search.answer.quotes.choose import Chosen
 from atlas_search.answer.quotes.scores import told_by_metadata
 from atlas_search.core.domain import Decision
+from atlas_search.language.dates import year_name
 from atlas_search.search.result import SearchResult
 from atlas_search.search.scope import Dates, Extent
 
@@ -191,7 +192,7 @@ def describe_collection(scope: Extent) -> Outcome:
 
 def _documents(count: int, dates: Dates) -> str:
     counted = f"{count:,} {'document' if count == 1 else 'documents'}"
-    first, last = dates.first[:4], dates.last[:4]
+    first, last = (year_name(int(day[:-6])) if day else "" for day in (dates.first, dates.last))
     if not first:
         return counted
     return f"{counted} of {first}" if first == last else f"{counted} of {first} to {last}"

@@ -17,7 +17,7 @@ from atlas_search.answer.conflicts import (
 from atlas_search.answer.decide import Outcome
 from atlas_search.answer.request import AnswerPlan
 from atlas_search.core.domain import CheckedPassage, Citation, Passage
-from atlas_search.language.dates import bounds
+from atlas_search.language.dates import bounds, iso_day
 from atlas_search.language.english import any_of
 from atlas_search.language.languages import DEFAULT_LANGUAGE, fold
 from atlas_search.language.lines import unwrap
@@ -269,7 +269,9 @@ def _are_apart(one: Passage, other: Passage) -> bool:
         return True
     if _LAW.search(one.title) and _LAW.search(other.title):
         return fold(one.title) != fold(other.title)
-    years = [int(days[0][:4]) for p in (one, other) if p.date and (days := bounds(p.date))]
+    years = [
+        int(iso_day(days[0])[:-6]) for p in (one, other) if p.date and (days := bounds(p.date))
+    ]
     return len(years) == 2 and abs(years[0] - years[1]) >= YEARS_APART
 
 

@@ -26,7 +26,7 @@ from atlas_search.readers.titles import clean_title, closed, title_from
 from atlas_search.stores.record_writer import PassageRow, Provenance
 from atlas_search.stores.staged import KeptDocument, StagedDocument, StagedPassage, text_digest
 
-VERSION = 12
+VERSION = 13
 """Raised when the same drafts give other documents or passages: all sources are read again then."""
 
 _LONGEST = 120  # characters of one part of an id

@@ -20,8 +20,9 @@ from urllib.parse import quote
 
 from atlas_search.core.domain import MetadataValue
 from atlas_search.documents.answer import AnswerDocument, CitationOut, place_of
-from atlas_search.language.dates import OPEN_END, OPEN_START, bounds
+from atlas_search.language.dates import OPEN_END, bounds
 from atlas_search.language.lines import unwrap
+from atlas_search.readers.metadata import doi_in
 
 if TYPE_CHECKING:
     from bibtexparser.model import Entry
@@ -53,7 +54,7 @@ def dating(written: str) -> Dating:
     days = bounds(plain) if bounds(written) else None
     if days is None:
         days, plain = bounds(written), written
-    if days is None or days[0] == OPEN_START or days[1] == OPEN_END:
+    if days is None or days[0] < "0" or days[1] == OPEN_END:  # before our era, or open
         return Dating(written)
     return Dating(written, _parts(*map(date.fromisoformat, days)), circa=plain != written)
 
@@ -85,11 +86,22 @@ def permalink(base: str, passage_id: str) -> str:
     return f"{base}{'&' if '?' in base else '/?'}passage={quote(passage_id, safe='')}"
 
 
-Kind = Literal["case", "statute", "debate", "book", "document"]
+Kind = Literal["case", "statute", "debate", "book", "article", "document"]
 
 _VERSUS = re.compile(r"\w[^\w\s]* vs?\.? [^\W\d_]")
 _ACT = re.compile(r"\b(?:Act|Code|Ordinance|Regulations|Rules|Order|Statute)\b[^,:;]*\b\d{4}\W*$")
 _DEBATES = re.compile(r"\b(?:debates|hansard|written (?:answers|\w+ ?statements))\b", re.IGNORECASE)
+_NAMES = {
+    "author": ("author", "authors", "creator", "creators", "dccreator"),
+    "doi": ("doi", "identifier", "dcidentifier"),
+    "container": ("containertitle", "journal", "journaltitle", "publicationtitle", "booktitle"),
+    "volume": ("volume",),
+    "issue": ("issue",),
+    "pages": ("pages", "pagerange"),
+    "archive": ("archive", "repository"),
+    "shelf_mark": ("shelfmark", "callnumber", "archivelocation", "referencecode"),
+}
+"""Metadata that states a fact, without `_` and the like, the best first."""
 _BOOK = ("publisher", "body")
 _OTHER = ("court", "house", "body", "publisher")
 _LONGEST_TITLE = 1_000
@@ -98,11 +110,19 @@ _KEY = re.compile(r"[a-z0-9._-]+")
 
 @dataclass(frozen=True)
 class StatedFacts:
-    """The authors of a document, the body that issued it, and the citation it states for itself."""
+    """The authors of a document, the body that issued it, the citation it states for itself, where
+    it appeared and where it is kept. `container` is the journal or the book it is a part of."""
 
     authors: tuple[str, ...]
     body: str
     source: str
+    doi: str
+    container: str
+    volume: str
+    issue: str
+    pages: str
+    archive: str
+    shelf_mark: str
 
 
 @dataclass(frozen=True)
@@ -110,18 +130,15 @@ class Reference:
     """A cited document.
 
     `key` is ASCII, depends on nothing but the document's id, and differs from others in more than
-    capitals. `body` is the court, house or publisher, `source` the citation the source states for
-    itself. `quotes` are one line each: place (section or page), headings,
-    speaker, quoted text and permalink.
+    capitals. `quotes` are one line each: place (section or page), headings, speaker, quoted text
+    and permalink.
     """
 
     key: str
     kind: Kind
     title: str
-    authors: tuple[str, ...]
+    stated: StatedFacts
     dating: Dating
-    body: str
-    source: str
     url: str
     quotes: tuple[str, ...]
 
@@ -150,12 +167,37 @@ def references_of(citations: Iterable[tuple[CitationOut, str]], base: Base) -> l
 def stated_by(cited: CitationOut) -> StatedFacts:
     """Read the metadata of `cited`."""
     metadata = cited.metadata
-    fields = _BOOK if kind_of(cited) == "book" else _OTHER
+    fields = _BOOK if kind_of(cited) in ("book", "article") else _OTHER
+    facts = _facts(metadata)
+    pages = _text(facts.get("pages"))
+    authors = [name.strip() for each in _texts(facts.get("author")) for name in each.split(";")]
     return StatedFacts(
-        authors=tuple(_texts(metadata.get("author"))),
+        authors=tuple(filter(None, authors)),
         body=next(filter(None, (_text(metadata.get(field)) for field in fields)), ""),
         source=_text(metadata.get("source")),
+        doi=doi_in(_text(facts.get("doi"))),
+        # a number alone may say how many pages a book has
+        pages=pages if re.search(r"\d\D+\d", pages) or "container" in facts else "",
+        **{name: _text(facts.get(name)) for name in _TEXTS},
     )
+
+
+_TEXTS = ("container", "volume", "issue", "archive", "shelf_mark")
+
+
+def _facts(metadata: Mapping[str, MetadataValue]) -> dict[str, MetadataValue]:
+    by_name = {re.sub(r"[\W_]", "", name): value for name, value in metadata.items()}
+    return {
+        fact: next(by_name[name] for name in names if name in by_name)
+        for fact, names in _NAMES.items()
+        if by_name.keys() & {*names}
+    }
+
+
+def person(author: str) -> tuple[str, str] | None:
+    """The family and given name of `Erdős, Pál`; None of any other form, which stays whole."""
+    family, comma, given = author.partition(", ")
+    return (family, given) if comma and given and "," not in given else None
 
 
 def one_line(text: str) -> str:
@@ -178,20 +220,19 @@ def kind_of(cited: CitationOut) -> Kind:
     # of a longer one only the end: whoever sends it chooses how long the search takes
     if _ACT.search(title[-_LONGEST_TITLE:]):
         return "statute"
+    if "container" in _facts(metadata):
+        return "article"
     return "book" if metadata.keys() & {"publisher", "isbn"} else "document"
 
 
 def _reference(citations: Sequence[CitationOut], base_url: str, key: str) -> Reference:
     first = citations[0]
-    stated = stated_by(first)
     return Reference(
         key=key,
         kind=kind_of(first),
         title=one_line(first.title),
-        authors=stated.authors,
+        stated=stated_by(first),
         dating=dating(one_line(first.date or "")),
-        body=stated.body,
-        source=stated.source,
         url=one_line(first.url or ""),
         quotes=tuple(dict.fromkeys(_quote(cited, base_url) for cited in citations)),
     )
@@ -250,25 +291,39 @@ def bibtex(references: Sequence[Reference]) -> str:
 
 def _entry_bibtex(reference: Reference) -> "Entry":
     # programs discard types they do not know, such as biblatex's @jurisdiction; @misc they all read
-    is_book = reference.kind == "book"
+    stated = reference.stated
+    type_ = reference.kind if reference.kind in ("book", "article") else "misc"
     fields = {
-        # the inner braces keep capitals, and names from being taken apart
+        # the inner braces keep capitals
         "title": f"{{{_latex(reference.title)}}}",
-        "author": " and ".join(f"{{{_latex(name)}}}" for name in reference.authors),
-        "publisher" if is_book else "organization": _latex(reference.body),
+        "author": " and ".join(map(_name_bibtex, stated.authors)),
+        "journal": _latex(stated.container),
+        "volume": _latex(stated.volume),
+        "number": _latex(stated.issue),
+        "pages": re.sub(r" ?[-–—]+ ?", "--", stated.pages.translate(_SPECIAL)),
+        "organization" if type_ == "misc" else "publisher": _latex(stated.body),
         "year": _year_bibtex(reference.dating),
         "date": _edtf(reference.dating),
-        "howpublished": _latex(reference.source),
+        "howpublished": _latex(stated.source),
+        "library": _latex(", ".join(filter(None, (stated.archive, stated.shelf_mark)))),
+        # programs take it as it is, but for braces
+        "doi": quote(stated.doi, safe=_SAFE_IN_URL + "<>"),
         "url": quote(reference.url, safe=_SAFE_IN_URL),
         "annote": _latex(" ".join(reference.quotes)),
     }
     from bibtexparser.model import Entry, Field
 
     return Entry(
-        "book" if is_book else "misc",
+        type_,
         reference.key,
         [Field(name, value) for name, value in fields.items() if value],
     )
+
+
+def _name_bibtex(author: str) -> str:
+    """A person's name, which programs take apart; any other in braces, which keep it whole."""
+    text = _latex(author)
+    return text if person(author) and " and " not in author else f"{{{text}}}"
 
 
 def _latex(text: str) -> str:
@@ -294,6 +349,7 @@ TYPES_CSL: Mapping[Kind, str] = {
     "statute": "legislation",
     "debate": "hearing",
     "book": "book",
+    "article": "article-journal",
     "document": "document",
 }
 
@@ -305,18 +361,31 @@ def csl_json(references: Sequence[Reference]) -> str:
 
 
 def _item_csl(reference: Reference) -> dict[str, object]:
-    # names stay as they are written: a judge's title or an institution has no family name
+    stated = reference.stated
     item = {
         "id": reference.key,
         "type": TYPES_CSL[reference.kind],
         "title": reference.title,
-        "author": [{"literal": name} for name in reference.authors],
+        "author": [_name_csl(author) for author in stated.authors],
         "issued": _date_csl(reference.dating),
-        "publisher" if reference.kind == "book" else "authority": reference.body,
+        "publisher" if reference.kind in ("book", "article") else "authority": stated.body,
+        "container-title": stated.container,
+        "volume": stated.volume,
+        "issue": stated.issue,
+        "page": stated.pages,
+        "archive": stated.archive,
+        "archive_location" if stated.archive else "call-number": stated.shelf_mark,
+        "DOI": stated.doi,
         "URL": reference.url,
-        "note": "\n".join(filter(None, (reference.source, *reference.quotes))),
+        "note": "\n".join(filter(None, (stated.source, *reference.quotes))),
     }
     return {name: value for name, value in item.items() if value}
+
+
+def _name_csl(author: str) -> dict[str, str]:
+    """A judge's title or an institution has no family name."""
+    names = person(author)
+    return {"family": names[0], "given": names[1]} if names else {"literal": author}
 
 
 def _date_csl(dating: Dating) -> dict[str, object]:
@@ -331,6 +400,7 @@ TYPES_RIS: Mapping[Kind, str] = {
     "statute": "STAT",
     "debate": "HEAR",
     "book": "BOOK",
+    "article": "JOUR",
     "document": "GEN",
 }
 
@@ -349,16 +419,26 @@ def ris(references: Sequence[Reference]) -> str:
 
 
 def _entry_ris(reference: Reference) -> dict[str, object]:
+    stated = reference.stated
+    start, _, end = re.sub("[–—]+", "-", stated.pages).partition("-")
     entry: dict[str, object] = {
         "type_of_reference": TYPES_RIS[reference.kind],
         "id": reference.key,
         "title": reference.title,
-        "authors": list(reference.authors),
-        "publisher": reference.body,
+        "authors": list(stated.authors),
+        "secondary_title": stated.container,
+        "volume": stated.volume,
+        "number": stated.issue,
+        "start_page": start.strip(),
+        "end_page": end.strip(),
+        "publisher": stated.body,
+        "name_of_database": stated.archive,
+        "call_number": stated.shelf_mark,
+        "doi": stated.doi,
         "year": _year_ris(reference.dating),
         "date": _date_ris(reference.dating),
         "urls": [reference.url] if reference.url else [],
-        "notes": [*filter(None, [reference.source]), *reference.quotes],
+        "notes": [*filter(None, [stated.source]), *reference.quotes],
     }
     return {label: value for label, value in entry.items() if value}
 
@@ -382,9 +462,17 @@ _FIELDS: Mapping[Kind, tuple[str, str, str, str]] = {
     "statute": ("statute", "nameOfAct", "dateEnacted", "extra"),
     "debate": ("hearing", "title", "date", "legislativeBody"),
     "book": ("book", "title", "date", "publisher"),
+    "article": ("journalArticle", "title", "date", "extra"),
     "document": ("document", "title", "date", "publisher"),
 }
 """Zotero's item type of each kind, and the fields of its title, its date and its body."""
+_KEPT_AT = {"archive", "archiveLocation"}
+_ITS_OWN: Mapping[Kind, set[str]] = {
+    "book": {"volume", *_KEPT_AT},
+    "article": {"publicationTitle", "volume", "issue", "pages", "DOI", *_KEPT_AT},
+    "document": _KEPT_AT,
+}
+"""Fields of Zotero's type; it reads the other ones from `extra`, a line each."""
 
 
 def zotero_items(references: Sequence[Reference]) -> list[dict[str, object]]:
@@ -394,24 +482,40 @@ def zotero_items(references: Sequence[Reference]) -> list[dict[str, object]]:
 
 def _item_zotero(reference: Reference) -> dict[str, object]:
     kind, title, date, body = _FIELDS[reference.kind]
-    fields = {
-        body: reference.body,
+    stated = reference.stated
+    also = {
+        "DOI": stated.doi,
+        "publicationTitle": stated.container,
+        "volume": stated.volume,
+        "issue": stated.issue,
+        "pages": stated.pages,
+        "archive": stated.archive,
+        "archiveLocation": stated.shelf_mark,
+    }
+    own = _ITS_OWN.get(reference.kind, set())
+    others = [f"{name}: {value}" for name, value in also.items() if value and name not in own]
+    fields = {name: value for name, value in also.items() if name in own} | {
+        body: stated.body,
         title: reference.title,
         date: reference.dating.written,
         "url": reference.url,
     }
-    extra = "\n".join(filter(None, (str(fields.pop("extra", "")), reference.source)))
+    extra = "\n".join(filter(None, (fields.pop("extra", ""), stated.source, *others)))
     item: dict[str, object] = {name: value for name, value in fields.items() if value}
-    # names stay as they are written: one field, not two
     who = "contributor" if reference.kind == "debate" else "author"
     return item | {
         "id": reference.key,
         "itemType": kind,
-        "creators": [
-            {"name": name, "fieldMode": 1, "creatorType": who} for name in reference.authors
-        ],
+        "creators": [_name_zotero(author) | {"creatorType": who} for author in stated.authors],
         "extra": extra,
         "notes": [{"note": f"<p>{escape(quote)}</p>"} for quote in reference.quotes],
         "tags": [],
         "attachments": [],
     }
+
+
+def _name_zotero(author: str) -> dict[str, object]:
+    names = person(author)
+    if names:
+        return {"lastName": names[0], "firstName": names[1]}
+    return {"name": author, "fieldMode": 1}

@@ -25,6 +25,7 @@ from atlas_search.readers.markup import (
     words,
     write_row,
 )
+from atlas_search.readers.metadata import doi_in
 from atlas_search.readers.titles import title_of_file
 
 if TYPE_CHECKING:
@@ -290,6 +291,7 @@ _FIELDS = {
     "creator": "author",
     "keywords": "tags",
     "subject": "subject",
+    "identifier": "doi",
     "language": "language",
     "created": "created",
     "modified": "modified",
@@ -408,6 +410,7 @@ def _metadata(document: "Document") -> dict[str, str]:
     """The core properties. Python-docx would make up those of a file that has none."""
     root = _related_part(document.part.package, _CORE)
     fields = {_FIELDS[tag]: words(child) for child in root if (tag := tag_of(child)) in _FIELDS}
+    fields["doi"] = doi_in(fields.get("doi", ""))
     for name in ("created", "modified"):
         day = _DAY.match(fields.get(name, ""))
         fields[name] = day[0] if day else ""

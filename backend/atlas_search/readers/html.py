@@ -26,6 +26,7 @@ from atlas_search.language.dates import bounds
 from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.fetch import XHTML, DamagedNote, FetchOptions, PageOrigin, origin_of
 from atlas_search.readers.markup import PERMALINKS, flatten, plain
+from atlas_search.readers.metadata import doi_in
 from atlas_search.readers.text import Undecodable, open_text
 from atlas_search.readers.titles import clean_title
 from atlas_search.readers.xml.parse import with_html_characters
@@ -306,6 +307,13 @@ _MODIFIED = "dcterms.modified dc.date.modified article:modified_time og:updated_
 _AUTHOR = "citation_author dc.creator dcterms.creator author article:author parsely-author".split()
 _PUBLISHER = "citation_publisher dc.publisher dcterms.publisher og:site_name".split()
 _SOURCE = "citation_journal_title dc.source dcterms.source".split()
+_PRINTED = {
+    "container_title": "citation_journal_title citation_conference_title prism.publicationname",
+    "volume": "citation_volume prism.volume",
+    "issue": "citation_issue prism.number",
+}
+"""Names of what a work in print is part of, by our names."""
+_DOI = "citation_doi prism.doi dc.identifier.doi dc.identifier dcterms.identifier".split()
 _LANGUAGE = "dc.language dcterms.language citation_language content-language".split()
 _TAGS = "citation_keywords keywords article:tag dc.subject dcterms.subject parsely-tags".split()
 _AUTHOR_NAMES = XPath(
@@ -348,6 +356,11 @@ def stated_metadata(page: HtmlElement, address: str) -> dict[str, object]:
         ),
         "tags": _one_or_all(_all_of_first(meta, _TAGS) or _meta_texts(described.get("keywords"))),
         "url": address or _canonical(page, meta),
+        "doi": doi_in(" ".join(_of(meta, _DOI))),
+        **{name: _first(_of(meta, names.split())) for name, names in _PRINTED.items()},
+        "pages": "-".join(
+            filter(None, (_first(_of(meta, [f"citation_{end}page"])) for end in ("first", "last")))
+        ),
     }
     return {name: value for name, value in fields.items() if value}
 

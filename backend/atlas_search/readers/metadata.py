@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Literal
 
 from atlas_search.core.domain import Metadata, MetadataValue
-from atlas_search.language.dates import bounds
+from atlas_search.language.dates import bounds, iso_day
 from atlas_search.language.text import distinct
 
 _BLANKS = " \t\r\n"
@@ -84,8 +84,21 @@ def _value(value: object) -> object:
     return value
 
 
-def _as_json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str)
+_DOI = re.compile(r"\b10\.\d{4,9}/\S+")
+
+
+def doi_in(text: str) -> str:
+    """The DOI of `https://doi.org/10.1000/182` and the like; empty if there is none."""
+    match = _DOI.search(text)
+    return match[0].rstrip(";,.") if match else ""
+
+
+class Nested(str):
+    """Objects inside a value as JSON, which is no text to read."""
+
+
+def _as_json(value: object) -> Nested:
+    return Nested(json.dumps(value, ensure_ascii=False, default=str))
 
 
 FieldType = Literal["date", "number", "list", "text"]
@@ -196,7 +209,7 @@ def _other_date(fields: Mapping[str, MetadataValue]) -> str:
         if name != "year" and (day := _epoch(written)):
             return day
         if days := bounds(written):
-            return days[0] if days[0] == days[1] else written
+            return iso_day(days[0]) if days[0] == days[1] else written
     return ""
 
 

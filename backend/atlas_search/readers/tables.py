@@ -21,7 +21,7 @@ import typer
 from atlas_search.core.domain import CONTEXT_JOINT, Segment
 from atlas_search.core.errors import SourceError
 from atlas_search.readers import Draft, Read, Skipped
-from atlas_search.readers.metadata import flat, is_empty, name_of, text_of
+from atlas_search.readers.metadata import Nested, flat, is_empty, name_of, text_of
 from atlas_search.readers.text import Undecodable, clean, open_text, pages
 
 TEXT = ("text", "body", "content", "speech")
@@ -116,9 +116,12 @@ class Columns:
         names_of_text = " or ".join(f"`{name}`" for name in self.text or TEXT)
         some = [f"`{name}`" for name in islice(names, _NAMED + 1)]
         had = ", ".join([*some[:_NAMED], "..."] if some[_NAMED:] else some) or "none"
+        # `text` may be an object of languages
+        inside = [name for name in some if name[1:].partition(".")[0] in (self.text or TEXT)]
+        example = f" {inside[0].strip('`')}" if inside else ""
         return (
             f"no field {names_of_text}; the fields are {had}: call the one with the text `text`, "
-            "or name it to `atlas create files` by `--text-column`"
+            f"or name it to `atlas create files` by `--text-column{example}`"
         )
 
 
@@ -176,7 +179,12 @@ def _draft(record: Record, columns: Columns) -> Read:
     if not text_fields:
         return Skipped(f"{record.place}: {columns.lacking(fields)}", key)
     title = " ".join(text_of(fields.get(columns.title)).split())
-    text = clean("\n\n".join(filter(None, (text_of(fields[name]) for name in text_fields))))
+    texts = {name: _text(fields[name]) for name in text_fields}
+    for name, each in texts.items():
+        if not each and isinstance(fields[name], Nested):
+            reason = f"`{name}` holds objects without a `text`: give each one, or one field of text"
+            return Skipped(f"{record.place}: {reason}", key)
+    text = clean("\n\n".join(filter(None, texts.values())))
     text = text if text.strip() else title
     if not text:
         return Skipped(f"{record.place}: it holds no text", key)
@@ -191,6 +199,21 @@ def _draft(record: Record, columns: Columns) -> Read:
         segments=place_of(fields),
         remark="; ".join(filter(None, [record.remark, *remarks])),
     )
+
+
+def _text(value: object) -> str:
+    """The text of a field, also of a list of parts: `[{"type": "text", "text": "…"}]`."""
+    return "\n\n".join(_texts(json.loads(value))) if isinstance(value, Nested) else text_of(value)
+
+
+def _texts(parts: object) -> Iterator[str]:
+    if isinstance(parts, dict):
+        parts = next((parts[name] for name in TEXT if name in parts), [])
+    if isinstance(parts, str):
+        yield parts
+    elif isinstance(parts, list):
+        for part in parts:
+            yield from _texts(part)
 
 
 def _rename(fields: Mapping[str, object], columns: Columns) -> tuple[dict[str, object], list[str]]:
@@ -263,7 +286,7 @@ class JsonlReader:
     @property
     def options(self) -> Mapping[str, object]:
         """All settings change what is read."""
-        return {"version": 2} | self.columns.options
+        return {"version": 3} | self.columns.options
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """One draft or Skipped for every record, in order. A blank line is no record."""

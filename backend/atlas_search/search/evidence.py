@@ -9,7 +9,7 @@ from typing import NamedTuple
 from atlas_search.core.domain import CheckedPassage, Highlight, Passage, RankedPassage
 from atlas_search.core.sent import sent
 from atlas_search.core.targets import Target
-from atlas_search.language.dates import OPEN_END, OPEN_START, bounds
+from atlas_search.language.dates import OPEN_END, OPEN_START, bounds, iso_day
 from atlas_search.language.text import TextSpan, places_of, sentences, starts_of
 from atlas_search.search.query import Query
 from atlas_search.stores.terms import TokenTable
@@ -119,11 +119,13 @@ def freshness(checked: Sequence[CheckedPassage], days: int, today: date) -> Fres
     """Summarise how old the evidence is, counted from `today`."""
     evidence = [item for item in checked if item.valid]
     known = [span for item in evidence if (span := bounds(item.passage.date))]
+    firsts = [first for first, _ in known if first != OPEN_START]
+    lasts = [last for _, last in known if last != OPEN_END]
     limit = (today - timedelta(days=days)).isoformat()
     violations = sum(last < limit for _, last in known) if days else 0
     return Freshness(
-        oldest=min((first for first, _ in known if first != OPEN_START), default=None),
-        newest=max((last for _, last in known if last != OPEN_END), default=None),
+        oldest=iso_day(min(firsts)) if firsts else None,
+        newest=iso_day(max(lasts)) if lasts else None,
         freshness_days=days,
         violations=violations,
         stale=0 < len(evidence) == violations,

@@ -24,7 +24,7 @@ from typing_extensions import TypedDict
 
 from atlas_search.core.errors import RequestError, UnknownFilterField, faults_of, shown
 from atlas_search.core.targets import MAX_DAYS
-from atlas_search.language.dates import bounds
+from atlas_search.language.dates import bounds, iso_day
 from atlas_search.search.query import MOST_PHRASES
 from atlas_search.stores.filters import DOCUMENT_ID, PASSAGE_FIELDS, Condition, Range
 
@@ -294,8 +294,9 @@ def _end(field: str, value: Value | None, *, last: bool) -> tuple[str | None, fl
     if value is None:
         return None, None
     text = _text(field, value)
-    days = bounds(text)
     number = _number(text)
+    # 476 and -44 are years, too
+    days = bounds(text) or (bounds(text.zfill(4 + text.startswith("-"))) if number else None)
     if days is None and number is None:
         raise RequestError(
             f"filters.{field}: {shown([value])} is neither a number nor a date "
@@ -314,7 +315,7 @@ def _number(text: str) -> float | None:
 
 def _written_end(number: float | None, day: str | None) -> str:
     """`1957`, which can be a year or a number, is both in a Range."""
-    return (day or "") if number is None else _plain(number)
+    return iso_day(day or "") if number is None else _plain(number)
 
 
 def _text(field: str, value: Value) -> str:

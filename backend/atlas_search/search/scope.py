@@ -8,13 +8,13 @@ import numpy as np
 from pydantic import Field
 
 from atlas_search.core.domain import Leg
-from atlas_search.language.dates import OPEN_END, OPEN_START
+from atlas_search.language.dates import OPEN_END, OPEN_START, iso_day, year_name
 from atlas_search.search.request import written
 from atlas_search.stores.arrays import IntArray
 from atlas_search.stores.filters import Condition, DocumentDays
 from atlas_search.stores.store import Scope, Store
 
-_START, _END = np.datetime64(OPEN_START), np.datetime64(OPEN_END)
+_START, _END = np.datetime64(iso_day(OPEN_START)), np.datetime64(OPEN_END)
 
 
 @dataclass(frozen=True)
@@ -53,16 +53,22 @@ def dates_of(days: DocumentDays, documents: IntArray) -> Dates:
     if not len(stated):
         return Dates(undated=undated)
     return Dates(
-        str(stated.min()), str(stated.max()), bool(earlier.any()), bool(later.any()), undated
+        _iso(stated.min()), _iso(stated.max()), bool(earlier.any()), bool(later.any()), undated
     )
+
+
+def _iso(day: np.datetime64) -> str:
+    """Four digits of a year before our era, where numpy writes three: `-0499-01-01`."""
+    text = str(day)
+    return f"-{text[1:].zfill(10)}" if text.startswith("-") else text
 
 
 def joint_dates(of: Iterable[Dates]) -> Dates:
     """The dates of all together."""
     every = list(of)
     return Dates(
-        min((dates.first for dates in every if dates.first), default=""),
-        max((dates.last for dates in every if dates.last), default=""),
+        min((dates.first for dates in every if dates.first), default="", key=np.datetime64),
+        max((dates.last for dates in every if dates.last), default="", key=np.datetime64),
         any(dates.or_earlier for dates in every),
         any(dates.or_later for dates in every),
         sum(dates.undated for dates in every),
@@ -160,7 +166,7 @@ def _dates(dates: Dates, documents: int) -> Iterator[str]:
 def _span(dates: Dates) -> str:
     first, last = dates.first, dates.last
     if first.endswith("-01-01") and last.endswith("-12-31"):  # whole years
-        first, last = first[:4], last[:4]
+        first, last = (year_name(int(day[:-6])) for day in (first, last))
     earlier, later = " or earlier" * dates.or_earlier, " or later" * dates.or_later
     if first == last and not (earlier and later):
         return f"{first}{earlier}{later}"

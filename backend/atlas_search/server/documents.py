@@ -12,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 from atlas_search.core.domain import LEGS, MetadataValue
 from atlas_search.core.ids import __version__, moment
 from atlas_search.documents.search import DatesOut, DocumentOut, PassageOut
+from atlas_search.language.dates import iso_day
 from atlas_search.language.languages import LANGUAGES
 from atlas_search.search.ranking import FUSED_WEIGHTS
 from atlas_search.search.request import Filters, conditions
@@ -341,8 +342,8 @@ def _listed(document: ListedDocument) -> ListedOut:
         kind=document.origin,
         characters=document.characters,
         passages=document.passages,
-        first_day=first or None,
-        last_day=last or None,
+        first_day=iso_day(first) or None,
+        last_day=iso_day(last) or None,
         metadata=dict(document.metadata),
     )
 
@@ -589,9 +590,13 @@ def _years(store: Store) -> list[YearOut]:
     pairs = np.stack([first[documents], owners])[:, owners >= 0]
     groups, counts = np.unique(pairs, axis=1, return_counts=True)
     return [
-        YearOut(year=f"{year + 1970:04d}", corpus=store.corpora[owner].id, documents=count)
+        YearOut(year=_iso_year(year + 1970), corpus=store.corpora[owner].id, documents=count)
         for (year, owner), count in zip(groups.T.tolist(), counts.tolist(), strict=True)
     ]
+
+
+def _iso_year(year: int) -> str:
+    return f"{'-' if year < 0 else ''}{abs(year):04d}"
 
 
 def _kind(origin: Origin) -> KindOut:

@@ -13,7 +13,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.language.dates import bounds
+from atlas_search.language.dates import bounds, iso_day
 
 DayArray = NDArray[np.datetime64]
 DATE = "date"
@@ -36,9 +36,10 @@ class DocumentDays:
         """Make it for so many documents; `dated` are (index, first day, last day) of some."""
         rows = list(dated)
         indices = [index for index, _, _ in rows]
-        days = [np.full(documents, np.datetime64("NaT", "D")) for _ in range(2)]
-        for at, side in enumerate(days, start=1):
-            side[indices] = np.array([row[at] for row in rows], dtype="datetime64[D]")
+        ends = [first for _, first, _ in rows], [last for _, _, last in rows]
+        days = [np.full(documents, np.datetime64("NaT", "D")) for _ in ends]
+        for side, end in zip(days, ends, strict=True):
+            side[indices] = np.array([iso_day(day) for day in end], dtype="datetime64[D]")
         return cls(*days)
 
 

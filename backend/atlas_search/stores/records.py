@@ -57,10 +57,10 @@ _ORDERS: Mapping[ListedBy, str] = {
 
 
 _IN_CELL = """
-    CASE WHEN substr(first_day, 1, 4) = substr(last_day, 1, 4)
+    CASE WHEN first_day > '0' AND substr(first_day, 1, 4) = substr(last_day, 1, 4)
     THEN substr(first_day, 1, 4) ELSE CAST(value AS TEXT) END
 """
-"""A value as it is counted: a date within one year as that year."""
+"""A value as it is counted: a date within one year of our era as that year."""
 
 
 _OF_OTHERS = "d.corpus NOT IN (SELECT value FROM json_each(:corpora))"

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from atlas_search.language.dates import year_name
 from atlas_search.stores.arrays import IntArray, sorted_unique
 from atlas_search.stores.filters import DATE, DocumentDays
 from atlas_search.stores.store import Store
@@ -59,7 +60,7 @@ def of_point(store: Store, point: Point) -> IntArray:
 
 def _by_time(days: DocumentDays, every: IntArray, years: int) -> Groups:
     """Every year or decade from the first to the last, also those without a document."""
-    first, last = (_years(side) // years for side in (days.first, days.last))
+    first, last = (_numbers(_years(side), years) for side in (days.first, days.last))
     is_known = ~np.isnat(days.first) & (first == last)
     if not is_known.any():
         return Groups(every, np.full(len(every), UNKNOWN), (None,), DATE)
@@ -72,8 +73,15 @@ def _years(days: np.ndarray) -> IntArray:
     return days.astype("datetime64[Y]").astype(np.int64) + 1970
 
 
+def _numbers(each: IntArray, years: int) -> IntArray:
+    """The number of each year or decade. There is no year 0: 50 to 41 BC are a decade."""
+    return each if years == 1 else (each - (each <= 0)) // years
+
+
 def _label(number: int, years: int) -> str:
-    return f"{number:04d}" if years == 1 else f"{number:03d}0s"
+    if years == 1:
+        return year_name(number)
+    return f"{number:03d}0s" if number >= 0 else f"{-10 * number}–{-10 * number - 9} BC"
 
 
 def _by_field(store: Store, field: str, every: IntArray) -> Groups:
@@ -194,7 +202,7 @@ def _filters(
     if label is None or grouped.field in run.request.filters:
         return None
     # `1900s` would be read as the century
-    decade = f"{label[:-2]}X" if by == DECADE else label
+    decade = f"{label[:-2]}X" if by == DECADE and label.endswith("s") else label
     return {grouped.field: [decade]}
 
 

@@ -404,6 +404,14 @@ def metadata_of(document: etree._Element, header: etree._Element) -> dict[str, o
         "publisher": "; ".join(_names_at(header, f"{_PUBLICATION}/publisher")),
         "publication_place": _first(header, f"{_SOURCE}//pubplace"),
         "source": _citation(header),
+        "doi": _first(header, ".//idno[@type='DOI']"),
+        "container_title": _first(header, f"{_SOURCE}//title[@level='j']"),
+        **{
+            unit: _first(header, f"{_SOURCE}//biblscope[@unit='{name}']")
+            for unit, name in (("volume", "volume"), ("issue", "issue"), ("pages", "page"))
+        },
+        "archive": _first(header, f"{_SOURCE}//msidentifier/repository"),
+        "shelf_mark": _first(header, f"{_SOURCE}//msidentifier/idno"),
         "url": _url(header),
         "language": _language(document, header),
         "tags": distinct(_tags(header)),
