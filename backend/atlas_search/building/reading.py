@@ -228,7 +228,8 @@ class _Sorting:
         changed = []
         for file, content, fingerprint in zip(files, contents, prints, strict=True):
             before = self.known.pop(file.name, None)
-            if content and before and before.fingerprint == fingerprint:
+            # with parts it is as it was only if all of them are
+            if content and not file.parts and before and before.fingerprint == fingerprint:
                 self.stay.append(before)
             else:
                 changed.append((file, before))
@@ -425,7 +426,7 @@ def _languages(
                 fillers[corpus] = sources_of[documents.start + int(filled[-1])]
     fillers |= {each.corpus: each.source for each in staged}
     names = set(fillers.values())
-    rules = {name: rule for _, name, _, rule, _ in sources.files if name in names}
+    rules = {name: rule for _, name, _, rule, *_ in sources.files if name in names}
     return {
         corpus: preparation.language(rules[source], corpus) for corpus, source in fillers.items()
     }

@@ -32,7 +32,7 @@ class SourceFile(NamedTuple):
 
     `location` is its path, `name` how reports call it, `stem` what the ids of its documents begin
     with. `known` are the digests of its documents in the live version, by key, if they were read
-    and cut in the same way.
+    and cut in the same way. `parts` are the other files that it is read with.
     """
 
     location: str
@@ -40,6 +40,7 @@ class SourceFile(NamedTuple):
     stem: str
     rule: CorpusRule
     known: Mapping[str, bytes] = {}
+    parts: tuple[str, ...] = ()
 
     @property
     def path(self) -> Path:

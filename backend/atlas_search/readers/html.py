@@ -26,6 +26,7 @@ from atlas_search.language.dates import bounds
 from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.fetch import XHTML, DamagedNote, FetchOptions, PageOrigin, origin_of
 from atlas_search.readers.markup import PERMALINKS, flatten, plain
+from atlas_search.readers.scans.hocr import hocr_draft, is_hocr
 from atlas_search.readers.text import Undecodable, open_text
 from atlas_search.readers.titles import clean_title
 from atlas_search.readers.xml.parse import with_html_characters
@@ -521,15 +522,18 @@ NO_MAIN_TEXT = "no main text was found; everything on the page is kept"
 
 @dataclass(frozen=True)
 class HtmlReader:
-    """Reads web pages: each heading starts a section. `whole_page` keeps menus and the like."""
+    """Reads web pages: each heading starts a section. `whole_page` keeps menus and the like.
+
+    One that is of text recognition (hOCR) is read as the pages of a scan.
+    """
 
     whole_page: bool = False
-    suffixes: ClassVar[frozenset[str]] = frozenset({".html", ".htm", ".xhtml"})
+    suffixes: ClassVar[frozenset[str]] = frozenset({".html", ".htm", ".xhtml", ".hocr"})
 
     @property
     def options(self) -> Mapping[str, object]:
         """The extent of a page that is read."""
-        return {"version": 4, "whole_page": self.whole_page}
+        return {"version": 5, "whole_page": self.whole_page}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """The one document of a page."""
@@ -577,6 +581,8 @@ def _draft(page: HtmlElement, origin: PageOrigin, remark: str, whole_page: bool)
     metadata = stated_metadata(page, origin.url)
     if origin.fetched:
         metadata["fetched"] = origin.fetched
+    if is_hocr(page):
+        return hocr_draft(page, {**metadata, "title": ""})
     part, is_main = (page, True) if whole_page else main_part(page)
     flat = flatten(part)
     if not flat.text:
