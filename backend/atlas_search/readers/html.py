@@ -26,6 +26,7 @@ from atlas_search.language.dates import bounds
 from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.fetch import XHTML, DamagedNote, FetchOptions, PageOrigin, origin_of
 from atlas_search.readers.markup import PERMALINKS, flatten, plain
+from atlas_search.readers.raised import write_raised
 from atlas_search.readers.scans.hocr import hocr_draft, is_hocr
 from atlas_search.readers.text import Undecodable, open_text
 from atlas_search.readers.titles import clean_title
@@ -584,6 +585,7 @@ def _draft(page: HtmlElement, origin: PageOrigin, remark: str, whole_page: bool)
     if is_hocr(page):
         return hocr_draft(page, {**metadata, "title": ""})
     part, is_main = (page, True) if whole_page else main_part(page)
+    write_raised(part)
     flat = flatten(part)
     if not flat.text:
         return Skipped(

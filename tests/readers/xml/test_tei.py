@@ -126,6 +126,10 @@ INCLUDE = '<xi:include xmlns:xi="http://www.w3.org/2001/XInclude" href="/etc/pas
         ("<body><p>a <subst><del>b</del><add>c</add></subst> d</p></body>", "a c d"),
         ("<body><p><choice><unclear>a</unclear><unclear>b</unclear></choice></p></body>", "a"),
         ("<body><p>a<lb/>b<lb break='no'/>c</p></body>", "a bc"),
+        ("<body><p>har-\n<pb n='2' break='no'/><lb break='no'/>bour</p></body>", "harbour"),
+        ("<body><p>dues<hi rend='superscript'>1</hi>, km<hi rend='sup'>2</hi>, tax<ref "
+         "target='#n3'>3</ref>; <hi rend='sup'>4</hi> M<hi rend='sup'>r</hi></p></body>",
+         "dues[1], km², tax[3]; 4 Mr"),
         ("<body><p>a<!-- b --><?c d?>e</p></body>", "ae"),
         ("<body><p>  a\t&#160;\n b&#8201;c  </p>\n\n<p> </p><p>&#160;</p></body>", "a b c"),
         ("<body><p>a&#13;b&#x2028;c</p></body>", "a b c"),

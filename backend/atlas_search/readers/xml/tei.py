@@ -8,6 +8,7 @@ from itertools import islice
 from lxml import etree
 
 from atlas_search.readers import Read, Skipped
+from atlas_search.readers.raised import raised
 from atlas_search.readers.xml.parse import INCLUDE
 from atlas_search.readers.xml.tree import (
     COLUMNS,
@@ -204,7 +205,7 @@ class TeiText:
             self.writer.add("[...]")
             self._check_mixed(element)
             return False
-        return True
+        return not (_is_raised(element) and self._raise(text_of(element)))
 
     def leave(self, element: etree._Element) -> None:
         """Closes what `enter` opened."""
@@ -260,6 +261,12 @@ class TeiText:
         elif self._wording.has_joins:
             self.writer.blank()
 
+    def _raise(self, number: str) -> bool:
+        """Write a number apart from the word before it, if there is one."""
+        mark = raised(number, self.writer.before)
+        self.writer.add(mark if mark != number else "")
+        return mark != number
+
     def _check_mixed(self, element: etree._Element) -> None:
         parent = element.getparent()
         above = "" if parent is None else parent.tag
@@ -312,6 +319,13 @@ class TeiText:
         self.writer.add(text)
         self.writer.block()
         self.writer.voice(speaker)
+
+
+def _is_raised(element: etree._Element) -> bool:
+    """Say if it is printed above the line, or leads to a note."""
+    if element.tag == "hi":
+        return "sup" in element.get("rend", "").lower()
+    return element.tag == "ref" and element.get("target", "").startswith("#")
 
 
 def _choose(choice: etree._Element, *, normalised: bool) -> etree._Element:
