@@ -311,3 +311,12 @@ def test_a_number_that_is_raised_or_linked_is_no_part_of_a_word(
         f"<html><body><main><p>{body}, and {'the clerk kept the minutes ' * 8}.</p></main></body>"
     )
     assert only_draft(reads(page, "page.html")).text.startswith(text)
+
+
+def test_a_page_of_which_hardly_any_words_are_kept_says_so(reads: Reads) -> None:
+    menu = "".join(f'<li><a href="/{n}">Port {n} of the bay</a></li>' for n in range(400))
+    page = f"<body><div><ul>{menu}</ul></div><main><p>{SAT * 3}</p></main></body>"
+    read = only_draft(reads(page, "page.html"))
+    assert "Port 7" not in read.text
+    assert "words were taken for its main text" in read.remark
+    assert only_draft(reads(page, "page.html", HtmlReader(whole_page=True))).remark == ""

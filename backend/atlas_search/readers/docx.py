@@ -155,9 +155,10 @@ class Body:
             shown = [cell for cell in cells if cell or (header and not is_header)]
             yield from _row(shown, () if is_header else header)
             if is_header:
-                header = header_of(
-                    [_words(cell) for cell in accumulate(cells, lambda a, b: b or a)]
-                )
+                names: list[str] = []
+                for cell in cells:
+                    names.append(_words(cell) if cell else names[-1])
+                header = header_of(names)
 
 
 def _in_columns(

@@ -518,6 +518,13 @@ def _parse_xml(content: str) -> HtmlElement:
     return page
 
 
+LEAST = 0.1
+"""The share of the words of a file of which less in its documents is told."""
+
+LITTLE = (
+    "only {kept:,} of the page's {held:,} words were taken for its main text; if that is too few, "
+    "keep the whole page (--whole-page)"
+)
 NO_MAIN_TEXT = "no main text was found; everything on the page is kept"
 
 
@@ -584,6 +591,7 @@ def _draft(page: HtmlElement, origin: PageOrigin, remark: str, whole_page: bool)
         metadata["fetched"] = origin.fetched
     if is_hocr(page):
         return hocr_draft(page, {**metadata, "title": ""})
+    held = len(flatten(page).text.split())
     part, is_main = (page, True) if whole_page else main_part(page)
     write_raised(part)
     flat = flatten(part)
@@ -592,10 +600,13 @@ def _draft(page: HtmlElement, origin: PageOrigin, remark: str, whole_page: bool)
             "it holds no text; if a script writes it, open the page in a browser and save it from "
             "there"
         )
+    kept = len(flat.text.split())
+    remarks = [remark, "" if is_main else NO_MAIN_TEXT]
+    remarks += [LITTLE.format(kept=kept, held=held)] * (kept < LEAST * held)
     return Draft(
         text=flat.text,
         title=str(metadata.get("title", "")),
         metadata=metadata,
         segments=flat.segments,
-        remark="; ".join(filter(None, (remark, "" if is_main else NO_MAIN_TEXT))),
+        remark="; ".join(filter(None, remarks)),
     )

@@ -1,13 +1,13 @@
 """Reading ALTO 1 to 4, https://www.loc.gov/standards/alto: the words of scanned pages."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal
 
 from lxml import etree
 
 from atlas_search.readers import Read
 from atlas_search.readers.scans.pages import (
     Block,
+    Half,
     ScannedPage,
     Word,
     confidence_of,
@@ -21,7 +21,7 @@ ROOT = "alto"
 _AREAS = ("topmargin", "leftmargin", "printspace", "rightmargin", "bottommargin")
 """The areas of a page as they are read: in the file all margins come first."""
 
-_HALVES: Mapping[str, Literal["first", "second"]] = {"hyppart1": "first", "hyppart2": "second"}
+_HALVES: Mapping[str, Half] = {"hyppart1": "first", "hyppart2": "second"}
 
 
 def alto_draft(root: etree._Element) -> Read:
@@ -78,7 +78,7 @@ def _words(line: etree._Element) -> Iterator[Word]:
     """The words of a line; a half whose whole is not stated keeps its hyphen."""
     for string in line.iterchildren("string"):
         text, whole = string.get("content", "").strip(), string.get("subs_content", "")
-        half = _HALVES.get(string.get("subs_type", "").lower(), "")
+        half: Half = _HALVES.get(string.get("subs_type", "").lower(), "")
         hyphen = next(string.itersiblings("string", "hyp"), None)
         if hyphen is not None and hyphen.tag == "hyp" and not text.endswith(("-", "\u00ad", "¬")):
             text += hyphen.get("content") or "-"

@@ -129,11 +129,11 @@ class _Mets:
     def _page_divisions(self) -> Sequence[etree._Element]:
         """The divisions of pages; where no map of pages has any, the files themselves."""
         maps = self.root.findall("structmap")
-        maps.sort(key=lambda each: each.get("type", "").lower() != "physical")
+        maps.sort(key=lambda each: str(each.get("type")).lower() != "physical")
         for each in maps:
             if divisions := [d for d in each.iter("div") if set(_file_ids(d)) & set(self.files)]:
                 return divisions
-        return self.root.findall("filesec//file")
+        return list(self.root.iterfind("filesec//file"))
 
     def _label(self, division: etree._Element) -> str:
         """The number printed on a page, which NDNP states in its description."""

@@ -38,9 +38,14 @@ def _page(page: etree._Element) -> ScannedPage:
 
 def _ordered(group: etree._Element | None) -> Iterator[etree._Element]:
     """The references of a group and of those in it, by their `index`, else as they stand."""
-    for each in sorted(() if group is None else group, key=lambda e: int(e.get("index") or 0)):
+    for each in sorted(() if group is None else group, key=_index):
         yield each
         yield from _ordered(each)
+
+
+def _index(element: etree._Element) -> int:
+    stated = element.get("index", "")
+    return int(stated) if stated.isdecimal() else 0
 
 
 def _block(region: etree._Element) -> Block:
@@ -63,7 +68,7 @@ def _words(line: etree._Element) -> Iterator[Word]:
 def _reading(element: etree._Element) -> etree._Element | None:
     """The first of the alternative readings of an element, by their `index`."""
     readings = element.findall("textequiv")
-    return min(readings, key=lambda each: int(each.get("index") or 0), default=None)
+    return min(readings, key=_index, default=None)
 
 
 def _text(element: etree._Element) -> str:

@@ -13,6 +13,9 @@ from atlas_search.readers.xml.tree import NO_TEXT, TextWriter
 _SOFT_HYPHEN = "\u00ad"
 
 
+Half = Literal["", "first", "second"]
+
+
 class Word(NamedTuple):
     """A word, or a half of one that a line's end breaks: then `whole` is all of it, if known.
 
@@ -21,7 +24,7 @@ class Word(NamedTuple):
 
     text: str
     confidence: float = -1
-    half: Literal["", "first", "second"] = ""
+    half: Half = ""
     whole: str = ""
 
 
@@ -82,16 +85,17 @@ def scan_draft(
             for line in block.lines:
                 writer.line()
                 writer.add(" ".join(halves.join(line)))
-                confidences += (word.confidence for word in line if word.confidence >= 0)
+                confidences += (word.confidence for word in line if 0 <= word.confidence <= 1)
     composed = writer.finish()
     if not composed.text:
         return Skipped(f"{NO_TEXT}: no word was recognised on it", key)
-    mean = {"ocr_confidence": round(fmean(confidences), 3)} if confidences else {}
+    mean = round(fmean(confidences), 3) if confidences else ""
+    stated = {**metadata, "ocr_confidence": mean}
     return Draft(
         composed.text,
         title,
         key,
-        {name: value for name, value in (metadata | mean).items() if value not in ("", [])},
+        {name: value for name, value in stated.items() if value not in ("", [])},
         tuple(offset for _, offset in composed.marks),
         remark=remark,
         printed_pages=labels_of_pages([label for label, _ in composed.marks]),

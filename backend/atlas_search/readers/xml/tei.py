@@ -264,8 +264,10 @@ class TeiText:
     def _raise(self, number: str) -> bool:
         """Write a number apart from the word before it, if there is one."""
         mark = raised(number, self.writer.before)
-        self.writer.add(mark if mark != number else "")
-        return mark != number
+        if mark == number:
+            return False
+        self.writer.add(mark)
+        return True
 
     def _check_mixed(self, element: etree._Element) -> None:
         parent = element.getparent()
@@ -324,8 +326,8 @@ class TeiText:
 def _is_raised(element: etree._Element) -> bool:
     """Say if it is printed above the line, or leads to a note."""
     if element.tag == "hi":
-        return "sup" in element.get("rend", "").lower()
-    return element.tag == "ref" and element.get("target", "").startswith("#")
+        return "sup" in str(element.get("rend", "")).lower()
+    return element.tag == "ref" and str(element.get("target", "")).startswith("#")
 
 
 def _choose(choice: etree._Element, *, normalised: bool) -> etree._Element:
