@@ -275,7 +275,7 @@ class _Flow:
         elif tag in _CELLS and self.rows:
             row = self.rows[-1]
             row.starts.append(len(self.paragraphs))
-            row.spans.append((_span(element, "colspan"), _span(element, "rowspan")))
+            row.spans.append((span(element, "colspan"), span(element, "rowspan")))
             # trafilatura writes `<cell role="head">`
             row.heads = row.heads and (tag == "th" or element.get("role") == "head")
 
@@ -324,7 +324,7 @@ class _Flow:
         table.was_head = is_head
 
 
-def _span(cell: "etree._Element", name: str) -> int:
+def span(cell: "etree._Element", name: str) -> int:
     """The columns or rows that a cell spans, 1 where it does not say."""
     stated = cell.get(name, "")
     return max(1, min(int(stated), MOST_COLUMNS)) if re.fullmatch("[0-9]{1,9}", stated) else 1

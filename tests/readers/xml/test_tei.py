@@ -136,6 +136,9 @@ INCLUDE = '<xi:include xmlns:xi="http://www.w3.org/2001/XInclude" href="/etc/pas
         ("<body><p>so<note>See <bibl>Hall</bibl> 3.</note> it is</p></body>",
          "so it is\n\n[Note: See Hall 3.]"),
         ("<body><p>a <hi>b</hi>c <ref target='x'>d</ref></p></body>", "a bc d"),
+        ("<body><table><row><cell rows='3'>a</cell><cell>b</cell><cell rows='2'>c</cell></row>\n"
+         "<row><cell>d</cell></row> <row><cell cols='2'>e</cell></row></table></body>",
+         "a | b | c\na | d | c\na | e"),
         ("<body><lg><l>a</l><l>b</l></lg><lg><l>c</l></lg></body>", "a\nb\n\nc"),
         ("<body><list><head>H</head><item>a<list><item>b</item></list></item></list></body>",
          "H\n\na\n\nb"),
