@@ -214,6 +214,12 @@ def test_pages_that_mets_names_are_read_with_it_and_when_they_change(tmp_path: P
     root, folder, hashes = issue(tmp_path / "s"), tmp_path / "c", HashEmbedder()
     (file,) = find_sources([root], files_reader()).files
     assert (file.name, len(file.parts)) == ("town/mets.xml", 2)
+    page = root / "town/pages/1.xml"
+    words = page.read_text()
+    page.write_text("<TEI><text><body><p>A text of its own.</p></body></text></TEI>")
+    names = [file.name for file in find_sources([root], files_reader()).files]
+    assert names == ["town/mets.xml", "town/pages/1.xml"]
+    page.write_text(words)
 
     def build() -> tuple[int, list[str]]:
         sources = find_sources([root], files_reader())
