@@ -20,6 +20,7 @@ from atlas_search.providers.embedding import Embedder
 from atlas_search.readers import Reader
 from atlas_search.readers.tables import CsvReader, JsonlReader
 from atlas_search.readers.text import TxtReader
+from atlas_search.readers.xml.read import XmlReader
 from atlas_search.stores.keywords import KeywordIndex
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.terms import TokenTable
@@ -34,7 +35,12 @@ from atlas_search.stores.versions import (
     WORDS,
 )
 
-READERS: dict[str, Reader] = {"txt": TxtReader(), "csv": CsvReader(), "jsonl": JsonlReader()}
+READERS: dict[str, Reader] = {
+    "txt": TxtReader(),
+    "csv": CsvReader(),
+    "jsonl": JsonlReader(),
+    "xml": XmlReader(),
+}
 FARM = {
     "farm/sheep.md": "---\ntitle: On sheep\ndate: 1901\n---\nSheep give wool.\n",
     "farm/cows.txt": "Cows give milk.\n",

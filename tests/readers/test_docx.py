@@ -75,6 +75,11 @@ def run(text: str) -> str:
     return f'<w:r><w:t xml:space="preserve">{text}</w:t></w:r>'
 
 
+def raised(text: str) -> str:
+    mark = '<w:rPr><w:vertAlign w:val="superscript"/></w:rPr>'
+    return run(text).replace("<w:r>", f"<w:r>{mark}")
+
+
 PLAIN = word_file(paragraphs(run("Text.")))
 
 
@@ -114,6 +119,21 @@ def test_a_row_is_read_with_the_headings_of_its_columns(
     draft: Read, head: str, rows: tuple[str, ...], text: str
 ) -> None:
     assert draft(lambda document: filled(document, *rows, head=head)).text == text
+
+
+def test_merged_cells_stand_in_each_row_under_the_name_of_their_column(draft: Read) -> None:
+    def write(document: Document) -> None:
+        rows = "Port|Low|High|Pilots", "Ostby|4 m|6 m|none", "|5 m|7 m|one", "Skag|9 m||two"
+        filled(document, *rows, head="bold")
+        cells = document.tables[0].cell
+        cells(1, 0).merge(cells(2, 0))
+        cells(3, 1).merge(cells(3, 2))
+
+    assert draft(write).text.split("\n\n")[1:] == [
+        "Port: Ostby | Low: 4 m | High: 6 m | Pilots: none",
+        "Port: Ostby | Low: 5 m | High: 7 m | Pilots: one",
+        "Port: Skag | Low: 9 m | Pilots: two",
+    ]
 
 
 def test_a_table_that_only_lays_out_a_page_keeps_its_paragraphs(draft: Read) -> None:
@@ -218,6 +238,9 @@ MC = 'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"'
         (f"{run('Before ')}<w:r><mc:AlternateContent {MC}><mc:Choice>{BOX}</mc:Choice>"
          f"<mc:Fallback>{BOX}</mc:Fallback></mc:AlternateContent></w:r>{run('after.')}",
          "Before after.\n\nBoxed."),
+        # a raised number is no part of the word before it
+        (f"{run('The dues')}{raised('1')}{run(' of 40 km')}{raised('2')}{run(' are the 3')}"
+         f"{raised('rd')}{run('.')}", "The dues[1] of 40 km² are the 3rd."),
     ],
 )  # fmt: skip
 def test_the_pieces_of_a_paragraph_are_put_together(draft: Read, inner: str, text: str) -> None:

@@ -439,7 +439,7 @@ def test_the_sign_of_a_note_sticks_to_no_word(draft: Read, sign: str) -> None:
     [
         ('<p><a class="noteref" href="#r1">1</a> Of old.</p>', "1 Of old."),
         ('<ul><li>Gulls <a href="#p48">48</a></li></ul>', "Gulls 48"),
-        ("<p>Of 10 m<sup>2</sup> and more</p>", "Of 10 m2 and more"),
+        ("<p>Of 10 m<sup>2</sup> and more</p>", "Of 10 m² and more"),
         ('<p>See note<a class="noteref" href="#n1">on gulls</a></p>', "See noteon gulls"),
         ('<p><sup><a href="#v2">2</a></sup>And it was good.</p>', "2And it was good."),
         # a note stays where it stands

@@ -290,3 +290,33 @@ def test_a_page_on_one_line_of_megabytes_is_read_in_full(reads: Reads) -> None:
 def test_entities_and_control_characters_become_what_a_browser_shows(reads: Reads) -> None:
     body = "<p>&lt;b&gt; caf&eacute; &#x2014; 5&nbsp;&euro; so\xadft \0nul</p>"
     assert draft(reads, body).text == "<b> café — 5 € soft nul"
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ("the tariff<sup>1</sup> of the bay", "the tariff[1] of the bay"),
+        ("in May.<sup><a href='#n2'>[2]</a></sup> Then", "in May.[2] Then"),
+        ("the dues<a href='#fn3'>3</a> of old", "the dues[3] of old"),
+        ("the year 1887<sup>4</sup> was wet", "the year 1887[4] was wet"),
+        ("40 km<sup>2</sup> and 10<sup>6</sup> men, x<sup>3</sup>", "40 km² and 10⁶ men, x³"),
+        ("the 2<sup>nd</sup> of <sup>14</sup>C", "the 2nd of 14C"),
+        ("see <a href='#p4'>4</a> (<a href='#p5'>5</a>)", "see 4 (5)"),
+    ],
+)
+def test_a_number_that_is_raised_or_linked_is_no_part_of_a_word(
+    reads: Reads, body: str, text: str
+) -> None:
+    page = (
+        f"<html><body><main><p>{body}, and {'the clerk kept the minutes ' * 8}.</p></main></body>"
+    )
+    assert only_draft(reads(page, "page.html")).text.startswith(text)
+
+
+def test_a_page_of_which_hardly_any_words_are_kept_says_so(reads: Reads) -> None:
+    menu = "".join(f'<li><a href="/{n}">Port {n} of the bay</a></li>' for n in range(400))
+    page = f"<body><div><ul>{menu}</ul></div><main><p>{SAT * 3}</p></main></body>"
+    read = only_draft(reads(page, "page.html"))
+    assert "Port 7" not in read.text
+    assert "words were taken for its main text" in read.remark
+    assert only_draft(reads(page, "page.html", HtmlReader(whole_page=True))).remark == ""

@@ -54,7 +54,13 @@ def test_blocks_become_paragraphs(source: str, text: str) -> None:
         ("<tr><th><th>Depth<th>Pilots</tr><tr><th>Ostby<td>4 m<td>none</tr>",
          ["| Depth | Pilots", "Ostby | Depth: 4 m | Pilots: none"]),
         ("<tr><th>Port<th>Depth<th>Pilots</tr><tr><td colspan=2>Ostby<td>none</tr>",
-         ["Port | Depth | Pilots", "Ostby | none"]),
+         ["Port | Depth | Pilots", "Port: Ostby | Pilots: none"]),
+        ("<tr><th rowspan=2>Port<th colspan=2>Depth</tr><tr><th>low<th>high</tr>"
+         "<tr><td rowspan=2>Ostby<td>4 m<td>6 m</tr><tr><td>5 m<td>7 m</tr>",
+         ["Port | Depth", "Port | low | high", "Port: Ostby | Depth low: 4 m | Depth high: 6 m",
+          "Port: Ostby | Depth low: 5 m | Depth high: 7 m"]),
+        ("<tr><td colspan=9999999>Ports</tr><tr><td>Ostby<td rowspan=x>4 m</tr>",
+         ["Ports", "Ostby | 4 m"]),
         (f"<tr><th>{'Port ' * 20}<th>Depth</tr><tr><td>Ostby<td>4 m</tr>",
          [f"{'Port ' * 20}| Depth", "Ostby | 4 m"]),
         ("<tr><th>Port<th>Depth</tr><tr><td>Ostby<td>4 m</tr>"

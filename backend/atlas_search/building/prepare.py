@@ -66,7 +66,7 @@ class Preparation:
         `digest_of` gives the SHA-256 of a file's bytes.
         """
         try:
-            content = digest_of(file.location)
+            content = b"".join(map(digest_of, [file.location, *file.parts]))
         except IsADirectoryError:
             content = b"".join(digest_of(part) for part in _parts(file.path))
         return self.fingerprint_of(file, content)

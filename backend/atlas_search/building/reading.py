@@ -228,7 +228,8 @@ class _Sorting:
         changed = []
         for file, content, fingerprint in zip(files, contents, prints, strict=True):
             before = self.known.pop(file.name, None)
-            if content and before and before.fingerprint == fingerprint:
+            # with parts it is as it was only if all of them are
+            if content and not file.parts and before and before.fingerprint == fingerprint:
                 self.stay.append(before)
             else:
                 changed.append((file, before))

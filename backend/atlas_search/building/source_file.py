@@ -33,7 +33,7 @@ class SourceFile(NamedTuple):
     `location` is its path, `name` how reports call it, `stem` what the ids of its documents begin
     with. `known` are the digests of its documents in the live version, by key, if they were read
     and cut in the same way. `metadata` goes before what its documents say: somebody wrote it by
-    hand.
+    hand. `parts` are the other files that it is read with.
     """
 
     location: str
@@ -42,6 +42,7 @@ class SourceFile(NamedTuple):
     rule: CorpusRule
     known: Mapping[str, bytes] = {}
     metadata: Mapping[str, str] = {}
+    parts: tuple[str, ...] = ()
 
     @property
     def path(self) -> Path:

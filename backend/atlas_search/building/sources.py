@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from errno import ENAMETOOLONG
 from functools import cache, lru_cache
+from importlib.util import find_spec
 from itertools import islice, pairwise, repeat, takewhile
 from operator import attrgetter, eq
 from pathlib import Path, PurePosixPath
@@ -575,7 +576,7 @@ def _sources(
     left_out: Iterable[tuple[str, str]],
     notes: Mapping[str, CorpusNote],
 ) -> Sources:
-    ordered = sorted(files, key=attrgetter("name"))
+    ordered = sorted(_with_parts(list(files)), key=attrgetter("name"))
     names = [file.name for file in ordered]
     if any(map(eq, names, islice(names, 1, None))):
         before, file = next(pair for pair in pairwise(ordered) if pair[0].name == pair[1].name)
@@ -584,6 +585,42 @@ def _sources(
             "Rename a folder, or give one that holds both."
         )
     return Sources(tuple(ordered), tuple(sorted(left_out)), notes)
+
+
+_METS = b"http://www.loc.gov/METS"
+_HEAD = 2000  # bytes in which a file names its schema
+
+
+def _with_parts(files: list[SourceFile]) -> list[SourceFile]:
+    """Give each METS file the sources that it names below its folder: pages of its documents."""
+    wholes = [file for file in files if file.location.lower().endswith(".xml") and _is_mets(file)]
+    if not wholes or find_spec("lxml") is None:
+        return files
+    from atlas_search.readers.scans.mets import named_files
+
+    by_path = {os.path.realpath(file.location): file.location for file in files}
+    parts = {
+        whole.location: tuple(
+            by_path[path]
+            for path in dict.fromkeys(map(str, named_files(whole.path)))
+            if path in by_path and by_path[path] != whole.location
+        )
+        for whole in wholes
+    }
+    pages = {part for each in parts.values() for part in each}
+    return [
+        file._replace(parts=parts.get(file.location, ()))
+        for file in files
+        if file.location not in pages
+    ]
+
+
+def _is_mets(file: SourceFile) -> bool:
+    try:
+        with open(file.location, "rb") as opened:
+            return _METS in opened.read(_HEAD)
+    except OSError:
+        return False  # it is told when it is read
 
 
 def find_sources(

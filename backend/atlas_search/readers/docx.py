@@ -17,6 +17,8 @@ from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.archive import BadArchive, is_damage, open_archive, part, xml_parser
 from atlas_search.readers.docx_styles import ParagraphStyle, Styles, W, is_on, styles_of
 from atlas_search.readers.markup import (
+    LONGEST_SPAN,
+    MOST_COLUMNS,
     Heading,
     header_of,
     plain,
@@ -26,6 +28,7 @@ from atlas_search.readers.markup import (
     write_row,
 )
 from atlas_search.readers.metadata import doi_in
+from atlas_search.readers.raised import raised
 from atlas_search.readers.titles import title_of_file
 
 if TYPE_CHECKING:
@@ -116,17 +119,21 @@ class Body:
 
     def _inline(self, paragraph: etree._Element, boxes: list[etree._Element]) -> Iterator[str]:
         """The pieces of its text. What stands in text boxes is put into `boxes`."""
+        before = ""
         opened = [iter(paragraph)]
         while opened:
             element = next(opened[-1], None)
             if element is None:
                 opened.pop()
             elif (tag := _tag(element)) == "t":
-                yield plain(element.text or "")
+                text = plain(element.text or "")
+                yield (text := raised(text, before) if _is_raised(element) else text)
+                before = text or before
             elif tag == "txbxContent":
                 boxes.append(element)
             elif tag and tag not in _LEFT_OUT:
-                yield self._mark(element, tag)
+                yield (mark := self._mark(element, tag))
+                before = mark or before
                 opened.append(iter(element))
 
     def _mark(self, element: etree._Element, tag: str) -> str:
@@ -140,12 +147,43 @@ class Body:
 
     def _table(self, table: etree._Element) -> Iterator[Paragraph]:
         header: tuple[str, ...] = ()
+        above: list[list[Paragraph]] = []
         for number, row in enumerate(_below(table, "tr")):
             is_header = _is_header(row, first=number == 0)
-            cells = _drop_repeats([list(self.paragraphs(cell)) for cell in _below(row, "tc")])
-            yield from _row(cells, () if is_header else header)
+            own = list(_below(row, "tc"))
+            read = _drop_repeats([list(self.paragraphs(cell)) for cell in own])
+            cells = above = _in_columns(own, read, above)
+            shown = [cell for cell in cells if cell or (header and not is_header)]
+            yield from _row(shown, () if is_header else header)
             if is_header:
-                header = header_of([_words(cell) for cell in cells])
+                names: list[str] = []
+                for cell in cells:
+                    names.append(_words(cell) if cell else names[-1])
+                header = header_of(names)
+
+
+def _in_columns(
+    cells: Sequence[etree._Element],
+    read: Sequence[list[Paragraph]],
+    above: Sequence[list[Paragraph]],
+) -> list[list[Paragraph]]:
+    """What is read of a row's cells, by columns: what goes on from the row above stands in this one
+    too, and there is nothing in the further columns that a cell spans."""
+    columns: list[list[Paragraph]] = []
+    for cell, own in zip(cells, read, strict=True):
+        merge = cell.find(f"{W}tcPr/{W}vMerge")
+        if merge is not None and merge.get(f"{W}val") != "restart" and len(above) > len(columns):
+            words = _words(above[len(columns)])
+            own = [*own, Paragraph(words if len(words) <= LONGEST_SPAN else "")]
+        span = cell.find(f"{W}tcPr/{W}gridSpan")
+        stated = "" if span is None else span.get(f"{W}val", "")
+        columns += [own, *[[]] * (min(int(stated), MOST_COLUMNS) - 1 if stated.isdecimal() else 0)]
+    return columns
+
+
+def _is_raised(text: etree._Element) -> bool:
+    mark = text.find(f"../{W}rPr/{W}vertAlign")
+    return mark is not None and mark.get(f"{W}val") == "superscript"
 
 
 def _row(cells: Sequence[list[Paragraph]], header: Sequence[str]) -> Iterator[Paragraph]:
@@ -314,7 +352,7 @@ class DocxReader:
     """
 
     suffixes: ClassVar[frozenset[str]] = frozenset({".docx"})
-    options: ClassVar[Mapping[str, object]] = {"version": 5}
+    options: ClassVar[Mapping[str, object]] = {"version": 6}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """The one document of the file; its XML states its own encoding."""

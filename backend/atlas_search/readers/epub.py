@@ -16,6 +16,7 @@ from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.archive import BadArchive, open_archive, part, xml_parser, xml_part
 from atlas_search.readers.markup import Flat, Heading, flatten, sections, tag_of, words
 from atlas_search.readers.print import labels_of_pages, page_label
+from atlas_search.readers.raised import EPUB_TYPE, empty, has_type, write_raised
 from atlas_search.readers.xml.parse import with_html_characters
 
 _ENCODING = re.compile(rb"""^[^<]{0,3}<\?xml[^>]*encoding=["']([A-Za-z0-9_.:-]+)["']""")
@@ -89,8 +90,6 @@ def _dates(package: etree._Element) -> dict[str, str]:
     return dates
 
 
-EPUB_TYPE = "{http://www.idpf.org/2007/ops}type"
-_PAGE_TYPES = (EPUB_TYPE, "epub:type", "role")  # the second in a chapter that is read as HTML
 _BREAKS = frozenset({"pagebreak", "doc-pagebreak"})
 _IN_ID = re.compile(r"(?:^|[-_.]|p|pg|page)(\d+|[ivxlcdm]+)\Z", re.IGNORECASE)
 _WITHIN_WORD = re.compile(r"\w(?=\w)\S*\s*")
@@ -154,11 +153,6 @@ def _is_break(element: etree._Element) -> bool:
     return has_type(element, _BREAKS)
 
 
-def has_type(element: etree._Element, types: Iterable[str]) -> bool:
-    """Say if it says to be of one of these types, as `epub:type` or as `role`."""
-    return any(set(types) & set(element.get(name, "").split()) for name in _PAGE_TYPES)
-
-
 def _own_label(element: etree._Element) -> str:
     """Return the label in a break itself, or empty."""
     for candidate in (element.get("title", ""), element.get("aria-label", ""), words(element)):
@@ -166,13 +160,6 @@ def _own_label(element: etree._Element) -> str:
             return label
     in_id = _IN_ID.search(element.get("id", ""))
     return in_id[1] if in_id else ""
-
-
-def empty(element: etree._Element) -> None:
-    """Removes all that is in the element; what follows it stays."""
-    element.text = None
-    for child in list(element):
-        element.remove(child)
 
 
 def _places(
@@ -218,59 +205,6 @@ def _put_before(element: etree._Element, text: str) -> None:
 def _is_solid(character: str) -> bool:
     """Say if it is printed; a bar may only join the cells of a row."""
     return not character.isspace() and character != "|"
-
-
-_NOTE_TYPES = frozenset({"noteref", "doc-noteref"})
-_CLASSES = frozenset(
-    {"noteref", "fnanchor", "fnref", "footnote-ref", "footnoteref", "footnote-reference"}
-)
-_INLINE = frozenset("a abbr b bdi cite code dfn em i q s small span strong sub sup u var".split())
-_ONE = r"(?:\d{1,4}|[a-z]|[ivxlc]{2,6}|[*†‡§‖¶]{1,4})"
-_SIGN = re.compile(rf"[\[(]?{_ONE}(?:\s?[,;–-]\s?{_ONE})*[\])]?")
-
-
-def drop_note_signs(root: etree._Element) -> None:
-    """Empties each sign that follows a word: `Savannah1 was` would be another word.
-
-    One at the beginning of a paragraph, or behind a blank, stays: it may be the number of the note
-    itself, or of a verse.
-    """
-    for sign in list(_signs(root)):
-        empty(sign)
-
-
-def _signs(root: etree._Element) -> Iterator[etree._Element]:
-    last = ""
-    walker = etree.iterwalk(root, events=("start", "end"))
-    for event, element in walker:
-        if event == "end":
-            last = _last(element.tail, last if tag_of(element) in _INLINE else "")
-        elif last.strip() and _is_sign(element):
-            yield element
-            walker.skip_subtree()
-        else:
-            last = _last(element.text, last if tag_of(element) in _INLINE else "")
-
-
-def _last(text: str | None, before: str) -> str:
-    return text[-1] if text else before
-
-
-def _is_sign(element: etree._Element) -> bool:
-    """Say if it is a link to a note, or a `sup` of nothing else, and holds a sign only."""
-    tag = tag_of(element)
-    if tag not in ("a", "sup") or not _SIGN.fullmatch(words(element)):
-        return False
-    links = [element] if tag == "a" else list(element.iter("{*}a"))
-    if tag == "a" and not _is_named(element):
-        return "#" in element.get("href", "") and next(element.iter("{*}sup"), None) is not None
-    return _is_named(element) or any("#" in link.get("href", "") for link in links)
-
-
-def _is_named(element: etree._Element) -> bool:
-    return has_type(element, _NOTE_TYPES) or not _CLASSES.isdisjoint(
-        element.get("class", "").split()
-    )
 
 
 _CONTAINER = "META-INF/container.xml"
@@ -479,7 +413,7 @@ class EpubReader:
     """
 
     suffixes: ClassVar[frozenset[str]] = frozenset({".epub"})
-    options: ClassVar[Mapping[str, object]] = {"version": 4}
+    options: ClassVar[Mapping[str, object]] = {"version": 5}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """The one document of the file; its XML states its own encoding."""
@@ -551,7 +485,7 @@ def _chapter(archive: ZipFile, item: Item, listed: Labels, problems: _Problems) 
         return _NOTHING
     if not well_formed:
         problems.malformed.append(item.name)
-    drop_note_signs(root)
+    write_raised(root, note="")
     return chapter_of(root, listed)
 
 

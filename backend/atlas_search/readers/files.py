@@ -40,7 +40,7 @@ NO_FORMATS = ("files", "beir", "chroma")
 SUFFIXES: Mapping[str, frozenset[str]] = {
     "txt": frozenset({".txt", ".md", ".markdown"}),
     "pdf": frozenset({".pdf"}),
-    "html": frozenset({".html", ".htm", ".xhtml"}),
+    "html": frozenset({".html", ".htm", ".xhtml", ".hocr"}),
     "xml": frozenset({".xml", ".tei"}),
     "csv": frozenset({".csv", ".tsv"}),
     "jsonl": frozenset({".jsonl", ".ndjson", ".json"}),

@@ -27,6 +27,8 @@ from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.fetch import XHTML, DamagedNote, FetchOptions, PageOrigin, origin_of
 from atlas_search.readers.markup import PERMALINKS, flatten, plain
 from atlas_search.readers.metadata import doi_in
+from atlas_search.readers.raised import write_raised
+from atlas_search.readers.scans.hocr import hocr_draft, is_hocr
 from atlas_search.readers.text import Undecodable, open_text
 from atlas_search.readers.titles import clean_title
 from atlas_search.readers.xml.parse import with_html_characters
@@ -529,20 +531,30 @@ def _parse_xml(content: str) -> HtmlElement:
     return page
 
 
+LEAST = 0.1
+"""The share of the words of a file of which less in its documents is told."""
+
+LITTLE = (
+    "only {kept:,} of the page's {held:,} words were taken for its main text; if that is too few, "
+    "keep the whole page (--whole-page)"
+)
 NO_MAIN_TEXT = "no main text was found; everything on the page is kept"
 
 
 @dataclass(frozen=True)
 class HtmlReader:
-    """Reads web pages: each heading starts a section. `whole_page` keeps menus and the like."""
+    """Reads web pages: each heading starts a section. `whole_page` keeps menus and the like.
+
+    One that is of text recognition (hOCR) is read as the pages of a scan.
+    """
 
     whole_page: bool = False
-    suffixes: ClassVar[frozenset[str]] = frozenset({".html", ".htm", ".xhtml"})
+    suffixes: ClassVar[frozenset[str]] = frozenset({".html", ".htm", ".xhtml", ".hocr"})
 
     @property
     def options(self) -> Mapping[str, object]:
         """The extent of a page that is read."""
-        return {"version": 4, "whole_page": self.whole_page}
+        return {"version": 5, "whole_page": self.whole_page}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """The one document of a page."""
@@ -590,17 +602,24 @@ def _draft(page: HtmlElement, origin: PageOrigin, remark: str, whole_page: bool)
     metadata = stated_metadata(page, origin.url)
     if origin.fetched:
         metadata["fetched"] = origin.fetched
+    if is_hocr(page):
+        return hocr_draft(page, {**metadata, "title": ""})
+    held = len(flatten(page).text.split())
     part, is_main = (page, True) if whole_page else main_part(page)
+    write_raised(part)
     flat = flatten(part)
     if not flat.text:
         return Skipped(
             "it holds no text; if a script writes it, open the page in a browser and save it from "
             "there"
         )
+    kept = len(flat.text.split())
+    remarks = [remark, "" if is_main else NO_MAIN_TEXT]
+    remarks += [LITTLE.format(kept=kept, held=held)] * (kept < LEAST * held)
     return Draft(
         text=flat.text,
         title=str(metadata.get("title", "")),
         metadata=metadata,
         segments=flat.segments,
-        remark="; ".join(filter(None, (remark, "" if is_main else NO_MAIN_TEXT))),
+        remark="; ".join(filter(None, remarks)),
     )

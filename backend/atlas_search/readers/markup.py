@@ -17,6 +17,13 @@ LONGEST = 60
 """Characters of a heading that is repeated in each row."""
 
 
+LONGEST_SPAN = 200
+"""Characters of a cell that is repeated in each row and column that it spans."""
+
+MOST_COLUMNS = 100
+"""That one cell spans: a file could say millions."""
+
+
 def write_row(cells: Sequence[str], header: Sequence[str] = ()) -> str:
     """A row as one line, `Port: Northport | Depth: 9 m`.
 
@@ -159,18 +166,51 @@ class _Paragraph:
 
 @dataclass(slots=True)
 class _Row:
-    """An open row: the paragraph with which each cell begins, and whether all are headings."""
+    """An open row: the paragraph with which each cell begins, the columns and rows that it spans,
+    and whether all are headings."""
 
     starts: list[int] = field(default_factory=list)
+    spans: list[tuple[int, int]] = field(default_factory=list)
     heads: bool = True
 
 
 @dataclass(slots=True)
 class _Table:
-    """An open table: the headings of its columns, and whether a `thead` is being read."""
+    """An open table: the headings of its columns, and whether a `thead` is being read.
+
+    `below` are the texts that go on in the next rows, by their column, and in how many; `was_head`
+    says that the row before held headings.
+    """
 
     header: tuple[str, ...] = ()
     in_head: bool = False
+    below: dict[int, tuple[str, int]] = field(default_factory=dict)
+    was_head: bool = False
+
+    def in_columns(
+        self, texts: Sequence[str], spans: Sequence[tuple[int, int]]
+    ) -> list[tuple[str, bool]]:
+        """The texts of a row by columns, those of cells that go on from above among them.
+
+        Not the first of the columns that one spans are marked so.
+        """
+        cells: list[tuple[str, bool]] = []
+        below: dict[int, tuple[str, int]] = {}
+        waiting = zip(texts, spans, strict=True)
+        while True:
+            column = len(cells)
+            if column in self.below:
+                (text, rows), columns = self.below[column], 1
+            elif (cell := next(waiting, None)) is not None:
+                text, (columns, rows) = cell
+            else:
+                break
+            again = text if len(text) <= LONGEST_SPAN else ""
+            cells += [(text, True), *[(again, False)] * (columns - 1)]
+            if rows > 1:
+                below |= dict.fromkeys(range(column, column + columns), (again, rows - 1))
+        self.below = below
+        return cells
 
 
 @dataclass(slots=True)
@@ -235,6 +275,7 @@ class _Flow:
         elif tag in _CELLS and self.rows:
             row = self.rows[-1]
             row.starts.append(len(self.paragraphs))
+            row.spans.append((span(element, "colspan"), span(element, "rowspan")))
             # trafilatura writes `<cell role="head">`
             row.heads = row.heads and (tag == "th" or element.get("role") == "head")
 
@@ -260,18 +301,33 @@ class _Flow:
 
     def _join_cells(self, row: _Row) -> None:
         starts, table = row.starts, self.tables[-1]
-        if not starts:
-            return
         ends = [*starts[1:], len(self.paragraphs)]
-        cells = [self.paragraphs[a:b] for a, b in zip(starts, ends, strict=True) if b - a < 2]
-        filled = [cell[0] for cell in cells if cell]
-        if len(cells) < len(starts) or len(filled) < 2 or any(cell.level for cell in filled):
+        cells = [self.paragraphs[a:b] for a, b in zip(starts, ends, strict=False)]
+        texts = [" ".join(cell[0].text.split()) if len(cell) == 1 else "" for cell in cells]
+        filled = [*filter(None, texts), *(text for text, _ in table.below.values() if text)]
+        columns = table.in_columns(texts, row.spans)
+        is_apart = any(len(cell) > 1 or (cell and cell[0].level) for cell in cells)
+        if not any(cells) or is_apart or len(filled) < 2:
             return
-        texts = [" ".join(cell[0].text.split()) if cell else "" for cell in cells]
-        header = () if (is_header := row.heads or table.in_head) else table.header
-        self.paragraphs[starts[0] :] = [_Paragraph(write_row(texts, header), 0)]
-        if is_header:
-            table.header = header_of(texts)
+        is_head = row.heads or table.in_head
+        header = () if is_head else table.header
+        in_all = [text if is_first or is_head else "" for text, is_first in columns]
+        once = [text for text, is_first in columns if is_first]
+        written = write_row(in_all, header) if len(in_all) == len(header) else write_row(once)
+        self.paragraphs[starts[0] :] = [_Paragraph(written, 0)]
+        if is_head:
+            own = header_of(in_all)
+            both = zip(table.header, own, strict=False)
+            is_second = table.was_head and len(own) == len(table.header)
+            names = (" ".join(filter(None, dict.fromkeys(pair))) for pair in both)
+            table.header = tuple(names) if is_second else own
+        table.was_head = is_head
+
+
+def span(cell: "etree._Element", name: str) -> int:
+    """The columns or rows that a cell spans, 1 where it does not say."""
+    stated = cell.get(name, "")
+    return max(1, min(int(stated), MOST_COLUMNS)) if re.fullmatch("[0-9]{1,9}", stated) else 1
 
 
 def _level(element: "etree._Element") -> int:

@@ -1,7 +1,10 @@
 """Reading XML files: TEI, Hansards, laws, and any other as plain text."""
 
+import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -15,15 +18,27 @@ from atlas_search.readers.law.canada import CanadianLaw, canadian_drafts, is_can
 from atlas_search.readers.law.clml import BritishLaw
 from atlas_search.readers.law.hansard import historic_drafts, is_historic, is_twfy, twfy_drafts
 from atlas_search.readers.law.uslm import AmericanLaw
+from atlas_search.readers.scans import alto, mets, page_xml
 from atlas_search.readers.xml.parse import INCLUDE, Parsed, parse
 from atlas_search.readers.xml.tei import LISTS, ROOTS, tei_drafts
 from atlas_search.readers.xml.tree import Layout, TextWriter, draft, names, unique_keys, walk
 
 _UNKNOWN = (
     "no known structure: <{name}> is read as plain text, without sections and dates; known are "
-    "TEI, Hansard, Akoma Ntoso, CLML (UK), USLM (US) and Justice Laws (Canada); convert it to one "
-    "of them, or name the element of each document with --documents-at"
+    "TEI, Hansard, Akoma Ntoso, CLML (UK), USLM (US), Justice Laws (Canada), ALTO, METS and PAGE; "
+    "convert it to one of them, or name the element of each document with --documents-at"
 )
+
+LEAST = 0.1
+"""The share of a file's words that must reach its documents: with less, they are a unit or a remark
+beside the text."""
+
+_IN_ATTRIBUTES = (
+    "no known structure: the text of this <{name}> stands in the attribute {place} ({words:,} "
+    "different words), where none is looked for; convert it to ALTO, TEI or plain text"
+)
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_NEVER_TEXT = names("id idref href src class style type schemalocation")
 
 DEBATES = (
     (is_twfy, twfy_drafts),
@@ -71,7 +86,11 @@ class _PlainText:
 def plain_drafts(root: etree._Element, name: str, documents_at: str) -> Iterator[Read]:
     """One draft for the file, or one for each outermost element called `documents_at`."""
     if not documents_at:
-        yield _draft(root, name, "")
+        read = _draft(root, name, "")
+        place, words = _wordiest_attribute(root)
+        if isinstance(read, Draft) and len(set(_WORD.findall(read.text))) < LEAST * words:
+            read = Skipped(_IN_ATTRIBUTES.format(name=name, words=words, place=place))
+        yield read
         return
     tag = documents_at.lower()
     parts = [part for part in root.iter(tag) if next(part.iterancestors(tag), None) is None]
@@ -95,6 +114,16 @@ def _draft(part: etree._Element, name: str, key: str) -> Read:
     )
 
 
+def _wordiest_attribute(root: etree._Element) -> tuple[str, int]:
+    """The attribute that holds most different words, as `string/@content`, and their number."""
+    held: defaultdict[str, set[str]] = defaultdict(set)
+    for element in root.iter("*"):
+        for name, value in element.items():
+            if name not in _NEVER_TEXT:
+                held[f"{element.tag}/@{name}"].update(_WORD.findall(value))
+    return max(((name, len(own)) for name, own in held.items()), key=itemgetter(1), default=("", 0))
+
+
 def _has_words(element: etree._Element) -> bool:
     """Say if words stand in `element` itself, beside its elements."""
     pieces = [element.text, *(child.tail for child in element)]
@@ -116,7 +145,7 @@ class XmlReader:
     @property
     def options(self) -> Mapping[str, object]:
         """Both settings change what is read."""
-        return {"version": 3, "normalised": self.normalised, "documents_at": self.documents_at}
+        return {"version": 4, "normalised": self.normalised, "documents_at": self.documents_at}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """The documents of a file; one that is not well-formed, or unsafe, is skipped whole."""
@@ -124,13 +153,13 @@ class XmlReader:
         if isinstance(parsed, Skipped):
             yield parsed
             return
-        for read in self._drafts(parsed):
+        for read in self._drafts(parsed, path):
             if isinstance(read, Draft) and parsed.remark:
                 remarks = filter(None, [parsed.remark, read.remark])
                 read = replace(read, remark="; ".join(remarks))
             yield read
 
-    def _drafts(self, parsed: Parsed) -> Iterator[Read]:
+    def _drafts(self, parsed: Parsed, path: Path) -> Iterator[Read]:
         root = parsed.root
         if root.tag in ROOTS:
             return tei_drafts(root, normalised=self.normalised, documents_at=self.documents_at)
@@ -140,6 +169,12 @@ class XmlReader:
             return publisher[1](root)
         if law := next((each for each in LAWS if each.fits(root)), None):
             return iter([law(root).read()])
+        if root.tag == alto.ROOT:
+            return iter([alto.alto_draft(root)])
+        if root.tag == page_xml.ROOT:
+            return iter([page_xml.page_xml_draft(root)])
+        if root.tag == mets.ROOT:
+            return mets.mets_drafts(root, path)
         return plain_drafts(root, parsed.name, self.documents_at)
 
 

@@ -8,6 +8,8 @@ from itertools import islice
 from lxml import etree
 
 from atlas_search.readers import Read, Skipped
+from atlas_search.readers.markup import LONGEST_SPAN, span
+from atlas_search.readers.raised import raised
 from atlas_search.readers.xml.parse import INCLUDE
 from atlas_search.readers.xml.tree import (
     COLUMNS,
@@ -204,7 +206,7 @@ class TeiText:
             self.writer.add("[...]")
             self._check_mixed(element)
             return False
-        return True
+        return not (_is_raised(element) and self._raise(text_of(element)))
 
     def leave(self, element: etree._Element) -> None:
         """Closes what `enter` opened."""
@@ -260,6 +262,14 @@ class TeiText:
         elif self._wording.has_joins:
             self.writer.blank()
 
+    def _raise(self, number: str) -> bool:
+        """Write a number apart from the word before it, if there is one."""
+        mark = raised(number, self.writer.before)
+        if mark == number:
+            return False
+        self.writer.add(mark)
+        return True
+
     def _check_mixed(self, element: etree._Element) -> None:
         parent = element.getparent()
         above = "" if parent is None else parent.tag
@@ -312,6 +322,13 @@ class TeiText:
         self.writer.add(text)
         self.writer.block()
         self.writer.voice(speaker)
+
+
+def _is_raised(element: etree._Element) -> bool:
+    """Say if it is printed above the line, or leads to a note."""
+    if element.tag == "hi":
+        return "sup" in str(element.get("rend", "")).lower()
+    return element.tag == "ref" and str(element.get("target", "")).startswith("#")
 
 
 def _choose(choice: etree._Element, *, normalised: bool) -> etree._Element:
@@ -558,6 +575,7 @@ def _text_drafts(
     if text is None:
         yield Skipped(f"{NO_TEXT}: there is no <text> beside its header")
         return
+    _spread_cells(text)
     document = _document(tei, text, {**shared, **listed_names(tei)}, normalised=normalised)
     if not documents_at:
         yield _draft(_Part(text), document, document.title, "")
@@ -569,6 +587,30 @@ def _text_drafts(
         head = part.element.find("head")
         title = "" if head is None else plain_text(head, document.wording)
         yield _draft(part, document, title or document.title, key)
+
+
+def _spread_cells(text: etree._Element) -> None:
+    """Put what a cell holds into each row that it spans, at the place of its column."""
+    for table in text.iter("table"):
+        above: dict[int, tuple[str, int]] = {}
+        for row in table.iterchildren("row"):
+            column = 0
+            below: dict[int, tuple[str, int]] = {}
+            for cell in [*row.iterchildren("cell"), None]:
+                while column in above:
+                    words, rows = above[column]
+                    copy = etree.SubElement(row, "cell")
+                    copy.text = words
+                    if cell is not None:
+                        cell.addprevious(copy)
+                    below |= {column: (words, rows - 1)} if rows > 1 else {}
+                    column += 1
+                if cell is not None:
+                    rows = span(cell, "rows")
+                    words = text_of(cell)[:LONGEST_SPAN]
+                    below |= {column: (words, rows - 1)} if rows > 1 else {}
+                    column += span(cell, "cols")
+            above = below
 
 
 def _document(

@@ -212,6 +212,11 @@ class TextWriter:
         self._marks: list[tuple[str, int]] = []
         self._segments: list[Segment] = []
 
+    @property
+    def before(self) -> str:
+        """The text to which the next piece is joined without white space; empty without one."""
+        return self._parts[-1] if self._parts and self._gap == _NOTHING else ""
+
     def add(self, text: str | None) -> None:
         """Running text. White space at its ends separates it from its neighbours."""
         words = plain(text).split() if text else []

@@ -1,0 +1,105 @@
+"""Signs that are raised behind a word, or linked there: numbers of notes, and exponents."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from lxml import etree
+
+from atlas_search.readers.markup import tag_of, words
+
+EPUB_TYPE = "{http://www.idpf.org/2007/ops}type"
+_TYPES = (EPUB_TYPE, "epub:type", "role")  # the second in a chapter that is read as HTML
+
+_NOTE_TYPES = frozenset({"noteref", "doc-noteref"})
+_CLASSES = frozenset(
+    {"noteref", "fnanchor", "fnref", "footnote-ref", "footnoteref", "footnote-reference"}
+)
+_INLINE = frozenset("a abbr b bdi cite code dfn em i q s small span strong sub sup u var".split())
+_ONE = r"(?:\d{1,4}|[a-z]|[ivxlc]{2,6}|[*†‡§‖¶]{1,4})"
+_SIGN = re.compile(rf"[\[(]?{_ONE}(?:\s?[,;–-]\s?{_ONE})*[\])]?")
+_NUMBER = re.compile(r"[\[(]?(\d{1,3})[\])]?")
+_POWER_OF_TEN = re.compile(r"(?<![\d.,])10$")
+_UNIT = re.compile(r"(?:(?<![^\W\d_])(?:[kcdm]?m|ft|yd)|\d\s?(?:in|mi|s)|(?<!\w)[A-Za-z])$")
+"""What a 2 or a 3 raises: `km`, `40 in`, `x`."""
+
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_BEFORE = 12  # characters by which the word before is known
+
+
+def raised(number: str, before: str) -> str:
+    """A raised number as it is read behind a text: `²` behind a unit, else the note `[2]`.
+
+    At the beginning, and behind a blank or a bracket, it stays as it is.
+    """
+    match = _NUMBER.fullmatch(number.strip())
+    if match is None or not before or before[-1].isspace() or before[-1] in "([{":
+        return number
+    if _POWER_OF_TEN.search(before) or (match[1] in ("2", "3") and _UNIT.search(before)):
+        return match[1].translate(_RAISED)
+    return f"[{match[1]}]"
+
+
+def write_raised(root: etree._Element, note: str = "[{}]") -> None:
+    """Write each sign that follows a word so that it is no part of it: `tariff[1]` and `km²`.
+
+    `note` is the form of one that leads to a note; empty leaves it out. One at the beginning of a
+    paragraph, or behind a blank, stays: it may be the number of the note itself, or of a verse.
+    """
+    for sign, before in list(_signs(root)):
+        text = words(sign)
+        linked = _leads_to_note(sign)
+        empty(sign)
+        sign.text = note.format(text.strip("[]()")) if linked else raised(text, before)
+
+
+def _signs(root: etree._Element) -> Iterator[tuple[etree._Element, str]]:
+    """The signs, and the text that stands before each."""
+    last = ""
+    walker = etree.iterwalk(root, events=("start", "end"))
+    for event, element in walker:
+        last = last if tag_of(element) in _INLINE else ""
+        if event == "end":
+            last = (last + (element.tail or ""))[-_BEFORE:]
+        elif last[-1:].strip() and _is_sign(element):
+            yield element, last
+            walker.skip_subtree()
+        else:
+            last = (last + (element.text or ""))[-_BEFORE:]
+
+
+def _is_sign(element: etree._Element) -> bool:
+    """Say if it is a link to a note that holds a sign only, or a number that is raised or
+    leads to a place."""
+    if tag_of(element) not in ("a", "sup"):
+        return False
+    text = words(element)
+    is_raised = tag_of(element) == "sup" or "#" in element.get("href", "")
+    is_number = is_raised and _NUMBER.fullmatch(text) is not None
+    return is_number or (_SIGN.fullmatch(text) is not None and _leads_to_note(element))
+
+
+def _leads_to_note(element: etree._Element) -> bool:
+    """Say if it is a link to a note, or a `sup` of nothing else."""
+    is_link = tag_of(element) == "a"
+    links = [element] if is_link else list(element.iter("{*}a"))
+    if is_link and not _is_named(element):
+        return "#" in element.get("href", "") and next(element.iter("{*}sup"), None) is not None
+    return _is_named(element) or any("#" in link.get("href", "") for link in links)
+
+
+def _is_named(element: etree._Element) -> bool:
+    return has_type(element, _NOTE_TYPES) or not _CLASSES.isdisjoint(
+        element.get("class", "").split()
+    )
+
+
+def has_type(element: etree._Element, types: Iterable[str]) -> bool:
+    """Say if it says to be of one of these types, as `epub:type` or as `role`."""
+    return any(set(types) & set(element.get(name, "").split()) for name in _TYPES)
+
+
+def empty(element: etree._Element) -> None:
+    """Removes all that is in the element; what follows it stays."""
+    element.text = None
+    for child in list(element):
+        element.remove(child)

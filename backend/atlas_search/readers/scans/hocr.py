@@ -1,0 +1,66 @@
+"""Reading hOCR, https://kba.github.io/hocr-spec: the words of scanned pages in HTML."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from lxml.etree import XPath
+from lxml.html import HtmlElement
+
+from atlas_search.readers import Read
+from atlas_search.readers.scans.pages import Block, ScannedPage, Word, confidence_of, scan_draft
+
+_PAGE, _WORD = frozenset({"ocr_page"}), frozenset({"ocrx_word"})
+_BLOCKS = frozenset("ocr_par ocr_carea ocrx_block ocr_page".split())
+_LINES = frozenset("ocr_line ocrx_line ocr_header ocr_footer ocr_caption ocr_textfloat".split())
+_TEXTS = XPath(".//text()[not(ancestor::del)]")
+"""The texts of an element without what `ins` was chosen over."""
+
+_PROPERTY = re.compile(r"(\w+)\s+([^;]*)")
+
+
+def is_hocr(root: HtmlElement) -> bool:
+    """Say if a page of HTML is one of text recognition."""
+    return next(_of_class(root, _PAGE), None) is not None
+
+
+def hocr_draft(root: HtmlElement, metadata: Mapping[str, object]) -> Read:
+    """The one document of a file."""
+    pages = [
+        ScannedPage(list(_blocks(page)), _properties(page).get("lpageno", ""))
+        for page in _of_class(root, _PAGE)
+    ]
+    return scan_draft(pages, metadata)
+
+
+def _of_class(around: HtmlElement, classes: frozenset[str]) -> Iterator[HtmlElement]:
+    """The elements of one of the classes in another, or it itself."""
+    return (each for each in around.iter("*") if classes & _classes(each))
+
+
+def _classes(element: HtmlElement) -> set[str]:
+    return set((element.get("class") or "").split())
+
+
+def _blocks(page: HtmlElement) -> Iterator[Block]:
+    """The innermost lines of a page by what they stand in; without lines, the page as one."""
+    lines = list(_of_class(page, _LINES))
+    outer = {around for line in lines for around in line.iterancestors()}
+    blocks: dict[HtmlElement, list[list[Word]]] = {}
+    for line in [line for line in lines if line not in outer] or [page]:
+        around = (line, *line.iterancestors())
+        block = next(each for each in around if _classes(each) & _BLOCKS)
+        blocks.setdefault(block, []).append(list(_words(line)))
+    return map(Block, blocks.values())
+
+
+def _words(line: HtmlElement) -> Iterator[Word]:
+    words = list(_of_class(line, _WORD)) or [line]
+    for word in words:
+        confidence = confidence_of(_properties(word).get("x_wconf"), 100)
+        for text in "".join(_TEXTS(word)).split():
+            yield Word(text, confidence)
+
+
+def _properties(element: HtmlElement) -> dict[str, str]:
+    """The properties that a `title` states: `bbox 0 0 20 30; x_wconf 93`."""
+    return {name: value.strip() for name, value in _PROPERTY.findall(element.get("title") or "")}
