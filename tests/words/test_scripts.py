@@ -4,11 +4,13 @@ import random
 import re
 import unicodedata
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from atlas_search.atlas import Atlas
 from atlas_search.core.errors import InvalidQuery
+from atlas_search.providers.embedding import Embedder
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import build_tiny, write_sources
 
@@ -33,6 +35,10 @@ TEXTS = {
 
 UNSPACED = ("ja", "zh", "th", "lo", "km", "my")
 ACCOUNTS = "1,250,000 crowns, 1.250.000 crowns, 1 250 000 and 1250000; 1’250’000. 250 and 1,250."
+PORTS = {
+    "ja": "灯台守の会議は一九四七年に東京で開かれた。山田太郎は新しい灯火の必要を述べた。",
+    "zh": "港务局于1998年通过了新的港口条例。李明局长说，费用将提高百分之五。",
+}
 WRAPPED = "灯台の光は東\n京の港に届く。灯台守は京都にいた。東。京"
 
 
@@ -140,6 +146,25 @@ def test_a_number_is_found_however_it_is_grouped(atlas: Atlas, query: str) -> No
 def test_a_wildcard_between_letters_without_blanks_is_refused(atlas: Atlas) -> None:
     with pytest.raises(InvalidQuery, match="any number of words"):
         atlas.concordance("東*京")
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("灯台守の会議はどこで開かれた?", "灯台守の会議は一九四七年に東京で開かれた。"),
+        ("港口条例什么时候通过?", "港务局于1998年通过了新的港口条例。"),
+    ],
+)
+def test_a_question_without_blanks_is_answered(
+    tmp_path: Path, embedder: Embedder, question: str, answer: str
+) -> None:
+    source = write_sources(tmp_path / "source", {f"port/{n}.txt": t for n, t in PORTS.items()})
+    build_tiny(source, tmp_path / "c", embedder)
+    with Atlas.open(tmp_path / "c", embedder=embedder) as atlas:
+        given = atlas.ask(question)
+    assert given.outcome.decision == "ANSWER"
+    assert given.verification.sentences[0].text == answer
+    assert given.result.unknown_words == ()
 
 
 def test_a_search_finds_what_is_written_without_blanks(atlas: Atlas) -> None:

@@ -34,7 +34,7 @@ ANALYSER_VERSION = 5
 """Raised when the stems of a text change: a store and its questions must agree on them."""
 
 _start_of = attrgetter("start")
-_UNSPACED = re.compile(f"[{UNSPACED}]")
+UNSPACED_LETTER = re.compile(f"[{UNSPACED}]")
 _GROUPED_BY_BLANKS = frozenset("bg cs et fi fr hu lt lv nb nn no pl ru sk sv uk".split())
 _THREES = r"(?:[{0}]\d{{3}}){1}(?![{0}]?\d)"  # a separator, and how often it must stand
 
@@ -204,7 +204,7 @@ def _pattern_of(language: str, text: str) -> re.Pattern[str]:
     with them is found; the end of a line between two is of the first. A number with its groups of
     digits is one word.
     """
-    return _pattern(language, _UNSPACED.search(text) is not None)
+    return _pattern(language, UNSPACED_LETTER.search(text) is not None)
 
 
 @cache

@@ -15,7 +15,7 @@ from rapidfuzz.distance import OSA
 from atlas_search.core.sent import sent
 from atlas_search.core.stop import Stop
 from atlas_search.language.numerals import numerals
-from atlas_search.language.text import Word, content_words, words
+from atlas_search.language.text import UNSPACED_LETTER, Word, content_words, words
 from atlas_search.language.word_pieces import is_english
 from atlas_search.search.query import Query
 from atlas_search.stores.store import Store
@@ -168,7 +168,7 @@ def unknown_words(
         readings = [reading for code in by_language for reading in words(surface, code)]
         if surface in unknown or not surface.isalpha() or _HOW.search(query.text, 0, word.start):
             continue
-        if word.start in numbers:
+        if word.start in numbers or UNSPACED_LETTER.match(surface):  # which says little alone
             continue
         if _is_known(readings, store.tokens, corpora):
             continue

@@ -6,14 +6,15 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from atlas_search.core.domain import MARKER_LIKE, Citation, Passage
+from atlas_search.language.languages import UNSPACED
 from atlas_search.language.lines import unwrap
 from atlas_search.language.text import TextSpan, all_terms, fold_words, sentences, trim, words
 
 MIN_WORDS = 4
 MOST_WORDS = 90  # of a sentence with the items of its list
 
-_ENDED = re.compile(r"[.?!…。؟।][\"'”’»)\]]*$")
-_ASKS = re.compile(r"[?؟？][\"'”’»)\]]*$")
+_ENDED = re.compile(r"[.?!…。！？؟।។။][\"'”’»)\]」』）]*$")
+_ASKS = re.compile(r"[?؟？][\"'”’»)\]」』）]*$")
 _UNFINISHED = re.compile(
     r"(?:[:,;—–-]|\b(?:and|or|if|that|the|a|an|of|to|by|who|which|must|shall|may|should))$"
 )
@@ -29,7 +30,7 @@ _FIGURE = r"\(?[^\w\s(]?\s?(?:\d{1,3}(?:[,.]\d+)+|\d+(?=%))\)?%?"
 _FIGURES = re.compile(rf"[^\W\d_]{{2,}}\b[^\n]{{1,120}}?\s{_FIGURE}(?:\s+[^\w\s]?\s?{_FIGURE})*")
 """A line of a table in a page, a label and its figures: `Net income 29,998 34,630`."""
 _REFERENCE = re.compile(r"sources?:", re.IGNORECASE)
-_WORD_OF_PROSE = re.compile(r"\b[^\W\d_]{2,}\b(?!\.)")
+_WORD_OF_PROSE = re.compile(rf"[{UNSPACED}]|\b[^\W\d_]{{2,}}\b(?!\.)")
 _SALUTATION = re.compile(
     r"(?:dear|hon(?:ou?rable)?\.? (?:members|senators)|ladies and gentlemen|my lords|"
     r"(?:mr|mrs|ms|madam|sir)\.? (?:deputy )?(?:speaker|president|chair\w*))\b[^.?]{0,40}$",
