@@ -58,9 +58,13 @@ def below(lines: list[tuple[float, str]], top: float = 700) -> list[Line]:
          "The constitution, as amended since 1914-\n1918."),
         # a hyphen stays before a capital, at the end of a page, and if it is written elsewhere
         (["An X-|Ray of ANGLO-|SAXON law by Mr Smith-|Jones."],
-         "An X-Ray of ANGLOSAXON law by Mr Smith-Jones."),
+         "An X-Ray of ANGLO-SAXON law by Mr Smith-Jones."),
         (["A well-|known case.", "It is well-known."],
          "A well-known case.\n\nIt is well-known."),
+        # also between two English words that are none together, unless the document joins them
+        (["The light-|house and the league-|wide dues."],
+         "The lighthouse and the league-wide dues."),
+        (["The fore-|shore is his.", "A foreshore."], "The foreshore is his.\n\nA foreshore."),
         (["A consti-", "tution."], "A consti-\ntution."),
         # a heading below a short paragraph is a paragraph of its own
         (["Article 5.|The harbour belongs to the town of Northport.|Article 6.|||"

@@ -1,10 +1,13 @@
 """Printed pages: heads and feet that run on, numbers of lines, and numbers of pages."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from atlas_search.readers.print import (
     labels_of_pages,
     page_label,
+    printed_numbers,
     running_lines,
     without_line_numbers,
 )
@@ -121,6 +124,32 @@ def remaining(pages: list[list[str]]) -> list[list[str]]:
         [line for number, line in enumerate(page) if number not in running]
         for page, running in zip(pages, running_lines(pages), strict=True)
     ]
+
+
+@pytest.mark.parametrize(
+    ("pages", "numbers"),
+    [
+        ([[str(n), HEAD, body] for n, body in enumerate(BODIES, start=215)], range(215, 221)),
+        # left and right, and on a page that opens a chapter none
+        ([[(f"{n} {HEAD}", f"Of pilots {n}")[n % 2], body] for n, body in enumerate(BODIES, 14)],
+         range(14, 20)),
+        ([["Pilots", BODIES[0]], *([body, f"- {n} -"] for n, body in enumerate(BODIES[1:], 52))],
+         range(51, 57)),
+        # the words go up, too
+        ([[f"{n + 7}", f"Part {n} of the year {1700 + n}."] for n in range(6)], range(7, 13)),
+        # a front matter of its own numbers has none here
+        ([["ii", "Preface."], *([body, str(n)] for n, body in enumerate(BODIES, 1))],
+         ["", *range(1, 7)]),
+        # no count of pages
+        ([[f"Report of {1900 + n % 2}", body] for n, body in enumerate(BODIES)], []),
+        ([[body, "2"] for body in BODIES], []),
+        ([["1", BODIES[0]], ["2", BODIES[1]]], []),
+    ],
+)  # fmt: skip
+def test_the_number_of_a_page_is_what_goes_up_with_the_pages(
+    pages: list[list[str]], numbers: Sequence[int | str]
+) -> None:
+    assert printed_numbers(pages) == [str(number) for number in numbers]
 
 
 SPOKEN = [[f"{letter} spoke.", f"{letter} rose."] for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"]

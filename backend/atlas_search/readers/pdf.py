@@ -17,9 +17,11 @@ import pypdfium2.raw as pdfium
 from pypdfium2 import PdfDocument, PdfiumError, PdfPage, PdfTextPage
 
 from atlas_search.core.domain import Segment
+from atlas_search.language.text import term_of
+from atlas_search.language.word_pieces import is_english
 from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.markup import Heading, plain, sections
-from atlas_search.readers.print import labels_of_pages, running_lines
+from atlas_search.readers.print import labels_of_pages, printed_numbers, running_lines
 from atlas_search.readers.titles import title_of_file
 
 BROKEN = "\x02"
@@ -66,8 +68,7 @@ def printed_lines(page: PdfPage) -> list[PrintedLine]:
 
 def without_running_lines(pages: Sequence[Sequence[PrintedLine]]) -> list[list[PrintedLine]]:
     """The lines of all pages without running heads and feet."""
-    filled = [[line for line in page if line.text] for page in pages]
-    from_top = [sorted(page, key=lambda line: (-line.height, line.left)) for page in filled]
+    from_top = list(map(_from_top, pages))
     running = running_lines([[line.text for line in page] for page in from_top])
     dropped = {
         id(page[number])
@@ -75,6 +76,12 @@ def without_running_lines(pages: Sequence[Sequence[PrintedLine]]) -> list[list[P
         for number in numbers
     }
     return [[line for line in page if id(line) not in dropped] for page in pages]
+
+
+def _from_top(page: Sequence[PrintedLine]) -> list[PrintedLine]:
+    """The lines with text from top to bottom."""
+    filled = (line for line in page if line.text)
+    return sorted(filled, key=lambda line: (-line.height, line.left))
 
 
 def _lines(textpage: PdfTextPage, area: Sequence[float]) -> Iterator[PrintedLine]:
@@ -149,13 +156,14 @@ def _is_within(place: tuple[float, float], area: Sequence[float]) -> bool:
 
 _WORD = re.compile(r"\w+(?:-\w+)*")
 _MARK = f"{BROKEN}\n"
+_SHORTEST_HALF = 4  # letters: `over` and `all` are words, too, in what was one
 
 
 def mend(pages: Sequence[str]) -> list[str]:
     """`pages` with each word that BROKEN marks made whole, on one line with what follows.
 
-    The hyphen goes unless the next line begins with a capital, or the document writes the word
-    with its hyphen elsewhere and never without.
+    The hyphen goes unless the next line begins with a capital, the document writes the word with
+    its hyphen elsewhere and never without, or both halves are English words and the whole is none.
     """
     if not any(BROKEN in page for page in pages):
         return list(pages)
@@ -178,7 +186,14 @@ def _keeps_hyphen(left: str, right: str, words: Collection[str]) -> bool:
     left, right = re.sub(r"^\W+", "", left), re.sub(r"(?<!\W)\W+$", "", right)
     if right[:1].isupper() and not (left.isupper() and right.isupper()):
         return True
-    return f"{left}-{right}".lower() in words and f"{left}{right}".lower() not in words
+    whole = f"{left}{right}".lower()
+    if whole in words:
+        return False
+    return f"{left}-{right}".lower() in words or (
+        min(len(left), len(right)) >= _SHORTEST_HALF
+        and all(is_english(term_of(half)) for half in (left, right))
+        and not is_english(term_of(whole))
+    )
 
 
 _POINTS = ".:–—"
@@ -278,7 +293,7 @@ _HOPELESS = 1000  # pages in a row that cannot be loaded: no more are tried
 @dataclass(frozen=True)
 class PdfReader:
     """Reads PDFs. Page 1 is the first of the file; the number that is printed on it is kept beside
-    that, if the file states it.
+    that, if the file states it, or heads and feet bear it.
 
     A gap, an indent or a numbered heading begins a paragraph; other line ends that mean something
     are those of the print. A word broken by one is joined before it. Heads and feet that
@@ -287,7 +302,7 @@ class PdfReader:
     """
 
     suffixes: ClassVar[frozenset[str]] = frozenset({".pdf"})
-    options: ClassVar[Mapping[str, object]] = {"version": 4}
+    options: ClassVar[Mapping[str, object]] = {"version": 5}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """The one document of the file; a PDF states its own encoding."""
@@ -310,7 +325,7 @@ def _read(path: Path) -> Read:
 
 
 def _draft(document: PdfDocument) -> Read:
-    texts, unreadable = _pages(document)
+    texts, numbers, unreadable = _pages(document)
     if not any(texts):
         return Skipped(_without_text(len(texts), unreadable))
     text, pages = _join(mend(texts))
@@ -323,12 +338,12 @@ def _draft(document: PdfDocument) -> Read:
         pages=pages,
         segments=outline_sections(document, text, pages),
         remark=_remark(texts, unreadable),
-        printed_pages=labels_of_pages(labels),
+        printed_pages=labels_of_pages(labels) or labels_of_pages(numbers),
     )
 
 
-def _pages(document: PdfDocument) -> tuple[list[str], list[int]]:
-    """The text of each page, and the numbers of those that pdfium could not load."""
+def _pages(document: PdfDocument) -> tuple[list[str], list[str], list[int]]:
+    """The text of each page, the numbers printed on them, and which of them could not be loaded."""
     from atlas_search.readers.pdf_paragraphs import page_text, without_line_numbers
 
     pages: list[list[PrintedLine]] = []
@@ -344,8 +359,10 @@ def _pages(document: PdfDocument) -> tuple[list[str], list[int]]:
             # a tree of pages that holds itself can name a million that are none
             if len(unreadable) >= _HOPELESS and unreadable[-_HOPELESS] == index + 2 - _HOPELESS:
                 break
-    printed = without_running_lines(without_line_numbers(pages))
-    return [page_text(lines) for lines in printed], unreadable
+    unnumbered = without_line_numbers(pages)
+    numbers = printed_numbers([[line.text for line in page] for page in map(_from_top, unnumbered)])
+    printed = without_running_lines(unnumbered)
+    return [page_text(lines) for lines in printed], numbers, unreadable
 
 
 def _join(texts: Sequence[str]) -> tuple[str, tuple[int, ...]]:

@@ -261,6 +261,31 @@ def running_lines(pages: Sequence[Sequence[str]]) -> list[frozenset[int]]:
     ]
 
 
+def printed_numbers(pages: Sequence[Sequence[str]]) -> list[str]:
+    """The numbers that heads or feet of most pages bear, one for each page; empty before number 1.
+
+    The lines are from top to bottom. A number is that of its page if it goes up with the pages: at
+    least _FEWEST of them, and half of all, have one at the same distance. Of several, it is that
+    with the fewest words beside it. None at all without one.
+    """
+    lengths: defaultdict[int, dict[int, int]] = defaultdict(dict)  # of lines, by distance and page
+    for number, page in enumerate(pages):
+        for line in (*page[:_DEPTH], *page[-_DEPTH:]):
+            for form, distance in _forms(line, number):
+                if _PAGE in form:
+                    of = lengths[distance]
+                    of[number] = min(len(form), of.get(number, len(form)))
+    least = max(_FEWEST, len(pages) / 2)
+    often = {
+        distance: sum(of.values()) / len(of) for distance, of in lengths.items() if len(of) >= least
+    }
+    if not often:
+        return []
+    first = min(often, key=lambda distance: often[distance])
+    numbers = range(first, first + len(pages))
+    return [str(number) if number > 0 else "" for number in numbers]
+
+
 def _at_top(
     pages: Sequence[Sequence[str]], edges: Sequence[Sequence[int]]
 ) -> Iterator[frozenset[int]]:
