@@ -115,13 +115,13 @@ def test_readers_of_files_have_the_same_options_as_ever() -> None:
     columns |= {"metadata_columns": "", "rename": ""}
     assert files_reader().options == {
         "TxtReader": {"version": 5},
-        "PdfReader": {"version": 4},
-        "HtmlReader": {"version": 4, "whole_page": False},
-        "XmlReader": {"version": 3, "normalised": False, "documents_at": ""},
+        "PdfReader": {"version": 5},
+        "HtmlReader": {"version": 5, "whole_page": False},
+        "XmlReader": {"version": 4, "normalised": False, "documents_at": ""},
         "CsvReader": {"version": 2, "delimiter": "", "quotes": True, **columns},
-        "JsonlReader": {"version": 2, **columns},
-        "DocxReader": {"version": 5},
-        "EpubReader": {"version": 4},
+        "JsonlReader": {"version": 3, **columns},
+        "DocxReader": {"version": 6},
+        "EpubReader": {"version": 5},
     }
 
 

@@ -165,9 +165,9 @@ def test_words_that_do_not_stand_there_are_not_saved(
     ("fields", "status", "why"),
     [
         ({"marks": {"meadow.bridge:0-1": 1}}, 404, "no passage"),
-        ({"marks": {"meadow.bridge:0-1": 4}}, 400, "from 0 to 3; 4 of meadow.bridge:0-1"),
+        ({"marks": {"meadow.bridge:0-1": 4}}, 400, "from 0 to 3; meadow.bridge:0-1 was given 4"),
         ({"marks": {"meadow.bridge:0-1": -1}}, 400, "from 0 to 3"),
-        ({"should_answer": True, "question": "  "}, 400, "Write the question"),
+        ({"should_answer": True, "question": "  "}, 400, "Enter the question"),
         ({"answers": [" "]}, 400, "say whether the collection answers"),
         ({"should_answer": True, "rating": 1}, 400, "rating"),
         ({"should_answer": True, "question": "?" * 4001}, 400, "question"),
@@ -280,7 +280,7 @@ def test_what_a_file_holds_and_the_page_would_not_write_is_shown_and_kept(
     assert (after.answers, after.category, after.split) == (other.answers, other.category, "dev")
     assert after.grades == {"meadow.bridge": 5, bridge.id: 5}
     status, detail = problem(put(client, marks={bridge.id: 4}))
-    assert (status, f"4 of {bridge.id}" in detail) == (400, True)
+    assert (status, f"{bridge.id} was given 4" in detail) == (400, True)
     file.save(replace(other, id="l2", question="?" * 5000))
     assert client.get("/api/label", params={"id": "l2"}).json()["question"] == "?" * 5000
 

@@ -101,7 +101,7 @@ def test_a_note_is_found_changed_and_deleted(page: Page, size: dict[str, int]) -
     notes = view.locator(".kept-list > li")
     first = notes.first
     expect(first).to_contain_text("Compare Élan")
-    expect(first).to_contain_text("Legal UK · 1993-02-18")
+    expect(first).to_contain_text("Legal UK · February 18, 1993")
     page.reload()
     expect(first.locator(".tag")).to_have_text(["libel", "councils"])
     view.get_by_label("Search notes").fill("elan COUNCIL")

@@ -44,6 +44,7 @@ PLANTED = """async () => {
   const seen = window.shifts.length;
   const planted = document.createElement("div");
   planted.style.height = "150px";
+  planted.textContent = "planted"; // what is empty has no place
   document.querySelector("article.answer:last-of-type .answer-text").before(planted);
   await new Promise((resolve) => setTimeout(resolve, 300));
   return window.shifts.slice(seen).map(([, value]) => value);

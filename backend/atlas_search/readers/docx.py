@@ -167,7 +167,7 @@ def _in_columns(
     read: Sequence[list[Paragraph]],
     above: Sequence[list[Paragraph]],
 ) -> list[list[Paragraph]]:
-    """What is read of a row's cells, by columns: what goes on from the row above stands in this one
+    """Return what is read of a row's cells by columns: what goes on from above stands in this one
     too, and there is nothing in the further columns that a cell spans."""
     columns: list[list[Paragraph]] = []
     for cell, own in zip(cells, read, strict=True):

@@ -371,7 +371,7 @@ def frequencies(run: ReachRun, asked: FrequenciesRequest) -> Frequencies:
 
 
 def _forms_like(run: ReachRun, pattern: str) -> IntArray:
-    """The forms that one word of a query means. Raises RequestError for more than a word."""
+    """The forms looked through that a word of a query means. Raises RequestError for several."""
     words = slots(pattern)
     if len(words) != 1 or isinstance(words[0], AnyWord):
         raise RequestError(f"pattern={shown([pattern])}: give one word, such as strike* or wom?n.")
@@ -380,4 +380,5 @@ def _forms_like(run: ReachRun, pattern: str) -> IntArray:
         forms_of(words[0], run.table, WordMatching(language, where.form, where.exactly))
         for language in run.languages
     ]
-    return np.concatenate(forms)
+    found = np.concatenate(forms)
+    return found[run.reach.counts[found] > 0]

@@ -9,7 +9,7 @@ from atlas_search.readers.scans.pages import (
     Block,
     Half,
     ScannedPage,
-    Word,
+    ScannedWord,
     confidence_of,
     in_order,
     scan_draft,
@@ -74,7 +74,7 @@ def _block(block: etree._Element) -> Block:
     )
 
 
-def _words(line: etree._Element) -> Iterator[Word]:
+def _words(line: etree._Element) -> Iterator[ScannedWord]:
     """The words of a line; a half whose whole is not stated keeps its hyphen."""
     for string in line.iterchildren("string"):
         text, whole = string.get("content", "").strip(), string.get("subs_content", "")
@@ -83,4 +83,4 @@ def _words(line: etree._Element) -> Iterator[Word]:
         if hyphen is not None and hyphen.tag == "hyp" and not text.endswith(("-", "\u00ad", "¬")):
             text += hyphen.get("content") or "-"
         if text:
-            yield Word(text, confidence_of(string.get("wc")), half, whole)
+            yield ScannedWord(text, confidence_of(string.get("wc")), half, whole)

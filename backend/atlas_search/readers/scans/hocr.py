@@ -7,7 +7,13 @@ from lxml.etree import XPath
 from lxml.html import HtmlElement
 
 from atlas_search.readers import Read
-from atlas_search.readers.scans.pages import Block, ScannedPage, Word, confidence_of, scan_draft
+from atlas_search.readers.scans.pages import (
+    Block,
+    ScannedPage,
+    ScannedWord,
+    confidence_of,
+    scan_draft,
+)
 
 _PAGE, _WORD = frozenset({"ocr_page"}), frozenset({"ocrx_word"})
 _BLOCKS = frozenset("ocr_par ocr_carea ocrx_block ocr_page".split())
@@ -45,7 +51,7 @@ def _blocks(page: HtmlElement) -> Iterator[Block]:
     """The innermost lines of a page by what they stand in; without lines, the page as one."""
     lines = list(_of_class(page, _LINES))
     outer = {around for line in lines for around in line.iterancestors()}
-    blocks: dict[HtmlElement, list[list[Word]]] = {}
+    blocks: dict[HtmlElement, list[list[ScannedWord]]] = {}
     for line in [line for line in lines if line not in outer] or [page]:
         around = (line, *line.iterancestors())
         block = next(each for each in around if _classes(each) & _BLOCKS)
@@ -53,12 +59,12 @@ def _blocks(page: HtmlElement) -> Iterator[Block]:
     return map(Block, blocks.values())
 
 
-def _words(line: HtmlElement) -> Iterator[Word]:
+def _words(line: HtmlElement) -> Iterator[ScannedWord]:
     words = list(_of_class(line, _WORD)) or [line]
     for word in words:
         confidence = confidence_of(_properties(word).get("x_wconf"), 100)
         for text in "".join(_TEXTS(word)).split():
-            yield Word(text, confidence)
+            yield ScannedWord(text, confidence)
 
 
 def _properties(element: HtmlElement) -> dict[str, str]:

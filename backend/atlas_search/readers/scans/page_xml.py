@@ -8,7 +8,7 @@ from atlas_search.readers import Read
 from atlas_search.readers.scans.pages import (
     Block,
     ScannedPage,
-    Word,
+    ScannedWord,
     confidence_of,
     in_order,
     scan_draft,
@@ -52,17 +52,17 @@ def _block(region: etree._Element) -> Block:
     """The lines of a region, without those of regions in it; its own text where it has none."""
     lines = [list(_words(line)) for line in region.iterchildren("textline")]
     if not any(lines):
-        lines = [[Word(word) for word in line.split()] for line in _text(region).split("\n")]
+        lines = [[ScannedWord(word) for word in line.split()] for line in _text(region).split("\n")]
     return Block(lines, tuple(each.get("id", "") for each in region.iter()))
 
 
-def _words(line: etree._Element) -> Iterator[Word]:
+def _words(line: etree._Element) -> Iterator[ScannedWord]:
     """The words of a line by its own text, which was corrected last, else by those of its words."""
     words = [(_text(word).strip(), _confidence(word)) for word in line.iterchildren("word")]
     whole = _text(line).split() or [part for text, _ in words for part in text.split()]
     if whole == [text for text, _ in words]:
-        return (Word(text, confidence) for text, confidence in words)
-    return (Word(text, _confidence(line)) for text in whole)
+        return (ScannedWord(text, confidence) for text, confidence in words)
+    return (ScannedWord(text, _confidence(line)) for text in whole)
 
 
 def _reading(element: etree._Element) -> etree._Element | None:

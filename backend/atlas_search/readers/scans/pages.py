@@ -16,7 +16,7 @@ _SOFT_HYPHEN = "\u00ad"
 Half = Literal["", "first", "second"]
 
 
-class Word(NamedTuple):
+class ScannedWord(NamedTuple):
     """A word, or a half of one that a line's end breaks: then `whole` is all of it, if known.
 
     `confidence` is that of its recognition, from 0 to 1, negative where none is stated.
@@ -31,7 +31,7 @@ class Word(NamedTuple):
 class Block(NamedTuple):
     """A paragraph of a page; `ids` are its own, of what is in it and of the blocks around it."""
 
-    lines: Sequence[Sequence[Word]]
+    lines: Sequence[Sequence[ScannedWord]]
     ids: tuple[str, ...] = ()
 
 
@@ -108,7 +108,7 @@ class _Halves:
     def __init__(self) -> None:
         self._begun = ""
 
-    def join(self, line: Sequence[Word]) -> Iterator[str]:
+    def join(self, line: Sequence[ScannedWord]) -> Iterator[str]:
         """The words of a line, without a half of which the whole has been given."""
         for word in line:
             if word.half == "second" and self._begun and word.whole in ("", self._begun):
