@@ -5,7 +5,6 @@ import os
 import re
 import resource
 import shlex
-import shutil
 import subprocess
 import sys
 from contextlib import ExitStack
@@ -127,14 +126,11 @@ def test_the_notebook_runs_and_was_executed(here: Path) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.timeout(900)  # starts eight processes with a model
-def test_every_command_of_the_first_archive_runs_in_under_three_minutes(
-    tmp_path: Path, stores: Path, demo: BuildReport
-) -> None:
+def test_every_command_of_the_first_archive_runs_in_under_three_minutes(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "first-archive.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```bash\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     write_archive(tmp_path / "Dock strike 1912")
     (tmp_path / "stores").mkdir()
-    shutil.copytree(stores / demo.manifest.collection, tmp_path / "stores" / "atlas_demo")
     environment = {
         "CHROMA_PERSIST_DIRECTORY": str(tmp_path / "stores"),
         "ATLAS_PORT": str(free_port()),

@@ -22,7 +22,7 @@ export async function writeNote({ text = "", tags = [], ...note }) {
     "form",
     {},
     element("h2", { id: "note-title" }, say(note.id ? "keep.editNote" : "keep.newNote")),
-    element("blockquote", {}, note.citation.quote),
+    element("blockquote", { tabindex: "0" }, note.citation.quote),
     element("label", { for: area.id }, say("keep.note")),
     area,
     element("label", { for: field.id }, say("keep.tags")),
