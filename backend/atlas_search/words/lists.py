@@ -380,5 +380,6 @@ def _forms_like(run: ReachRun, pattern: str) -> IntArray:
         forms_of(words[0], run.table, WordMatching(language, where.form, where.exactly))
         for language in run.languages
     ]
-    found = np.concatenate(forms)
-    return found[run.reach.counts[found] > 0]
+    found: IntArray = np.concatenate(forms)
+    looked_through: IntArray = found[run.reach.counts[found] > 0]
+    return looked_through
