@@ -235,7 +235,7 @@ function described(label, value, count) {
 function tableOf(labels, values) {
   const rows = labels.map((label, index) => ({ label, documents: values[index] ?? 0 }));
   const columns = [
-    { head: say("about.date"), cell: named, sort: ({ label }) => label },
+    { head: say("about.date"), cell: ({ label }) => label },
     { head: say("about.documents"), number: ({ documents }) => documents },
   ];
   const summary = element("summary", {}, say("charts.table"));

@@ -21,9 +21,11 @@ from atlas_search.building.sources import (
     in_language,
     label_of,
     rare_collections,
+    with_sheets,
 )
 from atlas_search.core.errors import SourceError
 from atlas_search.core.ids import check_id
+from atlas_search.readers.files import files_reader
 from atlas_search.readers.tables import BeirReader
 from atlas_search.readers.text import TxtReader
 from atlas_search.stores.embedded import EmbeddedStore
@@ -589,3 +591,15 @@ def test_threads_that_hold_back_collections_at_once_leave_them_as_they_were() ->
     leave.set()
     thread.join()
     assert gc.get_threshold() == before
+
+
+def test_of_a_table_of_metadata_that_fits_nowhere_the_first_rows_are_told(tmp_path: Path) -> None:
+    rows = "".join(f"no{number}.txt,A title\n" for number in range(10_050))
+    sheet = f"file,title\n{rows}"
+    source = write_sources(tmp_path / "s", {"a/cow.txt": "Hay.", "a/metadata.csv": sheet})
+    found = with_sheets(find_sources([source], files_reader()))
+    assert [file.name for file in found.files] == ["a/cow.txt"]
+    told = found.sheets["a/metadata.csv"]
+    assert len(told) == 10_001
+    assert told[0].startswith("line 2: no source is called 'no0.txt'")
+    assert told[-1] == "50 more of its rows cannot be followed"

@@ -210,6 +210,29 @@ def test_mets_whose_pages_are_elsewhere_is_refused(reads: Reads) -> None:
     assert reason.startswith("no file of a page that it names")
 
 
+def test_only_pages_below_its_folder_belong_to_mets_whatever_else_it_names(tmp_path: Path) -> None:
+    scan = alto(page(block("b", line("bay"))))
+    named = ("a%20b.xml", "deep/R&amp;D.xml", "deep/tei.xml", "../other.xml", "mets.xml", "no.xml")
+    links = "".join(f'<FLocat xlink:href="{name}"/>' for name in named) * 500
+    write_sources(
+        tmp_path / "s",
+        {
+            "t/i/mets.xml": f'<mets xmlns="http://www.loc.gov/METS/">{links}',  # and not whole
+            "t/i/a b.xml": scan,
+            "t/i/deep/R&D.xml": scan,
+            "t/i/deep/tei.xml": "<TEI/>",
+            "t/other.xml": scan,
+        },
+    )
+    files = find_sources([tmp_path / "s"], files_reader()).files
+    parts = {file.name: [Path(part).name for part in file.parts] for file in files}
+    assert parts == {
+        "t/i/mets.xml": ["a b.xml", "R&D.xml"],
+        "t/i/deep/tei.xml": [],
+        "t/other.xml": [],
+    }
+
+
 def test_pages_that_mets_names_are_read_with_it_and_when_they_change(tmp_path: Path) -> None:
     root, folder, hashes = issue(tmp_path / "s"), tmp_path / "c", HashEmbedder()
     (file,) = find_sources([root], files_reader()).files

@@ -136,10 +136,10 @@ def test_an_address_leaves_places_to_others_that_come(slow: Slow) -> None:
     capacity = Capacity(slow, 60)
     ends = [
         enter(capacity, "/api/search", "POST", 1, slow, client="203.0.113.7"),
-        enter(capacity, "/api/search", "POST", 20, slow, inside=limits_module.SHARE),
+        enter(capacity, "/api/search", "POST", 20, slow, inside=2),
         enter(capacity, "/api/search", "POST", 1, slow, client="203.0.113.8"),
     ]
-    assert capacity.waiting == 20 - limits_module.SHARE
+    assert capacity.waiting == 18
     assert [set(end()) for end in ends] == [{200}] * 3
     assert capacity.waiting == 0
 

@@ -8,15 +8,16 @@ import threading
 import tomllib
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from errno import ENAMETOOLONG
 from functools import cache, lru_cache
-from importlib.util import find_spec
+from html import unescape
 from itertools import islice, pairwise, repeat, takewhile
 from operator import attrgetter, eq
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from urllib.parse import unquote
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -27,7 +28,7 @@ from atlas_search.language.dates import bounds
 from atlas_search.language.languages import LANGUAGES, without_marks
 from atlas_search.readers import Reader, Skipped
 from atlas_search.readers.metadata import name_of, text_of
-from atlas_search.readers.tables import DELIMITERS, Columns, CsvReader
+from atlas_search.readers.tables import DELIMITERS, Columns, CsvReader, Record
 from atlas_search.readers.text import Undecodable, open_text
 from atlas_search.readers.titles import closed
 
@@ -382,6 +383,8 @@ SHEET = "metadata.csv"
 """Name of a table, written by hand, that says something of the files beside and below it."""
 
 _FILE_COLUMNS = ("file", "filename", "file_name")
+_LONGEST_HEADS = 10_000  # characters
+_MOST_WRONG = 10_000  # rows of a table that are told
 _SHEETS = CsvReader(Columns(text=("file",), rename=dict.fromkeys(_FILE_COLUMNS, "file")))
 
 
@@ -391,7 +394,8 @@ def is_sheet(path: str) -> bool:
         return False
     try:
         with open(path, encoding="utf-8-sig", errors="replace") as file:
-            columns = {name_of(part) for part in re.split(f"[{DELIMITERS}]", file.readline())}
+            heads = re.split(f"[{DELIMITERS}]", file.readline(_LONGEST_HEADS))
+            columns = {name_of(part) for part in heads}
     except OSError:
         return False
     return not columns.isdisjoint(_FILE_COLUMNS)
@@ -423,38 +427,52 @@ def _read_sheet(
     sheet: SourceFile, names: Mapping[str, str]
 ) -> tuple[tuple[str, ...], dict[str, dict[str, str]]]:
     """Return what is wrong in a table, and what it says of files, by their names in `names`."""
+    wrong: list[str] = []
+    said: dict[str, dict[str, str]] = {}
+    lines: dict[str, str] = {}
+    faults = 0
     try:
         with open_text(sheet.path, sheet.rule.encoding) as text:
-            records = list(_SHEETS.records(text))
+            for record in _SHEETS.records(text):
+                if fault := _follow(record, sheet, names, lines, said):
+                    faults += 1
+                    wrong += [fault] * (faults <= _MOST_WRONG)
     except Undecodable as error:
         return (f"{error.what}: save it as UTF-8, which Excel calls “CSV UTF-8”",), {}
     except OSError as error:
         return (f"cannot be read: {error.strerror}",), {}
-    wrong: list[str] = []
-    said: dict[str, dict[str, str]] = {}
-    lines: dict[str, str] = {}
-    for record in records:
-        if isinstance(record, Skipped):
-            wrong.append(record.reason)
-            continue
-        row = {name_of(column): text_of(value) for column, value in record.fields.items()}
-        given = next(row.pop(column) for column in _FILE_COLUMNS if column in row)
-        places = [_plain(os.path.join(os.path.dirname(own), given)) for own in sheet[:2]]
-        name = next((names[place] for place in places if place in names), "")
-        if not name:
-            wrong.append(f"{record.place}: no source is called {given!r}: {_AS_IN_THE_FOLDER}")
-        elif name in lines:
-            wrong.append(
-                f"{record.place}: {given!r} stands on {lines[name]} already, which counts: take "
-                "one of them out"
-            )
-        else:
-            if (date := row.get("date")) and not bounds(date):
-                del row["date"]
-                wrong.append(f"{record.place}: {date!r} is not a date: {DATES}")
-            lines[name] = record.place
-            said[name] = {column: value for column, value in row.items() if value}
+    if faults > _MOST_WRONG:
+        wrong.append(f"{faults - _MOST_WRONG:,} more of its rows cannot be followed")
     return tuple(wrong), said
+
+
+def _follow(
+    record: Record | Skipped,
+    sheet: SourceFile,
+    names: Mapping[str, str],
+    lines: dict[str, str],
+    said: dict[str, dict[str, str]],
+) -> str:
+    """Add what a row says of its file, and where it does; return what is wrong with it, or ""."""
+    if isinstance(record, Skipped):
+        return record.reason
+    row = {name_of(column): text_of(value) for column, value in record.fields.items()}
+    given = next(row.pop(column) for column in _FILE_COLUMNS if column in row)
+    places = [_plain(os.path.join(os.path.dirname(own), given)) for own in sheet[:2]]
+    name = next((names[place] for place in places if place in names), "")
+    if not name:
+        return f"{record.place}: no source is called {given!r}: {_AS_IN_THE_FOLDER}"
+    if name in lines:
+        return (
+            f"{record.place}: {given!r} stands on {lines[name]} already, which counts: take one of "
+            "them out"
+        )
+    date = row.get("date")
+    if is_wrong := bool(date and not bounds(date)):
+        del row["date"]
+    lines[name] = record.place
+    said[name] = {column: value for column, value in row.items() if value}
+    return f"{record.place}: {date!r} is not a date: {DATES}" if is_wrong else ""
 
 
 _AS_IN_THE_FOLDER = "write its name as in the folder of this table, with the ending"
@@ -587,26 +605,24 @@ def _sources(
     return Sources(tuple(ordered), tuple(sorted(left_out)), notes)
 
 
-_METS = b"http://www.loc.gov/METS"
-_HEAD = 2000  # bytes in which a file names its schema
+_SCAN = re.compile(rb"<(?:\w+:)?(?:alto|PcGts|(mets))[\s>]")
+_HEAD = 4000  # bytes in which the root of a file stands
+_MOST_OF_METS = 32_000_000  # bytes
+_NAMED = re.compile(rb"""\bhref\s*=\s*["'](?:file://)?([^"'<>]{1,1000}\.xml)["']""", re.IGNORECASE)
 
 
 def _with_parts(files: list[SourceFile]) -> list[SourceFile]:
-    """Give each METS file the sources that it names below its folder: pages of its documents."""
-    wholes = [file for file in files if file.location.lower().endswith(".xml") and _is_mets(file)]
-    if not wholes or find_spec("lxml") is None:
-        return files
-    from atlas_search.readers.scans.mets import named_files
+    """Give each METS file the pages among the sources that it, or a METS that it names, names.
 
-    by_path = {os.path.realpath(file.location): file.location for file in files}
-    parts = {
-        whole.location: tuple(
-            by_path[path]
-            for path in dict.fromkeys(map(str, named_files(whole.path)))
-            if path in by_path and by_path[path] != whole.location
-        )
-        for whole in wholes
-    }
+    They lie below its folder, and are no sources of their own. Nothing is parsed here: that is done
+    in a process with limits. Texts that it names, such as TEI, are documents of their own.
+    """
+    wholes = [file.location for file in files if file.location.lower().endswith(".xml")]
+    wholes = [location for location in wholes if (root := _scan_in(location)) and root[1]]
+    if not wholes:
+        return files
+    by_path = {os.path.normpath(file.location): file.location for file in files}
+    parts = {whole: _named_below(whole, by_path) for whole in wholes}
     pages = {part for each in parts.values() for part in each}
     return [
         file._replace(parts=parts.get(file.location, ()))
@@ -615,12 +631,36 @@ def _with_parts(files: list[SourceFile]) -> list[SourceFile]:
     ]
 
 
-def _is_mets(file: SourceFile) -> bool:
+def _named_below(whole: str, by_path: Mapping[str, str]) -> tuple[str, ...]:
+    folder = os.path.dirname(os.path.normpath(whole))
+    named = {whole: None}
+    waiting = [whole]
+    while waiting:
+        at = waiting.pop()
+        with suppress(OSError), open(at, "rb") as file:  # it is told when it is read
+            for match in _NAMED.finditer(file.read(_MOST_OF_METS)):
+                address = unquote(unescape(match[1].decode(errors="replace")))
+                path = os.path.normpath(os.path.join(os.path.dirname(at), address))
+                location = by_path.get(path, whole)
+                is_below = path.startswith(folder + os.sep)
+                if location in named or not is_below or not (root := _scan_in(location)):
+                    continue
+                named[location] = None
+                if root[1]:
+                    waiting.append(location)
+    return tuple(named)[1:]
+
+
+def _scan_in(location: str) -> re.Match[bytes] | None:
+    """Return the root of a file of text recognition; its group 1 is that of METS."""
     try:
-        with open(file.location, "rb") as opened:
-            return _METS in opened.read(_HEAD)
+        descriptor = os.open(location, os.O_RDONLY)  # half the time of `open`, of each XML file
+        try:
+            return _SCAN.search(os.read(descriptor, _HEAD))
+        finally:
+            os.close(descriptor)
     except OSError:
-        return False  # it is told when it is read
+        return None  # it is told when it is read
 
 
 def find_sources(

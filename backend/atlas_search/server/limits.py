@@ -111,7 +111,7 @@ DRAWN = ("/api/page-image/", "/api/page-boxes/")
 SPARE_THREADS = 16  # for everything but answers
 HEALTH_THREADS = 2
 AT_WORK = 8  # threads that compute at once; more only wait for each other
-SHARE = 2  # of them for one address while others come too, for each waits for all others
+SHARE = 4  # one of so many places is for one address while others come too: each waits for all
 SHARED_SECONDS = 5.0  # since the last request of another address
 WAIT_SECONDS = 10.0
 RETRY_SECONDS = 2.0
@@ -138,7 +138,7 @@ class _Waiting(threading.Event):
 
 
 class TurnsAtWork:
-    """Lets so many requests work at once, and of one address SHARE while others come too.
+    """Lets so many requests work at once, of one address a SHARE of them while others come too.
 
     Safe to use from several threads.
     """
@@ -185,7 +185,7 @@ class TurnsAtWork:
             del self._last[first]
 
     def _give(self) -> None:
-        share = self._at_once if len(self._last) == 1 else SHARE
+        share = self._at_once if len(self._last) == 1 else max(1, self._at_once // SHARE)
         free = self._at_once - self._working.total()
         for turn in list(self._queue) if free else ():
             if free and self._working[turn.owner] < share:

@@ -4,7 +4,6 @@ It names the files of pages, says what is printed on each, and may say which blo
 """
 
 import os
-import re
 from collections import ChainMap, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -31,8 +30,6 @@ _NO_PAGES = (
 _MISSING = "{count} of the XML files that it names are not in its folder or below"
 _READERS = {"alto": alto_pages, "pcgts": page_xml_pages}
 _ARTICLES = frozenset("article advertisement advert ad death_notice".split())
-_ROOT = re.compile(rb"<(?:\w+:)?(?:alto|PcGts|mets)[\s>]")
-_HEAD = 4000  # bytes in which the root of a file stands
 _UNPRINTED = ("NP",)
 """Labels of pages that bear no number: `non paginé`."""
 
@@ -69,20 +66,6 @@ def mets_drafts(root: etree._Element, path: Path) -> Iterator[Read]:
         kind = article.get("type", "").lower()
         metadata = {**about, "source": title, "document_type": kind, **own}
         yield scan_draft(_pages([blocks[n] for n in numbers]), metadata, title=name, key=key)
-
-
-def named_files(path: Path) -> list[Path]:
-    """The files of pages below its folder that a METS file names, and a METS among them.
-
-    Texts that it names, such as TEI, are documents of their own.
-    """
-    parsed = parse(path.read_bytes(), "")
-    if isinstance(parsed, Skipped):
-        return []
-    mets = _Mets(parsed.root, path.parent, path.parent)
-    tables = list(mets.tables())
-    files = [path for each in (mets, *tables) for path in each.files.values()]
-    return [path for path in files if _ROOT.search(path.read_bytes()[:_HEAD])]
 
 
 class _Mets:
