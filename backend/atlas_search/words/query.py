@@ -46,7 +46,7 @@ _SIGNS = re.compile(r"([*?])")
 
 
 @dataclass(frozen=True)
-class Literally:
+class TypedWord:
     """A word as it was typed; `joined` to the one before if nothing stands between them.
 
     That is so where a script has no blanks: then nothing may stand between them in a text.
@@ -55,13 +55,10 @@ class Literally:
     text: str
     joined: bool = False
 
-
-@dataclass(frozen=True)
-class Wildcard:
-    """A word with `*` or `?` in it."""
-
-    text: str
-    joined: bool = False
+    @property
+    def has_wildcard(self) -> bool:
+        """True with a `*` or `?` in it."""
+        return _SIGNS.search(self.text) is not None
 
 
 @dataclass(frozen=True)
@@ -69,7 +66,7 @@ class AnyWord:
     """Stands for any word."""
 
 
-Slot = Literally | Wildcard | AnyWord
+Slot = TypedWord | AnyWord
 
 
 @dataclass(frozen=True)
@@ -91,20 +88,14 @@ def slots(text: str, language: str = DEFAULT_LANGUAGE) -> list[Slot]:
         spans = list(word_spans(text, language))
     ends = [-1, *(end for _, end in spans)]
     return [
-        _slot(text[start:end], joined=start == before)
+        TypedWord(text[start:end], start == before) if text[start:end].strip("*") else AnyWord()
         for (start, end), before in zip(spans, ends, strict=False)
     ]
 
 
-def _slot(text: str, *, joined: bool) -> Slot:
-    if not text.strip("*"):
-        return AnyWord()
-    return Wildcard(text, joined) if _SIGNS.search(text) else Literally(text, joined)
-
-
-def forms_of(slot: Literally | Wildcard, table: WordTable, how: WordMatching) -> IntArray:
+def forms_of(slot: TypedWord, table: WordTable, how: WordMatching) -> IntArray:
     """The forms of `table` that a word of a query means, ascending."""
-    if isinstance(slot, Wildcard):
+    if slot.has_wildcard:
         return _forms_like(slot.text, table, exactly=how.exactly)
     if how.form == "stem":
         stem = find(term_of(slot.text, how.language), table.terms)
@@ -330,7 +321,7 @@ class _Parser:
             raise _invalid(at, f"{shown([text])} holds no word.")
         if all(isinstance(slot, AnyWord) for slot in parts):
             raise _invalid(at, "`*` alone is every word: give some letters, or a word beside it.")
-        self.wildcards += sum(isinstance(slot, Wildcard) for slot in parts)
+        self.wildcards += sum(isinstance(slot, TypedWord) and slot.has_wildcard for slot in parts)
         return Words(text)
 
     def expect_end(self) -> None:
