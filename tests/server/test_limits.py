@@ -3,6 +3,7 @@
 import json
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -142,6 +143,45 @@ def test_an_address_leaves_places_to_others_that_come(slow: Slow) -> None:
     assert capacity.waiting == 18
     assert [set(end()) for end in ends] == [{200}] * 3
     assert capacity.waiting == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "others", "rests"),
+    [
+        ("/api/search", ["203.0.113.7"], True),
+        ("/api/ask/stream", ["203.0.113.7"], True),
+        ("/api/health", ["203.0.113.7"], True),
+        ("/api/search", [], False),
+    ],
+)
+def test_a_crowd_of_one_address_rests_while_others_come(
+    path: str, others: list[str], rests: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits_module, "REST", 1000.0)  # so that any work at all is enough
+    monkeypatch.setattr(limits_module, "MAX_REST_SECONDS", 1.0)
+
+    def app(_: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        sum(range(100_000))
+        time.sleep(0.1)  # long enough for all to be in progress
+        start_response("200 OK", [])
+        return [b"ok"]
+
+    capacity = Capacity(app, 60)
+    for other in others:
+        Client(capacity).get("/api/corpora", environ_base={"REMOTE_ADDR": other}, buffered=True)
+    waits: list[float] = []
+
+    def ask() -> None:
+        begun = time.monotonic()
+        Client(capacity).post(path, environ_base={"REMOTE_ADDR": "192.0.2.1"}, buffered=True)
+        waits.append(time.monotonic() - begun)
+
+    threads = [threading.Thread(target=ask) for _ in range(10)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert (max(waits) >= 1) is rests
 
 
 def test_requests_for_health_take_few_threads_and_all_are_answered(slow: Slow) -> None:

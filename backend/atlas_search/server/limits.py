@@ -113,6 +113,9 @@ HEALTH_THREADS = 2
 AT_WORK = 8  # threads that compute at once; more only wait for each other
 SHARE = 4  # one of so many places is for one address while others come too: each waits for all
 SHARED_SECONDS = 5.0  # since the last request of another address
+CROWD = 8  # more requests in progress than a browser has: 6 of HTTP/1.1
+REST = 4.0  # a crowd computes a fifth of the time
+MAX_REST_SECONDS = 5.0
 WAIT_SECONDS = 10.0
 RETRY_SECONDS = 2.0
 
@@ -129,6 +132,50 @@ def answer_threads(threads: int) -> int:
     return max(1, threads - min(SPARE_THREADS, threads // 2))
 
 
+class Clients:
+    """The addresses that came of late, and how many requests of each are in progress.
+
+    Safe to use from several threads.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._last: dict[str, float] = {}  # when each came last, the latest at the end
+        self._in_progress: Counter[str] = Counter()
+
+    def enter(self, owner: str) -> None:
+        """Note that a request of an address comes."""
+        now = time.monotonic()
+        with self._lock:
+            self._in_progress[owner] += 1
+            self._last.pop(owner, None)
+            self._last[owner] = now
+            while self._last[first := next(iter(self._last))] < now - SHARED_SECONDS:
+                del self._last[first]
+
+    def leave(self, owner: str) -> None:
+        """Note that a request of an address ends."""
+        with self._lock:
+            self._in_progress[owner] -= 1
+            self._in_progress += Counter()  # without those at zero
+
+    @property
+    def several(self) -> bool:
+        """True while more than one address comes."""
+        return len(self._last) > 1
+
+    def rest(self, owner: str, seconds: float) -> None:
+        """Let others go first, if an address sends a crowd of requests.
+
+        One of them took so many `seconds` of a processor. All threads compute in turn, by the
+        interpreter's lock: a crowd that rests REST times as long as all of it computes leaves the
+        other turns to others.
+        """
+        crowd = self._in_progress[owner]
+        if self.several and crowd > CROWD:
+            time.sleep(min(REST * crowd * seconds, MAX_REST_SECONDS))
+
+
 class _Waiting(threading.Event):
     """The wait of a request for its turn."""
 
@@ -143,12 +190,11 @@ class TurnsAtWork:
     Safe to use from several threads.
     """
 
-    def __init__(self, at_once: int, clock: Callable[[], float] = time.monotonic):
+    def __init__(self, at_once: int, clients: Clients):
         self._at_once = at_once
-        self._clock = clock
+        self._clients = clients
         self._lock = threading.Lock()
         self._working: Counter[str] = Counter()
-        self._last: dict[str, float] = {}  # when each address came last, the latest at the end
         self._queue: list[_Waiting] = []
 
     @property
@@ -160,7 +206,6 @@ class TurnsAtWork:
         """Wait for a turn, at most so long; False if none came."""
         turn = _Waiting(owner)
         with self._lock:
-            self._note(owner)
             self._queue.append(turn)
             self._give()
         if turn.wait(seconds):
@@ -177,15 +222,8 @@ class TurnsAtWork:
             self._working += Counter()  # without those at zero
             self._give()
 
-    def _note(self, owner: str) -> None:
-        now = self._clock()
-        self._last.pop(owner, None)
-        self._last[owner] = now
-        while self._last[first := next(iter(self._last))] < now - SHARED_SECONDS:
-            del self._last[first]
-
     def _give(self) -> None:
-        share = self._at_once if len(self._last) == 1 else max(1, self._at_once // SHARE)
+        share = max(1, self._at_once // SHARE) if self._clients.several else self._at_once
         free = self._at_once - self._working.total()
         for turn in list(self._queue) if free else ():
             if free and self._working[turn.owner] < share:
@@ -219,27 +257,38 @@ class Capacity:
         self.inside = 0
         self.refused = 0
         self._answering = 0
-        self._turns = TurnsAtWork(AT_WORK)
-        self._health = TurnsAtWork(HEALTH_THREADS)
+        self._clients = Clients()
+        self._turns = TurnsAtWork(AT_WORK, self._clients)
+        self._health = TurnsAtWork(HEALTH_THREADS, self._clients)
 
     def __call__(
         self, environ: dict[str, Any], start_response: Callable[..., Any]
     ) -> Iterable[bytes]:
         path = environ.get("PATH_INFO", "")
-        if path in ALWAYS:
-            return self._work(environ, start_response, self._health)
-        answer = _is_answer(environ["REQUEST_METHOD"], path)
-        if not self._enter(answer):
+        counted, answer = path not in ALWAYS, _is_answer(environ["REQUEST_METHOD"], path)
+        if counted and not self._enter(answer):
             return self._refuse(environ, start_response)
+        owner = owner_of(client_of(environ, self._trusted))
+        self._clients.enter(owner)
+        clock = time.monotonic if answer else time.thread_time  # an answer has its own thread
+        begun = clock()
+
+        def end() -> None:
+            self._clients.rest(owner, clock() - begun)
+            self._clients.leave(owner)
+            if counted:
+                self._leave(answer)
+
         try:
             if answer:
                 sent = self._app(environ, start_response)
             else:
-                sent = self._work(environ, start_response, self._turns)
+                turns = self._turns if counted else self._health
+                sent = self._work(environ, start_response, turns, owner)
         except BaseException:
-            self._leave(answer)
+            end()
             raise
-        return ClosingIterator(sent, lambda: self._leave(answer))
+        return ClosingIterator(sent, end)
 
     @property
     def waiting(self) -> int:
@@ -247,9 +296,12 @@ class Capacity:
         return self._turns.waiting
 
     def _work(
-        self, environ: dict[str, Any], start_response: Callable[..., Any], turns: TurnsAtWork
+        self,
+        environ: dict[str, Any],
+        start_response: Callable[..., Any],
+        turns: TurnsAtWork,
+        owner: str,
     ) -> Iterable[bytes]:
-        owner = owner_of(client_of(environ, self._trusted))
         if not turns.begin(owner, WAIT_SECONDS):
             return self._refuse(environ, start_response)
         try:
