@@ -73,7 +73,8 @@ export function yearIn(date) {
 
 /** A year by its number, as ISO 8601 counts: 0 is 1 BC. */
 export function yearWords(number) {
-  return number > 0 ? String(number).padStart(4, "0") : say("page.yearBC", { year: String(1 - number) });
+  if (number > 0) return number < 1000 ? say("page.yearAD", { year: String(number) }) : String(number);
+  return say("page.yearBC", { year: String(1 - number) });
 }
 
 export function duration(milliseconds) {

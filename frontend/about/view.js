@@ -74,7 +74,7 @@ function overview({ all, corpora }) {
       passages: say("page.passages", { count: all.passages }),
       words: say("about.words", { count: all.words }),
     }),
-    ...(first && last ? [say("about.dates", { first: dayOf(first), last: dayOf(last) })] : []),
+    ...(first && last ? [say("about.dates", { first: yearOf(first), last: yearOf(last) })] : []),
     ...(undated > 0 ? [say("about.undated", { count: undated })] : []),
   ];
   return element("p", { class: "about-overview" }, sentences.join(" "));
@@ -87,8 +87,8 @@ function corporaTable({ corpora }) {
     { head: say("about.documents"), number: ({ documents }) => documents },
     { head: say("about.passages"), number: ({ passages }) => passages },
     { head: say("about.wordsHead"), number: ({ words }) => words },
-    { head: say("about.from"), cell: ({ dates }) => dayOf(dates.first) },
-    { head: say("about.to"), cell: ({ dates }) => dayOf(dates.last) },
+    { head: say("about.from"), cell: ({ dates }) => yearOf(dates.first) },
+    { head: say("about.to"), cell: ({ dates }) => yearOf(dates.last) },
     { head: say("about.undatedHead"), number: ({ dates }) => dates.undated },
     { head: say("about.languageHead"), cell: (corpus) => languageName(corpus.language) },
   ];
@@ -212,9 +212,8 @@ function drawn(years, size, unit, label, narrow) {
   return [figure, missing(years), tableOf(labels, values)];
 }
 
-/** A day as ISO 8601 writes it; one before our era in words. */
-function dayOf(day) {
-  return day?.startsWith("-") ? dateWords(day) : (day ?? "–");
+function yearOf(day) {
+  return day ? yearWords(parseInt(day, 10)) : "–";
 }
 
 function endsOf(start, size) {
@@ -224,7 +223,8 @@ function endsOf(start, size) {
 
 function unitWords(start, size) {
   if (size === 1) return yearWords(start);
-  return start < 0 ? `${-start}–${yearWords(start + size)}` : `${String(start).padStart(4, "0")}s`;
+  if (start < 0) return `${-start}–${yearWords(start + size)}`;
+  return start < 1000 ? say("page.yearAD", { year: `${start}s` }) : `${start}s`;
 }
 
 function described(label, value, count) {
@@ -355,7 +355,7 @@ function mark(button, enabled) {
 
 function documentItem({ document_id: documentId, title, metadata, corpus, passages }, page) {
   const open = { type: "button", class: "link", onclick: () => page.open({ documentId }) };
-  const said = [metadata.date, page.label(corpus), say("page.passages", { count: passages })];
+  const said = [dateWords(metadata.date), page.label(corpus), say("page.passages", { count: passages })];
   return element(
     "li",
     {},

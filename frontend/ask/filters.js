@@ -4,6 +4,7 @@
 import { Problem, sendJson } from "../api.js";
 import { element, svg } from "../dom.js";
 import { grouped, language, say } from "../language.js";
+import { yearWords } from "../text.js";
 import { fieldName, filterOf, isRange, rangeName, valueName, valuesOf } from "./fields.js";
 import { changeScope, chosenScope, onScopeChange, setFilter } from "./scope.js";
 
@@ -258,7 +259,8 @@ function newYears(take) {
     from.placeholder = years[0].year;
     to.placeholder = years.at(-1).year;
     drawBars(bars, years, { first, last, from: from.value, to: to.value }, width);
-    note.textContent = filter === undefined ? "" : unplotted(several, undated);
+    const typed = years[0].year < 1 ? [say("ask.yearsBC", { year: years[0].year, words: yearWords(years[0].year) })] : [];
+    note.textContent = [...typed, ...(filter === undefined ? [] : unplotted(several, undated))].join(" ");
     note.hidden = note.textContent === "";
   }
 
@@ -295,10 +297,10 @@ function drawBars(node, years, { first, last, from, to }, width) {
   const [tallest] = [...counts.entries()].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
   const start = first + tallest[0] * width;
   const end = start + width - 1;
-  const when = width === 1 ? `${start}` : say("ask.range", { from: `${start}`, to: `${end}` });
+  const when = width === 1 ? yearWords(start) : say("ask.range", { from: yearWords(start), to: yearWords(end) });
   node.setAttribute("aria-label", say("ask.plotted", {
-    first: String(first),
-    last: String(last),
+    first: yearWords(first),
+    last: yearWords(last),
     when,
     documents: say("page.documents", { count: tallest[1] }),
   }));
@@ -307,9 +309,8 @@ function drawBars(node, years, { first, last, from, to }, width) {
 
 /** Documents that no bar shows. */
 function unplotted(several, undated) {
-  const parts = [
-    several > 0 ? say("ask.severalYears", { documents: grouped(several) }) : null,
-    undated > 0 ? say("ask.undated", { documents: grouped(undated) }) : null,
+  return [
+    ...(several > 0 ? [say("ask.severalYears", { documents: grouped(several) })] : []),
+    ...(undated > 0 ? [say("ask.undated", { documents: grouped(undated) })] : []),
   ];
-  return parts.filter(Boolean).join(" ");
 }

@@ -8,7 +8,7 @@ export const MOST_SERIES = 8;
 
 const HEIGHT = 240;
 const MARGIN = { top: 12, right: 12, bottom: 28, left: 52 };
-const LABEL_WIDTH = 56; // of a year with room beside it
+const LABEL = { letter: 7, room: 21 }; // widths
 const FEWEST_TICKS = 4;
 const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]; // years between labels
 const GAP = 7; // height of what marks one
@@ -134,9 +134,10 @@ function gridLine(tick, height, width) {
 
 /** As many labels as there is room for: round years, or every so many. */
 function labelsBelow(labels, { x, floor }, width) {
-  const room = Math.max(Math.floor(width / LABEL_WIDTH), 1);
-  const years = labels.map((label) => Number.parseInt(label, 10));
-  const span = Math.abs(years.at(-1) - years[0]);
+  const longest = Math.max(...labels.map(({ length }) => length));
+  const room = Math.max(Math.floor(width / (longest * LABEL.letter + LABEL.room)), 1);
+  const years = labels.map((label) => Number.parseInt(/\d+/.exec(label), 10));
+  const span = Math.abs(years[1] - years[0]) * labels.length;
   const step = STEPS.find((size) => span / size <= room) ?? STEPS.at(-1);
   return labels.flatMap((label, index) => {
     if (years[index] % step !== 0 && labels.length > room) return [];

@@ -63,7 +63,7 @@ def check_all(page: Page) -> None:
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
         check_access(page)
-    for width in (1600, 1024, 360):
+    for width in (1920, 1024, 360):
         page.set_viewport_size({"width": width, "height": 740})
         assert page.evaluate(OVER) == [], width
     check_access(page)
