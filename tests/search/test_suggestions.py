@@ -81,7 +81,7 @@ def atlas(tmp_path_factory: pytest.TempPathFactory, embedder: LocalEmbedder) -> 
             "sea",
             {
                 "What does the Harbour Dues Act 1987 say about exemptions for lifeboats?",
-                "What does “Diary of a lighthouse keeper” tell of the winter storm?",
+                "What does “Diary of a lighthouse keeper” say about the winter storm?",
                 "What was decided in Reed v Harbour Board?",
             },
         ),

@@ -22,11 +22,9 @@ HEADING_WORDS = range(2, 9)  # in a heading that says what it is about
 
 
 class _Forms(NamedTuple):
-    """Questions about a decision, a heading of a law and of another text, what was said below one,
-    and a whole document."""
+    """Questions about a decision, a heading, what was said below one, and a whole document."""
 
     decided: str
-    law: str
     heading: str
     said: str
     title: str
@@ -36,13 +34,11 @@ _FORMS = {
     "en": _Forms(
         "What was decided in {title}?",
         "What does {title} say about {heading}?",
-        "What does {title} tell of {heading}?",
         "What was said about {heading} in {title}?",
         "What does {title} say?",
     ),
     "fr": _Forms(
         "Qu’a-t-on décidé dans {title} ?",
-        "Que dit {title} sur {heading} ?",
         "Que dit {title} sur {heading} ?",
         "Qu’a-t-on dit sur {heading} dans {title} ?",
         "Que dit {title} ?",
@@ -106,9 +102,7 @@ def _question(
     about = next((h for h in headings if _is_discussed(h, title, passages, language)), "")
     if not about:
         return forms.title.format(title=named) if _speaks(passages, title, language) else ""
-    form = forms.law if _LAW.fullmatch(title) else forms.heading
-    if any(passage.speaker for passage in passages):
-        form = forms.said
+    form = forms.said if any(passage.speaker for passage in passages) else forms.heading
     return form.format(title=named, heading=_within_sentence(about))
 
 
