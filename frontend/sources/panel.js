@@ -311,7 +311,10 @@ async function about({ state, corpus }) {
   const { label = corpus } = corpora.find(({ id }) => id === corpus) ?? {};
   const [question] = [
     ...suggestions.map((suggestion) => suggestion.question),
-    ...documents.map(({ title }) => say("sources.whatSays", { title })),
+    // a title that is cut off is but the beginning of the text
+    ...documents
+      .filter(({ title }) => !title.endsWith("…"))
+      .map(({ title }) => say("sources.whatSays", { title })),
   ];
   return { label, question: question && { question, corpus_filter: corpus } };
 }
