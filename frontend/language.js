@@ -30,7 +30,13 @@ export function sayNodes(key, values) {
 export function told(message) {
   const node = document.createElement("span");
   const [pattern, words] = sentences.find(([pattern]) => pattern.test(message)) ?? [];
-  node.textContent = pattern ? message.replace(pattern, words) : message;
+  const [first, ...others] = (pattern ? message.replace(pattern, words) : message).split("`");
+  node.append(first);
+  for (const [at, text] of others.entries()) {
+    const code = document.createElement("code"); // a command or a name
+    code.textContent = text;
+    node.append(at % 2 === 0 ? code : text);
+  }
   if (!pattern) node.lang = "en";
   return node;
 }
