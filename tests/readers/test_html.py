@@ -300,6 +300,11 @@ def test_entities_and_control_characters_become_what_a_browser_shows(reads: Read
         ("the dues<a href='#fn3'>3</a> of old", "the dues[3] of old"),
         ("the year 1887<sup>4</sup> was wet", "the year 1887[4] was wet"),
         ("40 km<sup>2</sup> and 10<sup>6</sup> men, x<sup>3</sup>", "40 km² and 10⁶ men, x³"),
+        (
+            "the toll<sup>1, 3–5</sup> fell 10<sup>-3</sup> m s<sup>−1</sup>",
+            "the toll[1, 3–5] fell 10⁻³ m s⁻¹",
+        ),
+        ("the tariff<span style='font-size:8pt; vertical-align: super'>1</span>", "the tariff[1]"),
         ("the 2<sup>nd</sup> of <sup>14</sup>C", "the 2nd of 14C"),
         ("see <a href='#p4'>4</a> (<a href='#p5'>5</a>)", "see 4 (5)"),
     ],

@@ -352,7 +352,7 @@ class DocxReader:
     """
 
     suffixes: ClassVar[frozenset[str]] = frozenset({".docx"})
-    options: ClassVar[Mapping[str, object]] = {"version": 6}
+    options: ClassVar[Mapping[str, object]] = {"version": 7}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """The one document of the file; its XML states its own encoding."""

@@ -413,7 +413,7 @@ class EpubReader:
     """
 
     suffixes: ClassVar[frozenset[str]] = frozenset({".epub"})
-    options: ClassVar[Mapping[str, object]] = {"version": 5}
+    options: ClassVar[Mapping[str, object]] = {"version": 6}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """The one document of the file; its XML states its own encoding."""

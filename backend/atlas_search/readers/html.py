@@ -554,7 +554,7 @@ class HtmlReader:
     @property
     def options(self) -> Mapping[str, object]:
         """The extent of a page that is read."""
-        return {"version": 5, "whole_page": self.whole_page}
+        return {"version": 6, "whole_page": self.whole_page}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """The one document of a page."""

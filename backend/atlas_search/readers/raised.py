@@ -17,12 +17,13 @@ _CLASSES = frozenset(
 _INLINE = frozenset("a abbr b bdi cite code dfn em i q s small span strong sub sup u var".split())
 _ONE = r"(?:\d{1,4}|[a-z]|[ivxlc]{2,6}|[*†‡§‖¶]{1,4})"
 _SIGN = re.compile(rf"[\[(]?{_ONE}(?:\s?[,;–-]\s?{_ONE})*[\])]?")
-_NUMBER = re.compile(r"[\[(]?(\d{1,3})[\])]?")
+_NUMBER = re.compile(r"[\[(]?([-−]?\d{1,3}|\d{1,3}(?:\s?[,;–-]\s?\d{1,3})+)[\])]?")
 _POWER_OF_TEN = re.compile(r"(?<![\d.,])10$")
 _UNIT = re.compile(r"(?:(?<![^\W\d_])(?:[kcdm]?m|ft|yd)|\d\s?(?:in|mi|s)|(?<!\w)[A-Za-z])$")
 """What a 2 or a 3 raises: `km`, `40 in`, `x`."""
 
-_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_RAISED = str.maketrans("-−0123456789", "⁻⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_SUPER = re.compile(r"vertical-align:\s*super")
 _BEFORE = 12  # characters by which the word before is known
 
 
@@ -34,7 +35,8 @@ def raised(number: str, before: str) -> str:
     match = _NUMBER.fullmatch(number.strip())
     if match is None or not before or before[-1].isspace() or before[-1] in "([{":
         return number
-    if _POWER_OF_TEN.search(before) or (match[1] in ("2", "3") and _UNIT.search(before)):
+    is_power = _POWER_OF_TEN.search(before) or not match[1][0].isdigit()
+    if is_power or (match[1] in ("2", "3") and _UNIT.search(before)):
         return match[1].translate(_RAISED)
     return f"[{match[1]}]"
 
@@ -70,10 +72,11 @@ def _signs(root: etree._Element) -> Iterator[tuple[etree._Element, str]]:
 def _is_sign(element: etree._Element) -> bool:
     """Say if it is a link to a note that holds a sign only, or a number that is raised or
     leads to a place."""
-    if tag_of(element) not in ("a", "sup"):
+    is_raised = tag_of(element) == "sup" or _SUPER.search(element.get("style", "")) is not None
+    if not is_raised and tag_of(element) != "a":
         return False
     text = words(element)
-    is_raised = tag_of(element) == "sup" or "#" in element.get("href", "")
+    is_raised = is_raised or "#" in element.get("href", "")
     is_number = is_raised and _NUMBER.fullmatch(text) is not None
     return is_number or (_SIGN.fullmatch(text) is not None and _leads_to_note(element))
 

@@ -139,6 +139,9 @@ INCLUDE = '<xi:include xmlns:xi="http://www.w3.org/2001/XInclude" href="/etc/pas
         ("<body><table><row><cell rows='3'>a</cell><cell>b</cell><cell rows='2'>c</cell></row>\n"
          "<row><cell>d</cell></row> <row><cell cols='2'>e</cell></row></table></body>",
          "a | b | c\na | d | c\na | e"),
+        ("<body><table><row role='label'><cell>Port</cell><cell>Depth</cell></row><row><cell>Ostby"
+         "</cell><cell>4 m</cell></row><row><cell cols='2'>a</cell></row></table></body>",
+         "Port | Depth\nPort: Ostby | Depth: 4 m\na"),
         ("<body><lg><l>a</l><l>b</l></lg><lg><l>c</l></lg></body>", "a\nb\n\nc"),
         ("<body><list><head>H</head><item>a<list><item>b</item></list></item></list></body>",
          "H\n\na\n\nb"),

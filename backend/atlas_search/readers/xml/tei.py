@@ -8,7 +8,7 @@ from itertools import islice
 from lxml import etree
 
 from atlas_search.readers import Read, Skipped
-from atlas_search.readers.markup import LONGEST_SPAN, span
+from atlas_search.readers.markup import LONGEST_SPAN, header_of, span
 from atlas_search.readers.raised import raised
 from atlas_search.readers.xml.parse import INCLUDE
 from atlas_search.readers.xml.tree import (
@@ -576,6 +576,7 @@ def _text_drafts(
         yield Skipped(f"{NO_TEXT}: there is no <text> beside its header")
         return
     _spread_cells(text)
+    _name_columns(text)
     document = _document(tei, text, {**shared, **listed_names(tei)}, normalised=normalised)
     if not documents_at:
         yield _draft(_Part(text), document, document.title, "")
@@ -587,6 +588,20 @@ def _text_drafts(
         head = part.element.find("head")
         title = "" if head is None else plain_text(head, document.wording)
         yield _draft(part, document, title or document.title, key)
+
+
+def _name_columns(text: etree._Element) -> None:
+    """Put the head of its column before each cell, below a row of labels."""
+    for table in text.iter("table"):
+        heads: tuple[str, ...] = ()
+        for row in table.iterchildren("row"):
+            cells = list(row.iterchildren("cell"))
+            if row.get("role") == "label":
+                heads = header_of([text_of(cell) for cell in cells])
+            elif len(heads) == len(cells):
+                for head, cell in zip(heads, cells, strict=True):
+                    if head and text_of(cell):
+                        cell.text = f"{head}: {(cell.text or '').lstrip()}"
 
 
 def _spread_cells(text: etree._Element) -> None:
