@@ -3,7 +3,7 @@
 A date stands for every day it can mean. Where a form has two readings, its days are those of both:
 
     1954-05-17, 17 May 1954, May 17th, 1954, 17/05/1954       the day; the time of day is ignored
-    12. Mai 1954, 3 de mayo de 1902, 12.V.1954, 20240131      the day
+    12. Mai 1954, 3 de mayo de 1902, 12.V.1954, 20240131      the day, as is 2024年5月6日
     1954-05, May 1954; 1954, [1954], 19[54], early 1954       all of the month; all of the year
     1890s, 189X, [189-]; 1900s, 19XX, [19--]                  the decade; the century
     19th century, XIXe siècle                                 1800 to 1900: centuries start twice
@@ -135,7 +135,7 @@ _MAYBE = _pattern(r"\d|[IVXLCDM]{2}|\b[IVXLCDM]\b")
 _LONG_WORD = re.compile(r"(?<![^\W\d_])(?![IVXLCDM]{3})[^\W\d_]{5,}")
 _KNOWN = {*_IN_ENGLISH, *_WORDS} | set(
     "monday tuesday wednesday thursday friday saturday sunday probably possibly perhaps copyright "
-    "present until undated ongoing".split()
+    "present until undated ongoing recte".split()
 )
 """Words of five letters or more that are in dates; a value with another is none, at a glance."""
 _OPEN = _pattern(r"(?P<word>before|after|not before|not after|since|from|to|until|by) (?P<date>.+)")
@@ -155,7 +155,7 @@ _CHARACTERS = str.maketrans(
 _WORD = re.compile(r"(?<!\w)[^\W\d_]+(?:['’](?=\w)|\.)?")
 _UNDATED = r"(?:n\. ?d\.?|s\. ?[ad]\.?|[oz]\. ?[dj]\.?|undated)"
 _BESIDE = _pattern(
-    rf"^{_UNDATED},? |(?:,|,? and|,? &) (?:{_UNDATED}|ongoing)$| \(?[on]\. ?s\.\)?$|^.* i\. ?e\. |"
+    rf"^{_UNDATED},? |(?:,|,? and|,? &) (?:{_UNDATED}|ongoing)$| \(?[on]\. ?s\.\)?$|^.* (?:i\. ?e\.|recte) |"
     r"^\(?bulk[:,]? ([^()]+)\)?$|[,;]? \(?bulk\b.*$|(?<=\d{4}),? ?(?:c|©|cop\. ?)\d{4}(?=\.?$)"
 )
 """Words beside a date: `n.d. [1907]`, `1901, undated`, `3 May 1640 (O.S.)`, `1945 [i.e. 1954]`,
@@ -442,6 +442,7 @@ def _republican(match: re.Match[str]) -> Days:
 _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Days]], ...] = (
     (_pattern(rf"{_Y}(?:-XX(?:-XX)?|-(?P<month>\d\d)(?:-XX|-(?P<day>\d\d){_CLOCK})?)?"), _parts),
     (_pattern(rf"{_Y}/(?P<month>\d\d?)/(?P<day>\d\d?)"), _parts),
+    (_pattern(rf"{_Y} ?年(?: ?(?P<month>\d\d?) ?月(?: ?(?P<day>\d\d?) ?日)?)?"), _parts),
     (_pattern(rf"{_Y}(?P<month>\d\d)(?P<day>\d\d)(?:t?\d{{4}}(?:\d\d)?z?)?"), _parts),
     (_pattern(rf"{_WEEKDAY}{_D}[ -]?{_M}[ ,-]+{_Y}{_DUAL}{_CLOCK}"), _parts),
     (_pattern(rf"{_D}[ -]?{_ROMAN}(?:[ -]|\. ?){_Y}"), _parts),
