@@ -155,8 +155,8 @@ _CHARACTERS = str.maketrans(
 _WORD = re.compile(r"(?<!\w)[^\W\d_]+(?:['’](?=\w)|\.)?")
 _UNDATED = r"(?:n\. ?d\.?|s\. ?[ad]\.?|[oz]\. ?[dj]\.?|undated)"
 _BESIDE = _pattern(
-    rf"^{_UNDATED},? |(?:,|,? and|,? &) (?:{_UNDATED}|ongoing)$| \(?[on]\. ?s\.\)?$|^.* (?:i\. ?e\.|recte) |"
-    r"^\(?bulk[:,]? ([^()]+)\)?$|[,;]? \(?bulk\b.*$|(?<=\d{4}),? ?(?:c|©|cop\. ?)\d{4}(?=\.?$)"
+    rf"^{_UNDATED},? |(?:,|,? and|,? &) (?:{_UNDATED}|ongoing)$| \(?[on]\. ?s\.\)?$|"
+    r"^.* (?:i\. ?e\.|recte) |^\(?bulk[:,]? ([^()]+)\)?$|[,;]? \(?bulk\b.*$|(?<=\d{4}),? ?(?:c|©|cop\. ?)\d{4}(?=\.?$)"
 )
 """Words beside a date: `n.d. [1907]`, `1901, undated`, `3 May 1640 (O.S.)`, `1945 [i.e. 1954]`,
 `1910-1950, bulk 1920-1930`, `1968, c1962`."""
