@@ -176,6 +176,26 @@ def broken_epub() -> Broken:
     }
 
 
+def broken_pptx() -> Broken:
+    whole = good_files("pptx")["farm/fair.pptx"]
+    part = "ppt/slides/slide1.xml"
+    names = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
+    text = f"<sld {names}><spTree><sp><txBody><a:p><a:r><a:t>Ha {{}} ha</a:t></a:r></a:p></txBody>"
+    text += "</sp></spTree></sld>"
+    old = bytes.fromhex("D0CF11E0A1B11AE1") + bytes(1000)
+    return {
+        "empty.pptx": (b"", "the file is empty"),
+        "random.pptx": (RANDOM, "it is not a PowerPoint file"),
+        "cut.pptx": (whole[: len(whole) // 2], "breaks off before its end"),
+        "old.pptx": (old, "PowerPoint file of the old kind (.ppt)"),
+        "plain zip.pptx": (book({"a.txt": "not a talk"}), "presentation.xml is missing"),
+        "bomb.pptx": (with_part(whole, part, " " * 60_000_000), "it would unpack to"),
+        "billion laughs.pptx": (with_part(whole, part, BILLION + text.format("&l9;")), "not valid"),
+        "outside.pptx": (with_part(whole, part, OUTSIDE + text.format("&x;")), READ),
+        "deep.pptx": (with_part(whole, part, "<a>" * 500), "Excessive depth"),
+    }
+
+
 BROKEN: dict[str, Callable[[], Broken]] = {
     "txt": broken_txt,
     "csv": broken_csv,
@@ -185,4 +205,5 @@ BROKEN: dict[str, Callable[[], Broken]] = {
     "pdf": broken_pdf,
     "docx": broken_docx,
     "epub": broken_epub,
+    "pptx": broken_pptx,
 }

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import docx
+import pptx
 from docx.enum.text import WD_BREAK
 from reportlab.pdfgen.canvas import Canvas
 
@@ -211,6 +212,20 @@ def with_part(archive: bytes, name: str, content: str) -> bytes:
     return book(parts | {name: content})
 
 
+def _pptx(count: str) -> dict[str, bytes]:
+    talk, fair = pptx.Presentation(), pptx.Presentation()
+    talk.core_properties.title, talk.core_properties.author = "A talk on the town", "A. Clerk"
+    for title, line in {
+        "Harbour": f"{count} ships are in port.",
+        "Sea wall": "The wall is of granite.",
+    }.items():
+        slide = talk.slides.add_slide(talk.slide_layouts[1])
+        slide.shapes.title.text, slide.placeholders[1].text = title, line
+    slide = fair.slides.add_slide(fair.slide_layouts[6])
+    slide.shapes.add_textbox(0, 0, 9, 9).text_frame.text = "Lambs are shown at the fair."
+    return {"town/talk.pptx": _saved(talk), "farm/fair.pptx": _saved(fair)}
+
+
 def _beir(count: str) -> dict[str, bytes]:
     return {
         "town/corpus.jsonl": lines_of(
@@ -232,6 +247,7 @@ MAKERS = {
     "jsonl": _jsonl,
     "docx": _docx,
     "epub": _epub,
+    "pptx": _pptx,
     "beir": _beir,
 }
 

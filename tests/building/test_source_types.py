@@ -106,6 +106,14 @@ EXPECTED: dict[str, dict[str, Expected]] = {
             {"author": ("A. Clerk",), "date": "1887"},
         ),
     },
+    "pptx": {
+        "farm.fair": Expected("Lambs are shown at the fair."),
+        "town.talk": Expected(
+            "A talk on the town",
+            ((1, "Harbour", ""), (2, "Sea wall", "")),
+            {"author": "A. Clerk"},
+        ),
+    },
     "beir": {
         "farm.1": Expected("Hay", metadata={"record_id": "1"}),
         "town.d-1": Expected("Ships", metadata={"record_id": "d 1", "n": 1}),

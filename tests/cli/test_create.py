@@ -97,6 +97,7 @@ OWN = {
     "jsonl": ["text_column", "id_column", "title_column", "metadata_columns", "rename"],
     "docx": [],
     "epub": [],
+    "pptx": [],
     "beir": [],
     "chroma": ["from_collection"],
 }

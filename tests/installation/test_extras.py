@@ -110,7 +110,8 @@ def test_text_is_built_and_answered_without_any_extra(tmp_path: Path) -> None:
         assert hint(extra) in output
 
 
-READER_EXTRAS = {"pdf": "pdf", "html": "html", "xml": "xml", "docx": "office", "epub": "office"}
+READER_EXTRAS = {"pdf": "pdf", "html": "html", "xml": "xml", "docx": "office", "epub": "office",
+                 "pptx": "office"}  # fmt: skip
 
 
 @pytest.mark.thorough

@@ -29,6 +29,7 @@ READERS: Registry[ReaderFactory] = Registry(
         "jsonl": "atlas_search.readers.tables:jsonl_reader",
         "docx": "atlas_search.readers.docx:docx_reader [office]",
         "epub": "atlas_search.readers.epub:epub_reader [office]",
+        "pptx": "atlas_search.readers.office.pptx:pptx_reader [office]",
         "beir": "atlas_search.readers.tables:beir_reader",
         "chroma": "atlas_search.readers.chroma:chroma_reader",
     },
@@ -46,6 +47,7 @@ SUFFIXES: Mapping[str, frozenset[str]] = {
     "jsonl": frozenset({".jsonl", ".ndjson", ".json"}),
     "docx": frozenset({".docx"}),
     "epub": frozenset({".epub"}),
+    "pptx": frozenset({".pptx"}),
 }
 """Suffixes of Atlas' own readers: none is imported before a file of its format is read."""
 
