@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from reportlab.lib.pdfencrypt import StandardEncryption
 
-from tests.source_files import PAGE, TEI, book, good_files, lines_of, pdf, with_part
+from tests.source_files import PAGE, TEI, book, good_files, lines_of, pdf, with_part, workbook
 
 TEXT = "Café à la mode: the ledger of the harbour master lists every ship of 1887."
 WRAPS = {
@@ -177,7 +177,7 @@ def broken_epub() -> Broken:
 
 
 def broken_pptx() -> Broken:
-    whole = good_files("pptx")["farm/fair.pptx"]
+    whole = good_files("pptx")["farm/show.pptx"]
     part = "ppt/slides/slide1.xml"
     names = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
     text = f"<sld {names}><spTree><sp><txBody><a:p><a:r><a:t>Ha {{}} ha</a:t></a:r></a:p></txBody>"
@@ -196,6 +196,32 @@ def broken_pptx() -> Broken:
     }
 
 
+def broken_xlsx() -> Broken:
+    whole = good_files("xlsx")["farm/flocks.xlsx"]
+    part = "xl/worksheets/sheet1.xml"
+    sheet = '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
+    cell = '<c r="{}" t="inlineStr"><is><t>Ha {} ha</t></is></c>'
+    rows = f'{sheet}<dimension ref="A1:XFD1048576"/><sheetData>{{}}</sheetData></worksheet>'
+    text = rows.format(f"<row>{cell}</row>")
+    far = rows.format(f'<row r="1048576">{cell.format("XFD1048576", "far")}</row>')
+    old = bytes.fromhex("D0CF11E0A1B11AE1") + bytes(1000)
+    return {
+        "empty.xlsx": (b"", "the file is empty"),
+        "random.xlsx": (RANDOM, "it is not an Excel file"),
+        "cut.xlsx": (whole[: len(whole) // 2], "breaks off before its end"),
+        "old.xlsx": (old, "Excel file of the old kind (.xls)"),
+        "plain zip.xlsx": (book({"a.txt": "not a sheet"}), "openpyxl cannot open it"),
+        "bomb.xlsx": (with_part(whole, part, " " * 20_000_000), "it would unpack to"),
+        "billion laughs.xlsx": (
+            with_part(whole, part, BILLION + text.format("A1", "&l9;")),
+            "open",
+        ),
+        "outside.xlsx": (with_part(whole, part, OUTSIDE + text.format("A1", "&x;")), "open it"),
+        "far.xlsx": (with_part(whole, part, far), READ),
+        "no text.xlsx": (workbook([["id", "text"], [1, ""], [2, "x"], [2, "y"]]), "duplicate id"),
+    }
+
+
 BROKEN: dict[str, Callable[[], Broken]] = {
     "txt": broken_txt,
     "csv": broken_csv,
@@ -206,4 +232,5 @@ BROKEN: dict[str, Callable[[], Broken]] = {
     "docx": broken_docx,
     "epub": broken_epub,
     "pptx": broken_pptx,
+    "xlsx": broken_xlsx,
 }

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import docx
+import openpyxl
 import pptx
 from docx.enum.text import WD_BREAK
 from reportlab.pdfgen.canvas import Canvas
@@ -223,7 +224,24 @@ def _pptx(count: str) -> dict[str, bytes]:
         slide.shapes.title.text, slide.placeholders[1].text = title, line
     slide = fair.slides.add_slide(fair.slide_layouts[6])
     slide.shapes.add_textbox(0, 0, 9, 9).text_frame.text = "Lambs are shown at the fair."
-    return {"town/talk.pptx": _saved(talk), "farm/fair.pptx": _saved(fair)}
+    return {"town/talk.pptx": _saved(talk), "farm/show.pptx": _saved(fair)}
+
+
+def _xlsx(count: str) -> dict[str, bytes]:
+    first, *_ = speeches = _speeches(count)
+    return {
+        "town/ships.xlsx": workbook([[*first], *([*each.values()] for each in speeches)]),
+        "farm/flocks.xlsx": workbook([["Farm", "Sheep", "Wool"], ["Hill", 40, "white"]]),
+    }
+
+
+def workbook(*sheets: Sequence[Sequence[object]]) -> bytes:
+    """A workbook of sheets of rows, `Sheet`, `Sheet1` and so on."""
+    book = openpyxl.Workbook()
+    for sheet in [book.active, *(book.create_sheet() for _ in sheets[1:])]:
+        for row in sheets[book.index(sheet)]:
+            sheet.append(row)
+    return _saved(book)
 
 
 def _beir(count: str) -> dict[str, bytes]:
@@ -248,6 +266,7 @@ MAKERS = {
     "docx": _docx,
     "epub": _epub,
     "pptx": _pptx,
+    "xlsx": _xlsx,
     "beir": _beir,
 }
 

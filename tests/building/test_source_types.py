@@ -107,12 +107,16 @@ EXPECTED: dict[str, dict[str, Expected]] = {
         ),
     },
     "pptx": {
-        "farm.fair": Expected("Lambs are shown at the fair."),
+        "farm.show": Expected("Lambs are shown at the fair."),
         "town.talk": Expected(
             "A talk on the town",
             ((1, "Harbour", ""), (2, "Sea wall", "")),
             {"author": "A. Clerk"},
         ),
+    },
+    "xlsx": {
+        "farm.flocks": Expected("Farm | Sheep | Wool"),
+        **SPEECHES,
     },
     "beir": {
         "farm.1": Expected("Hay", metadata={"record_id": "1"}),

@@ -1,18 +1,21 @@
 """Presentations, workbooks and texts of office programs, made of a few elements."""
 
 from collections.abc import Callable
+from datetime import date, datetime
 from io import BytesIO
 from typing import Any
 
+import openpyxl
 import pptx
 import pytest
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 
-from atlas_search.readers import Draft
+from atlas_search.readers import Draft, Skipped
+from atlas_search.readers.office.xlsx import xlsx_reader
 from tests.readers.conftest import Reads
 from tests.readers.drafts import headings, only_draft, only_reason, pages, paragraphs
-from tests.source_files import good_files, with_part
+from tests.source_files import good_files, with_part, workbook
 
 A = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
 P = 'xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"'
@@ -94,7 +97,7 @@ def test_the_pieces_of_a_line_of_a_slide(reads: Reads, inner: str, text: str) ->
         f"<AlternateContent><Choice>{shape}</Choice><Fallback>{shape}</Fallback></AlternateContent>",
     ):
         slide = f"<p:sld {A} {P}><p:cSld><p:spTree>{form}</p:spTree></p:cSld></p:sld>"
-        data = with_part(good_files("pptx")["farm/fair.pptx"], "ppt/slides/slide1.xml", slide)
+        data = with_part(good_files("pptx")["farm/show.pptx"], "ppt/slides/slide1.xml", slide)
         assert only_draft(reads(data, "talk.pptx")).text == text
 
 
@@ -108,3 +111,81 @@ def test_charts_are_told_and_a_talk_of_pictures_is_refused(reads: Reads, talk: T
     assert talk(chart).remark == "left out: charts (1)"
     pptx.Presentation().save(stream := BytesIO())
     assert only_reason(reads(stream.getvalue(), "talk.pptx")) == "it holds no text"
+
+
+PORTS = [["Harbour dues of 1887"], ["Port", "Ships", "Dues", "Note"], ["Ostby", 12, 3.5, ""]]
+
+
+def test_a_row_of_a_sheet_is_a_line_under_the_heads_and_a_sheet_is_a_section(reads: Reads) -> None:
+    draft = only_draft(reads(workbook(PORTS, [["Mast", "oak"]]), "dues.xlsx"))
+    assert paragraphs(draft) == [
+        "Harbour dues of 1887",
+        "Port | Ships | Dues | Note",
+        "Port: Ostby | Ships: 12 | Dues: 3.5",
+        "Mast | oak",
+    ]
+    assert headings(draft) == [("Harbour dues of 1887", "Sheet"), ("Mast | oak", "Sheet1")]
+    assert not only_draft(reads(workbook(PORTS), "dues.xlsx")).segments
+
+
+def test_a_sheet_with_a_column_of_texts_gives_a_document_a_row(reads: Reads) -> None:
+    letters = [
+        ["text", "date"],
+        ["Twelve ships.", date(1887, 5, 3)],
+        [None, None],
+        ["One\ntwo.", 7],
+    ]
+    first, second, third, rest = reads(workbook(letters, PORTS, [["id", "text"], ["a"]]), "a.xlsx")
+    assert isinstance(first, Draft)
+    assert (first.text, first.key, first.metadata) == (
+        "Twelve ships.",
+        "row-1",
+        {"date": "1887-05-03"},
+    )
+    assert isinstance(second, Draft)
+    assert (second.text, second.key) == ("One\ntwo.", "row-2")
+    assert third == Skipped("Sheet2, line 2: it holds no text", "a")
+    assert isinstance(rest, Draft)
+    assert (rest.key, rest.text.split("\n")[0]) == ("", "Harbour dues of 1887")
+    reader = xlsx_reader(text_column="note")
+    refused = only_reason(reads(workbook([["id", "text"], ["a", "b"]]), "a.xlsx", reader))
+    assert "no field `note`" in refused
+
+
+@pytest.mark.parametrize(
+    ("value", "format_", "shown"),
+    [
+        (1234.5, "#,##0.00", "1,234.50"),
+        (-1234.5, '"£"#,##0;[Red]-"£"#,##0', "-£1,234"),
+        (0.125, "0.0%", "12.5%"),
+        (7, "0000", "0007"),
+        (0.1 + 0.2, "General", "0.3"),
+        (12, "[$€-407] 0.00", "€ 12.00"),
+        (True, "General", "TRUE"),
+        (datetime(1901, 5, 3, 14, 30), "yyyy-mm-dd h:mm", "1901-05-03 14:30"),
+        (datetime(1901, 5, 3), "d mmm yyyy", "1901-05-03"),
+        (datetime(1901, 5, 3), "mmm yyyy", "1901-05"),
+        (datetime(1901, 5, 3), "yyyy", "1901"),
+    ],
+)
+def test_numbers_and_dates_are_written_as_shown(
+    reads: Reads, value: object, format_: str, shown: str
+) -> None:
+    book = openpyxl.Workbook()
+    book.active["A1"] = value
+    book.active["A1"].number_format = format_
+    book.save(stream := BytesIO())
+    assert only_draft(reads(stream.getvalue(), "a.xlsx")).text == shown
+
+
+def test_a_merged_cell_of_a_sheet_stands_in_every_row_that_it_spans(reads: Reads) -> None:
+    book = openpyxl.Workbook()
+    for row in (["Port", "Ship", "Dues"], ["Ostby", "Ann", 3], [None, "Bob", 2], ["Vik", "Eve", 1]):
+        book.active.append(row)
+    book.active.merge_cells("A2:A3")
+    book.save(stream := BytesIO())
+    assert paragraphs(only_draft(reads(stream.getvalue(), "a.xlsx")))[1:] == [
+        "Port: Ostby | Ship: Ann | Dues: 3",
+        "Port: Ostby | Ship: Bob | Dues: 2",
+        "Port: Vik | Ship: Eve | Dues: 1",
+    ]

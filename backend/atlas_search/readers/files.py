@@ -30,6 +30,7 @@ READERS: Registry[ReaderFactory] = Registry(
         "docx": "atlas_search.readers.docx:docx_reader [office]",
         "epub": "atlas_search.readers.epub:epub_reader [office]",
         "pptx": "atlas_search.readers.office.pptx:pptx_reader [office]",
+        "xlsx": "atlas_search.readers.office.xlsx:xlsx_reader [office]",
         "beir": "atlas_search.readers.tables:beir_reader",
         "chroma": "atlas_search.readers.chroma:chroma_reader",
     },
@@ -48,10 +49,11 @@ SUFFIXES: Mapping[str, frozenset[str]] = {
     "docx": frozenset({".docx"}),
     "epub": frozenset({".epub"}),
     "pptx": frozenset({".pptx"}),
+    "xlsx": frozenset({".xlsx"}),
 }
 """Suffixes of Atlas' own readers: none is imported before a file of its format is read."""
 
-TABLES = ("csv", "jsonl")
+TABLES = ("csv", "jsonl", "xlsx")
 
 
 @dataclass(frozen=True)
