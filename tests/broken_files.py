@@ -222,6 +222,28 @@ def broken_xlsx() -> Broken:
     }
 
 
+def broken_odt() -> Broken:
+    whole = good_files("odt")["farm/lease.odt"]
+    part = "content.xml"
+    names = 'xmlns:o="urn:oasis:names:tc:opendocument:xmlns:office:1.0"'
+    text = f"<c {names}><o:body><o:text><o:p>Ha {{}} ha</o:p></o:text></o:body></c>"
+    return {
+        "empty.odt": (b"", "the file is empty"),
+        "random.odt": (RANDOM, "it is not an OpenDocument file"),
+        "cut.odt": (whole[: len(whole) // 2], "breaks off before its end"),
+        "plain zip.odt": (book({"a.txt": "not a text"}), "content.xml is missing"),
+        "sheet.odt": (with_part(whole, part, "<c/>"), "it is no text"),
+        "locked.odt": (
+            with_part(whole, "META-INF/manifest.xml", "<m:encryption-data/>"),
+            "encrypt",
+        ),
+        "bomb.odt": (with_part(whole, part, " " * 60_000_000), "it would unpack to"),
+        "billion laughs.odt": (with_part(whole, part, BILLION + text.format("&l9;")), "not valid"),
+        "outside.odt": (with_part(whole, part, OUTSIDE + text.format("&x;")), READ),
+        "deep.odt": (with_part(whole, part, "<a>" * 500), "Excessive depth"),
+    }
+
+
 BROKEN: dict[str, Callable[[], Broken]] = {
     "txt": broken_txt,
     "csv": broken_csv,
@@ -233,4 +255,5 @@ BROKEN: dict[str, Callable[[], Broken]] = {
     "epub": broken_epub,
     "pptx": broken_pptx,
     "xlsx": broken_xlsx,
+    "odt": broken_odt,
 }

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import docx
+import odfdo
 import openpyxl
 import pptx
 from docx.enum.text import WD_BREAK
@@ -244,6 +245,18 @@ def workbook(*sheets: Sequence[Sequence[object]]) -> bytes:
     return _saved(book)
 
 
+def _odt(count: str) -> dict[str, bytes]:
+    report, lease = odfdo.Document("text"), odfdo.Document("text")
+    report.body.clear()
+    report.meta.title, report.meta.initial_creator = "A report on the town", "A. Clerk"
+    for title, line in {"Harbour": f"{count} ships lie here.", "Wall": "It is of granite."}.items():
+        report.body.append(odfdo.Header(1, title))
+        report.body.append(odfdo.Paragraph(line))
+    lease.body.clear()
+    lease.body.append(odfdo.Paragraph("The pasture is let for a year."))
+    return {"town/report.odt": _saved(report), "farm/lease.odt": _saved(lease)}
+
+
 def _beir(count: str) -> dict[str, bytes]:
     return {
         "town/corpus.jsonl": lines_of(
@@ -267,6 +280,7 @@ MAKERS = {
     "epub": _epub,
     "pptx": _pptx,
     "xlsx": _xlsx,
+    "odt": _odt,
     "beir": _beir,
 }
 

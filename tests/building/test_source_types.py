@@ -118,6 +118,14 @@ EXPECTED: dict[str, dict[str, Expected]] = {
         "farm.flocks": Expected("Farm | Sheep | Wool"),
         **SPEECHES,
     },
+    "odt": {
+        "farm.lease": Expected("The pasture is let for a year."),
+        "town.report": Expected(
+            "A report on the town",
+            ((1, "Harbour", ""), (1, "Wall", "")),
+            {"author": "A. Clerk"},
+        ),
+    },
     "beir": {
         "farm.1": Expected("Hay", metadata={"record_id": "1"}),
         "town.d-1": Expected("Ships", metadata={"record_id": "d 1", "n": 1}),

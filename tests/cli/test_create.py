@@ -98,6 +98,7 @@ OWN = {
     "docx": [],
     "epub": [],
     "pptx": [],
+    "odt": [],
     "xlsx": ["text_column", "id_column", "title_column", "metadata_columns", "rename"],
     "beir": [],
     "chroma": ["from_collection"],

@@ -189,3 +189,86 @@ def test_a_merged_cell_of_a_sheet_stands_in_every_row_that_it_spans(reads: Reads
         "Port: Ostby | Ship: Bob | Dues: 2",
         "Port: Vik | Ship: Eve | Dues: 1",
     ]
+
+
+ODF = " ".join(
+    f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+    for name in ("office", "text", "table", "style", "fo", "svg", "draw")
+)
+STYLES = """<office:automatic-styles>
+<style:style style:name="P1"><style:paragraph-properties fo:break-before="page"/></style:style>
+<style:style style:name="P2" style:parent-style-name="Table_20_Heading"/>
+<style:style style:name="T1"><style:text-properties style:text-position="super 58%"/></style:style>
+<text:list-style style:name="L1"><text:list-level-style-number style:num-format="1"/>
+</text:list-style></office:automatic-styles>"""
+NOTE = (
+    "<text:note><text:note-citation>7</text:note-citation><text:note-body>"
+    "<text:p>See the ledger.</text:p></text:note-body></text:note>"
+)
+CELLS = (
+    '<table:table><table:table-row><table:table-cell><text:p text:style-name="P2">Port</text:p>'
+    '</table:table-cell><table:table-cell><text:p text:style-name="P2">Ships</text:p>'
+    "</table:table-cell></table:table-row>"
+    '<table:table-row><table:table-cell table:number-rows-spanned="2"><text:p>Ostby</text:p>'
+    "</table:table-cell><table:table-cell><text:p>12</text:p></table:table-cell></table:table-row>"
+    "<table:table-row><table:covered-table-cell/><table:table-cell><text:p>9</text:p>"
+    "</table:table-cell></table:table-row></table:table>"
+)
+
+
+@pytest.fixture
+def letter(reads: Reads) -> Callable[[str], Draft]:
+    """A function that reads an OpenDocument text of these elements."""
+
+    def read(body: str) -> Draft:
+        content = (
+            f"<office:document-content {ODF}>{STYLES}<office:body><office:text>{body}"
+            "</office:text></office:body></office:document-content>"
+        )
+        data = with_part(good_files("odt")["farm/lease.odt"], "content.xml", content)
+        return only_draft(reads(data, "letter.odt"))
+
+    return read
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ('<text:p>tariff<text:span text:style-name="T1">1</text:span></text:p>', "tariff[1]"),
+        ("<text:p>a<text:s/>b<text:tab/>c<text:line-break/>d</text:p>", "a b c\nd"),
+        ("<text:list><text:list-item><text:p>oak</text:p></text:list-item><text:list-item>"
+         "<text:p>elm</text:p></text:list-item></text:list>", "oak\n\nelm"),
+        ("<text:p>The<office:annotation><text:p>Why?</text:p></office:annotation> wall</text:p>",
+         "The wall"),
+        ("<text:tracked-changes><text:p>gone</text:p></text:tracked-changes><text:p>Here</text:p>",
+         "Here"),
+        ("<text:p>Box<draw:frame><svg:title>a picture</svg:title><draw:text-box><text:p>in it"
+         "</text:p></draw:text-box></draw:frame></text:p>", "Box\n\nin it"),
+        ("<text:p>On <text:title>ships</text:title></text:p>", "On ships"),
+        (CELLS, "Port | Ships\n\nPort: Ostby | Ships: 12\n\nPort: Ostby | Ships: 9"),
+        (f"<text:p>Dues{NOTE} rose.</text:p><text:p>End.</text:p>",
+         "Dues[1] rose.\n\nEnd.\n\n[1] See the ledger."),
+    ],
+)  # fmt: skip
+def test_the_pieces_of_an_opendocument_text(
+    letter: Callable[[str], Draft], body: str, text: str
+) -> None:
+    assert letter(body).text == text
+
+
+def test_headings_notes_and_pages_of_an_opendocument_text(letter: Callable[[str], Draft]) -> None:
+    draft = letter(
+        f'<text:h text:outline-level="1">Ships</text:h><text:p>One{NOTE}</text:p>'
+        '<text:h text:outline-level="2">Dues</text:h><text:p>a<text:soft-page-break/> b</text:p>'
+        '<text:p text:style-name="P1">c</text:p>'
+        '<text:list text:style-name="L1"><text:list-item><text:p>d</text:p></text:list-item>'
+        "</text:list>"
+    )
+    assert headings(draft) == [
+        ("Ships", "Ships"),
+        ("Dues", "Ships > Dues"),
+        ("[1] See the ledger.", "Notes"),
+    ]
+    assert [page.split("\n\n")[-1] for page in pages(draft)[:2]] == ["a", "b"]
+    assert pages(draft)[2].startswith("c")
+    assert draft.remark == "left out: automatic numbers (1)"

@@ -31,6 +31,7 @@ READERS: Registry[ReaderFactory] = Registry(
         "epub": "atlas_search.readers.epub:epub_reader [office]",
         "pptx": "atlas_search.readers.office.pptx:pptx_reader [office]",
         "xlsx": "atlas_search.readers.office.xlsx:xlsx_reader [office]",
+        "odt": "atlas_search.readers.office.odt:odt_reader [office]",
         "beir": "atlas_search.readers.tables:beir_reader",
         "chroma": "atlas_search.readers.chroma:chroma_reader",
     },
@@ -50,6 +51,7 @@ SUFFIXES: Mapping[str, frozenset[str]] = {
     "epub": frozenset({".epub"}),
     "pptx": frozenset({".pptx"}),
     "xlsx": frozenset({".xlsx"}),
+    "odt": frozenset({".odt"}),
 }
 """Suffixes of Atlas' own readers: none is imported before a file of its format is read."""
 
