@@ -244,6 +244,18 @@ def broken_odt() -> Broken:
     }
 
 
+def broken_rtf() -> Broken:
+    return {
+        "empty.rtf": (b"", "the file is empty"),
+        "random.rtf": (RANDOM, "it is not an RTF file"),
+        "no text.rtf": (rb"{\rtf1{\fonttbl{\f0 Arial;}}}", "it holds no text"),
+        "cut.rtf": (good_files("rtf")["farm/seed.rtf"][:-9], READ),
+        "deep.rtf": (rb"{\rtf1 Deep." + b"{" * 100_000, READ),
+        "binary.rtf": (rb"{\rtf1 Ha\bin9999999999 ha}", READ),
+        "page code.rtf": (rb"{\rtf1\ansicpg99999 Ha\u-10179 ?\'81{\super 2} ha}", READ),
+    }
+
+
 BROKEN: dict[str, Callable[[], Broken]] = {
     "txt": broken_txt,
     "csv": broken_csv,
@@ -253,6 +265,7 @@ BROKEN: dict[str, Callable[[], Broken]] = {
     "pdf": broken_pdf,
     "docx": broken_docx,
     "epub": broken_epub,
+    "rtf": broken_rtf,
     "pptx": broken_pptx,
     "xlsx": broken_xlsx,
     "odt": broken_odt,

@@ -257,6 +257,19 @@ def _odt(count: str) -> dict[str, bytes]:
     return {"town/report.odt": _saved(report), "farm/lease.odt": _saved(lease)}
 
 
+def _rtf(count: str) -> dict[str, bytes]:
+    heading = r"\pard\outlinelevel0 {}\par\pard "
+    bylaw = (
+        r"{\rtf1\ansi{\info{\title The by-laws}{\author A. Clerk}}"
+        rf"{heading.format('Harbour')}{count} ships may stay.\par\page "
+        rf"{heading.format('Sea wall')}Nobody may walk on it.\par}}"
+    )
+    return {
+        "town/bylaws.rtf": bylaw.encode(),
+        "farm/seed.rtf": rb"{\rtf1\ansi Oats are sown in March.\par}",
+    }
+
+
 def _beir(count: str) -> dict[str, bytes]:
     return {
         "town/corpus.jsonl": lines_of(
@@ -281,6 +294,7 @@ MAKERS = {
     "pptx": _pptx,
     "xlsx": _xlsx,
     "odt": _odt,
+    "rtf": _rtf,
     "beir": _beir,
 }
 

@@ -126,6 +126,14 @@ EXPECTED: dict[str, dict[str, Expected]] = {
             {"author": "A. Clerk"},
         ),
     },
+    "rtf": {
+        "farm.seed": Expected("Oats are sown in March."),
+        "town.bylaws": Expected(
+            "The by-laws",
+            ((1, "Harbour", ""), (2, "Sea wall", "")),
+            {"author": "A. Clerk"},
+        ),
+    },
     "beir": {
         "farm.1": Expected("Hay", metadata={"record_id": "1"}),
         "town.d-1": Expected("Ships", metadata={"record_id": "d 1", "n": 1}),

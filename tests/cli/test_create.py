@@ -100,6 +100,7 @@ OWN = {
     "pptx": [],
     "odt": [],
     "xlsx": ["text_column", "id_column", "title_column", "metadata_columns", "rename"],
+    "rtf": [],
     "beir": [],
     "chroma": ["from_collection"],
 }

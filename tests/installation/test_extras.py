@@ -111,7 +111,7 @@ def test_text_is_built_and_answered_without_any_extra(tmp_path: Path) -> None:
 
 
 READER_EXTRAS = {"pdf": "pdf", "html": "html", "xml": "xml", "docx": "office", "epub": "office",
-                 "pptx": "office", "xlsx": "office", "odt": "office"}  # fmt: skip
+                 "pptx": "office", "xlsx": "office", "odt": "office", "rtf": "office"}  # fmt: skip
 
 
 @pytest.mark.thorough

@@ -272,3 +272,54 @@ def test_headings_notes_and_pages_of_an_opendocument_text(letter: Callable[[str]
     assert [page.split("\n\n")[-1] for page in pages(draft)[:2]] == ["a", "b"]
     assert pages(draft)[2].startswith("c")
     assert draft.remark == "left out: automatic numbers (1)"
+
+
+RTF = (
+    r"{\rtf1\ansi\ansicpg1250\deff0{\fonttbl{\f0\fcharset1 A;}{\f1\fcharset204 B;}"
+    r"{\f2\fcharset128 C;}{\f3\fcharset77 D;}}{\colortbl;\red0;}"
+)
+
+
+@pytest.mark.parametrize(
+    ("inner", "text"),
+    [
+        (r"\'c8esk\'fd", "Český"),
+        (r"\f1\'c4\'ee\'ec", "Дом"),
+        (r"\f2\'83A\'83e", "アテ"),  # the second bytes of both are letters
+        (r"\f3\'8e", "é"),
+        (r"{\f1\'c4}\'e8", "Дč"),
+        (r"\uc1\u1044 D\u-10240?\u-8376 ?", "Д𐍈"),
+        (r"\uc2\u8364\'80\'80 5", "€ 5"),
+        (r"a\~b\line c\emdash d", "a b\nc—d"),
+        (r"one\par two\par", "one\n\ntwo"),
+        (r"tariff{\super 1} and km{\super 2}", "tariff[1] and km²"),
+        (r"{\v hidden}{\deleted gone}here", "here"),
+        (r"{\field{\*\fldinst HYPERLINK x}{\fldrslt link}}", "link"),
+        (r"a{\pict\bin4 }}}}ffd8}b{\*\unknown {x}}c{\header d}", "abc"),
+        (r"{\pntext 1.\tab}one", "1. one"),
+        (r"Box{\shp{\*\shpinst{\shptxt in it}}{\shprslt{\*\do{\dptxbxtext in it}}}}",
+         "Box\n\nin it"),
+        (r"\trowd\trhdr\intbl Port\cell Ships\cell\row\trowd\intbl Ostby\cell 1\par 2\cell\row",
+         "Port | Ships\n\nPort: Ostby | Ships: 1 2"),
+        (r"Dues{\footnote\pard See the ledger.\par}rose.\par End.",
+         "Dues[1]rose.\n\nEnd.\n\n[1] See the ledger."),
+    ],
+)  # fmt: skip
+def test_the_pieces_of_rich_text(reads: Reads, inner: str, text: str) -> None:
+    assert only_draft(reads(f"{RTF}{inner}}}", "letter.rtf")).text == text
+
+
+def test_headings_pages_and_facts_of_rich_text(reads: Reads) -> None:
+    info = (
+        r"{\info{\title Dues}{\upr{\author ?}{\*\ud{\author \u1044 ?}}}{\creatim\yr1999\mo5\dy3}}"
+    )
+    draft = only_draft(
+        reads(
+            rf"{RTF}{info}\pard\outlinelevel0 Ships\par\pard One.\par\pard\outlinelevel1 Dues"
+            r"\par\pard a\page b{\footnote c}\par}",
+            "letter.rtf",
+        )
+    )
+    assert headings(draft) == [("Ships", "Ships"), ("Dues", "Ships > Dues"), ("[1] c", "Notes")]
+    assert pages(draft)[1] == "b[1]\n\n[1] c"
+    assert draft.metadata == {"title": "Dues", "author": "Д", "created": "1999-05-03"}

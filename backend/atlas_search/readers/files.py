@@ -32,6 +32,7 @@ READERS: Registry[ReaderFactory] = Registry(
         "pptx": "atlas_search.readers.office.pptx:pptx_reader [office]",
         "xlsx": "atlas_search.readers.office.xlsx:xlsx_reader [office]",
         "odt": "atlas_search.readers.office.odt:odt_reader [office]",
+        "rtf": "atlas_search.readers.office.rtf:rtf_reader [office]",
         "beir": "atlas_search.readers.tables:beir_reader",
         "chroma": "atlas_search.readers.chroma:chroma_reader",
     },
@@ -52,6 +53,7 @@ SUFFIXES: Mapping[str, frozenset[str]] = {
     "pptx": frozenset({".pptx"}),
     "xlsx": frozenset({".xlsx"}),
     "odt": frozenset({".odt"}),
+    "rtf": frozenset({".rtf"}),
 }
 """Suffixes of Atlas' own readers: none is imported before a file of its format is read."""
 

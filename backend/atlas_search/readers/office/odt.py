@@ -137,7 +137,7 @@ def _of(element: etree._Element, name: str) -> str:
 
 def _to_html(body: etree._Element, styles: _Styles, left_out: Counter[str]) -> list[etree._Element]:
     """Turn the elements into those of HTML; returns the notes in their order, without them."""
-    notes = []
+    notes: list[etree._Element] = []
     for element in list(body.iter(etree.Element)):
         tag, style = tag_of(element), _of(element, "style-name")
         is_label = tag == "title" and "svg" in element.tag  # of a picture

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time
 from itertools import chain, islice, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.archive import BadArchive, is_damage, open_archive, xml_part
@@ -26,9 +26,6 @@ from atlas_search.readers.tables import (
     records_of,
 )
 from atlas_search.readers.titles import title_of_file
-
-if TYPE_CHECKING:
-    from openpyxl.worksheet._read_only import ReadOnlyWorksheet
 
 Row = list[str]
 Merged = tuple[int, int, int, int]
@@ -102,9 +99,9 @@ class XlsxReader:
         """The rows of tables; the other sheets are written to `text`."""
         count = 0
         for sheet in sheets:
-            rows = ((number, row) for number, row in _rows(sheet) if any(row))
-            first = next(rows, (0, []))
-            rows = chain([first], rows)
+            filled = ((number, row) for number, row in _rows(sheet) if any(row))
+            first = next(filled, (0, []))
+            rows = chain([first], filled)
             names = self.columns.named(first[1])
             if not (names and (self.columns.text or self.columns.texts(names))):
                 _write(text, rows, sheet.title if len(sheets) > 1 else "")
@@ -154,7 +151,7 @@ def _filled(row: Row) -> int:
     return sum(map(bool, row))
 
 
-def _rows(sheet: "ReadOnlyWorksheet") -> Iterator[tuple[int, Row]]:
+def _rows(sheet: Any) -> Iterator[tuple[int, Row]]:
     """Each row of a sheet with its number, as it is shown. What goes on from above stands there."""
     sheet.reset_dimensions()  # a file may state millions of cells
     merged = sorted(_merged(sheet))
@@ -174,7 +171,7 @@ def _rows(sheet: "ReadOnlyWorksheet") -> Iterator[tuple[int, Row]]:
         yield number, row
 
 
-def _merged(sheet: "ReadOnlyWorksheet") -> Iterator[Merged]:
+def _merged(sheet: Any) -> Iterator[Merged]:
     """The merged cells, which openpyxl leaves out where it reads row by row."""
     from openpyxl.utils import range_boundaries
 
