@@ -256,6 +256,19 @@ def broken_rtf() -> Broken:
     }
 
 
+def broken_mail() -> Broken:
+    deep = "".join(f"Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n" for n in range(2000))
+    many = "=?utf-8?q?a?= " * 100_000
+    return {
+        "empty.eml": (b"", "the file is empty"),
+        "random.eml": (RANDOM, "it is not a mail file"),
+        "random.mbox": (RANDOM, "it is not a mail file"),
+        "deep.eml": (deep.encode(), "its parts cannot be told apart"),
+        "long.eml": (f"Subject: {many}\n\nHa".encode(), READ),
+        "no text.eml": (b"Subject: x\n\n\n", "it holds no text"),
+    }
+
+
 BROKEN: dict[str, Callable[[], Broken]] = {
     "txt": broken_txt,
     "csv": broken_csv,
@@ -265,6 +278,7 @@ BROKEN: dict[str, Callable[[], Broken]] = {
     "pdf": broken_pdf,
     "docx": broken_docx,
     "epub": broken_epub,
+    "mail": broken_mail,
     "rtf": broken_rtf,
     "pptx": broken_pptx,
     "xlsx": broken_xlsx,

@@ -270,6 +270,17 @@ def _rtf(count: str) -> dict[str, bytes]:
     }
 
 
+def _mail(count: str) -> dict[str, bytes]:
+    head = "From: {0} <{0}@example.org>\nSubject: {1}\nMessage-ID: <{2}>\nDate: {3}\n\n{4}\n\n"
+    anna = "Anna", "On ships", "1@town", "Mon, 3 May 1999 10:00:00 +0200", f"{count} ships came."
+    bob = "Bob", "On walls", "2@town", "Tue, 4 May 1999 10:00:00 +0200", "The wall is old."
+    line = "From anna@example.org Mon May  3 10:00:00 1999\n"
+    return {
+        "town/letters.mbox": "".join(line + head.format(*each) for each in (anna, bob)).encode(),
+        "farm/note.eml": b"From: Eve\nSubject: The shearing\n\nShearing begins in June.\n",
+    }
+
+
 def _beir(count: str) -> dict[str, bytes]:
     return {
         "town/corpus.jsonl": lines_of(
@@ -295,6 +306,7 @@ MAKERS = {
     "xlsx": _xlsx,
     "odt": _odt,
     "rtf": _rtf,
+    "mail": _mail,
     "beir": _beir,
 }
 

@@ -134,6 +134,11 @@ EXPECTED: dict[str, dict[str, Expected]] = {
             {"author": "A. Clerk"},
         ),
     },
+    "mail": {
+        "farm.note": Expected("The shearing", metadata={"author": ("Eve",)}),
+        "town.1-town": Expected("On ships", metadata={"author": ("Anna",), "date": "1999-05-03"}),
+        "town.2-town": Expected("On walls", metadata={"date": "1999-05-04"}),
+    },
     "beir": {
         "farm.1": Expected("Hay", metadata={"record_id": "1"}),
         "town.d-1": Expected("Ships", metadata={"record_id": "d 1", "n": 1}),

@@ -101,6 +101,7 @@ OWN = {
     "odt": [],
     "xlsx": ["text_column", "id_column", "title_column", "metadata_columns", "rename"],
     "rtf": [],
+    "mail": [],
     "beir": [],
     "chroma": ["from_collection"],
 }

@@ -110,8 +110,13 @@ def test_text_is_built_and_answered_without_any_extra(tmp_path: Path) -> None:
         assert hint(extra) in output
 
 
-READER_EXTRAS = {"pdf": "pdf", "html": "html", "xml": "xml", "docx": "office", "epub": "office",
-                 "pptx": "office", "xlsx": "office", "odt": "office", "rtf": "office"}  # fmt: skip
+READER_EXTRAS = {
+    "pdf": "pdf",
+    "html": "html",
+    "xml": "xml",
+    "mail": "xml",
+    **dict.fromkeys(("docx", "epub", "pptx", "xlsx", "odt", "rtf"), "office"),
+}
 
 
 @pytest.mark.thorough

@@ -33,6 +33,7 @@ READERS: Registry[ReaderFactory] = Registry(
         "xlsx": "atlas_search.readers.office.xlsx:xlsx_reader [office]",
         "odt": "atlas_search.readers.office.odt:odt_reader [office]",
         "rtf": "atlas_search.readers.office.rtf:rtf_reader [office]",
+        "mail": "atlas_search.readers.mail:mail_reader [xml]",
         "beir": "atlas_search.readers.tables:beir_reader",
         "chroma": "atlas_search.readers.chroma:chroma_reader",
     },
@@ -54,6 +55,7 @@ SUFFIXES: Mapping[str, frozenset[str]] = {
     "xlsx": frozenset({".xlsx"}),
     "odt": frozenset({".odt"}),
     "rtf": frozenset({".rtf"}),
+    "mail": frozenset({".eml", ".mbox"}),
 }
 """Suffixes of Atlas' own readers: none is imported before a file of its format is read."""
 
