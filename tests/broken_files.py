@@ -269,6 +269,17 @@ def broken_mail() -> Broken:
     }
 
 
+def broken_marc() -> Broken:
+    (whole,) = [data for name, data in good_files("marc").items() if name.startswith("farm")]
+    return {
+        "empty.mrc": (b"", "the file is empty"),
+        "random.mrc": (RANDOM, "record 1 is damaged"),
+        "cut.mrc": (whole + whole[:40], "record 2 is damaged"),
+        "long.mrc": (b"99999" + whole[5:], "record 1 is damaged"),
+        "offsets.mrc": (whole.replace(b"245", b"2\xff5"), "record 1 is damaged"),
+    }
+
+
 BROKEN: dict[str, Callable[[], Broken]] = {
     "txt": broken_txt,
     "csv": broken_csv,
@@ -278,6 +289,7 @@ BROKEN: dict[str, Callable[[], Broken]] = {
     "pdf": broken_pdf,
     "docx": broken_docx,
     "epub": broken_epub,
+    "marc": broken_marc,
     "mail": broken_mail,
     "rtf": broken_rtf,
     "pptx": broken_pptx,

@@ -12,6 +12,7 @@ import docx
 import odfdo
 import openpyxl
 import pptx
+import pymarc
 from docx.enum.text import WD_BREAK
 from reportlab.pdfgen.canvas import Canvas
 
@@ -281,6 +282,20 @@ def _mail(count: str) -> dict[str, bytes]:
     }
 
 
+def _marc(count: str) -> dict[str, bytes]:
+    def record(number: str, title: str, *more: tuple[str, str, str]) -> bytes:
+        made = pymarc.Record(force_utf8=True)
+        made.add_field(pymarc.Field("001", data=number))
+        for tag, code, value in (("245", "a", title), *more):
+            made.add_field(pymarc.Field(tag, subfields=[pymarc.Subfield(code, value)]))
+        return bytes(made.as_marc())
+
+    ships = record("s1", "Ships /", ("520", "a", f"{count} ships are listed."))
+    walls = record("w2", "Walls", ("100", "a", "Clerk, A."), ("260", "c", "1887."))
+    wool = record("1", "Wool and its uses.")
+    return {"town/books.mrc": ships + walls, "farm/library.marc": wool}
+
+
 def _beir(count: str) -> dict[str, bytes]:
     return {
         "town/corpus.jsonl": lines_of(
@@ -307,6 +322,7 @@ MAKERS = {
     "odt": _odt,
     "rtf": _rtf,
     "mail": _mail,
+    "marc": _marc,
     "beir": _beir,
 }
 

@@ -139,6 +139,11 @@ EXPECTED: dict[str, dict[str, Expected]] = {
         "town.1-town": Expected("On ships", metadata={"author": ("Anna",), "date": "1999-05-03"}),
         "town.2-town": Expected("On walls", metadata={"date": "1999-05-04"}),
     },
+    "marc": {
+        "farm.1": Expected("Wool and its uses."),
+        "town.s1": Expected("Ships"),
+        "town.w2": Expected("Walls", metadata={"date": "1887", "author": ("Clerk, A.",)}),
+    },
     "beir": {
         "farm.1": Expected("Hay", metadata={"record_id": "1"}),
         "town.d-1": Expected("Ships", metadata={"record_id": "d 1", "n": 1}),

@@ -102,6 +102,7 @@ OWN = {
     "xlsx": ["text_column", "id_column", "title_column", "metadata_columns", "rename"],
     "rtf": [],
     "mail": [],
+    "marc": [],
     "beir": [],
     "chroma": ["from_collection"],
 }

@@ -34,6 +34,7 @@ READERS: Registry[ReaderFactory] = Registry(
         "odt": "atlas_search.readers.office.odt:odt_reader [office]",
         "rtf": "atlas_search.readers.office.rtf:rtf_reader [office]",
         "mail": "atlas_search.readers.mail:mail_reader [xml]",
+        "marc": "atlas_search.readers.records.marc:marc_reader [records]",
         "beir": "atlas_search.readers.tables:beir_reader",
         "chroma": "atlas_search.readers.chroma:chroma_reader",
     },
@@ -56,6 +57,7 @@ SUFFIXES: Mapping[str, frozenset[str]] = {
     "odt": frozenset({".odt"}),
     "rtf": frozenset({".rtf"}),
     "mail": frozenset({".eml", ".mbox"}),
+    "marc": frozenset({".mrc", ".marc"}),
 }
 """Suffixes of Atlas' own readers: none is imported before a file of its format is read."""
 

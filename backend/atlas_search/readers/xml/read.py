@@ -18,6 +18,8 @@ from atlas_search.readers.law.canada import CanadianLaw, canadian_drafts, is_can
 from atlas_search.readers.law.clml import BritishLaw
 from atlas_search.readers.law.hansard import historic_drafts, is_historic, is_twfy, twfy_drafts
 from atlas_search.readers.law.uslm import AmericanLaw
+from atlas_search.readers.records import ead
+from atlas_search.readers.records.marc import marcxml_drafts
 from atlas_search.readers.scans import alto, mets, page_xml
 from atlas_search.readers.xml.parse import INCLUDE, Parsed, parse
 from atlas_search.readers.xml.tei import LISTS, ROOTS, tei_drafts
@@ -25,7 +27,8 @@ from atlas_search.readers.xml.tree import Layout, TextWriter, draft, names, uniq
 
 _UNKNOWN = (
     "no known structure: <{name}> is read as plain text, without sections and dates; known are "
-    "TEI, Hansard, Akoma Ntoso, CLML (UK), USLM (US), Justice Laws (Canada), ALTO, METS and PAGE; "
+    "TEI, Hansard, Akoma Ntoso, CLML (UK), USLM (US), Justice Laws (Canada), ALTO, METS, PAGE, EAD "
+    "and MARC; "
     "convert it to one of them, or name the element of each document with --documents-at"
 )
 
@@ -145,7 +148,7 @@ class XmlReader:
     @property
     def options(self) -> Mapping[str, object]:
         """Both settings change what is read."""
-        return {"version": 4, "normalised": self.normalised, "documents_at": self.documents_at}
+        return {"version": 5, "normalised": self.normalised, "documents_at": self.documents_at}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """The documents of a file; one that is not well-formed, or unsafe, is skipped whole."""
@@ -175,6 +178,10 @@ class XmlReader:
             return iter([page_xml.page_xml_draft(root)])
         if root.tag == mets.ROOT:
             return mets.mets_drafts(root, path)
+        if next(root.iter(ead.ROOT), None) is not None:
+            return ead.ead_drafts(root)
+        if root.find(".//datafield/subfield") is not None:
+            return marcxml_drafts(root)
         return plain_drafts(root, parsed.name, self.documents_at)
 
 
