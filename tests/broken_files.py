@@ -280,6 +280,17 @@ def broken_marc() -> Broken:
     }
 
 
+def broken_bib() -> Broken:
+    return {
+        "empty.bib": (b"", "the file is empty"),
+        "random.bib": (RANDOM, "not UTF-8 at byte"),
+        "blank.ris": (b"no record", "it holds no record"),
+        "nothing.ris": (b"TY  - BOOK\nTI  - Wool\nER  - \n", "neither an abstract nor a note"),
+        "open.bib": (b"@a{b, title={Wool", "line 1: this entry cannot be read"),
+        "deep.bib": (b"@a{b, note=" + b"{" * 20_000, "line 1: this entry cannot be read"),
+    }
+
+
 BROKEN: dict[str, Callable[[], Broken]] = {
     "txt": broken_txt,
     "csv": broken_csv,
@@ -289,6 +300,7 @@ BROKEN: dict[str, Callable[[], Broken]] = {
     "pdf": broken_pdf,
     "docx": broken_docx,
     "epub": broken_epub,
+    "bib": broken_bib,
     "marc": broken_marc,
     "mail": broken_mail,
     "rtf": broken_rtf,

@@ -296,6 +296,15 @@ def _marc(count: str) -> dict[str, bytes]:
     return {"town/books.mrc": ships + walls, "farm/library.marc": wool}
 
 
+def _bib(count: str) -> dict[str, bytes]:
+    ships = f"@article{{ships, title={{On ships}}, year=1887, abstract={{{count} ships came.}}}}"
+    walls = "@book{walls, title={On walls}, author={Clerk, A.}, note={The wall is old.}}"
+    return {
+        "town/books.bib": f"{ships}\n{walls}\n".encode(),
+        "farm/papers.ris": b"TY  - JOUR\nTI  - On wool\nAB  - Wool is warm.\nER  - \n",
+    }
+
+
 def _beir(count: str) -> dict[str, bytes]:
     return {
         "town/corpus.jsonl": lines_of(
@@ -323,6 +332,7 @@ MAKERS = {
     "rtf": _rtf,
     "mail": _mail,
     "marc": _marc,
+    "bib": _bib,
     "beir": _beir,
 }
 

@@ -144,6 +144,11 @@ EXPECTED: dict[str, dict[str, Expected]] = {
         "town.s1": Expected("Ships"),
         "town.w2": Expected("Walls", metadata={"date": "1887", "author": ("Clerk, A.",)}),
     },
+    "bib": {
+        "farm.papers.record-1": Expected("On wool"),
+        "town.ships": Expected("On ships", metadata={"date": "1887"}),
+        "town.walls": Expected("On walls", metadata={"author": ("Clerk, A.",)}),
+    },
     "beir": {
         "farm.1": Expected("Hay", metadata={"record_id": "1"}),
         "town.d-1": Expected("Ships", metadata={"record_id": "d 1", "n": 1}),

@@ -103,6 +103,7 @@ OWN = {
     "rtf": [],
     "mail": [],
     "marc": [],
+    "bib": [],
     "beir": [],
     "chroma": ["from_collection"],
 }

@@ -1,5 +1,6 @@
 """Records of libraries and archives, and lists of literature."""
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -7,7 +8,7 @@ import pymarc
 import pytest
 
 from atlas_search.core.domain import Segment
-from atlas_search.readers import Draft
+from atlas_search.readers import Draft, Skipped
 from atlas_search.readers.files import READERS
 from tests.readers.conftest import Reads
 from tests.readers.drafts import check, only_draft, only_reason, paragraphs
@@ -184,3 +185,133 @@ def test_the_dates_of_both_versions_of_ead(reads: Reads, dates: str, date: str) 
         f"<archdesc><did>{dates}</did><scopecontent><p>Ships.</p></scopecontent></archdesc></ead>"
     )
     assert only_draft(reads(content, "aid.xml")).metadata["date"] == date
+
+
+BIBTEX = r"""@string{may = "May"}
+@article{roe, author = {Roe, Anna and {Ports and Harbours Board}}, title = {The {D}ues of
+  {\"O}stby}, journal = {Ports}, year = 1887, volume = 3, number = 2, pages = {1--9},
+  keywords = {ships; dues}, doi = {https://doi.org/10.1000/182}, abstract = {Twelve ships \& a caf\'e.}, annote = {Read it.}}
+@book{hay, title = {Walls}}
+@misc{roe, title = {The same key}, note = {Second.}}
+"""
+RIS = """TY  - JOUR
+AU  - Roe, Anna
+TI  - The dues
+T2  - Ports
+DA  - 1887/05/03/
+SP  - 1
+EP  - 9
+AB  - Twelve ships
+KW  - ships
+ER  -
+TY  - BOOK
+TI  - Walls
+ER  -
+"""
+CSL = [
+    {"id": "roe", "type": "article-journal", "title": "The dues", "container-title": "Ports",
+     "author": [{"family": "Roe", "given": "Anna"}, {"literal": "Harbour Board"}],
+     "issued": {"date-parts": [[1887, 5, 3]]},
+     "abstract": "<p>Twelve <i>ships</i></p><p>came.</p>"},
+    {"id": "hay", "type": "book", "title": "Walls", "issued": {"date-parts": [[1901], [1903]]},
+     "note": "Old."},
+]  # fmt: skip
+ZOTERO = {"items": [
+    {"itemType": "letter", "itemID": 4, "citationKey": "roe", "title": "To Karl",
+     "creators": [{"creatorType": "author", "lastName": "Roe", "firstName": "Anna"},
+                  {"creatorType": "editor", "name": "Harbour Board"}], "date": "4 May 1866",
+     "archive": "Ostby Archives", "archiveLocation": "MC 7", "tags": [{"tag": "dues"}],
+     "notes": [{"note": "<p>On dues.</p>"}], "attachments": [{"path": "a.pdf"}]},
+    {"itemType": "attachment", "title": "a.pdf"},
+]}  # fmt: skip
+RDF = """<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+ xmlns:z="http://www.zotero.org/namespaces/export#" xmlns:dc="http://purl.org/dc/elements/1.1/"
+ xmlns:dcterms="http://purl.org/dc/terms/" xmlns:bib="http://purl.org/net/biblio#"
+ xmlns:foaf="http://xmlns.com/foaf/0.1/" xmlns:prism="http://prismstandard.org/namespaces/1.2/basic/">
+<bib:Article rdf:about="#roe"><z:itemType>journalArticle</z:itemType>
+<dcterms:isPartOf rdf:resource="urn:issn:1"/><bib:authors><rdf:Seq><rdf:li><foaf:Person>
+<foaf:surname>Roe</foaf:surname><foaf:givenName>Anna</foaf:givenName></foaf:Person></rdf:li></rdf:Seq>
+</bib:authors><dcterms:isReferencedBy rdf:resource="#note"/><dc:title>The dues</dc:title>
+<dc:date>1887</dc:date><dcterms:abstract>Twelve ships</dcterms:abstract></bib:Article>
+<bib:Journal rdf:about="urn:issn:1"><prism:volume>3</prism:volume><dc:title>Ports</dc:title>
+</bib:Journal><bib:Memo rdf:about="#note">
+<rdf:value>&lt;p&gt;Read it.&lt;/p&gt;</rdf:value></bib:Memo>
+</rdf:RDF>"""
+
+
+def test_a_record_of_bibtex_is_a_document_of_its_abstract_and_notes(reads: Reads) -> None:
+    first, second, third = reads(BIBTEX, "books.bib")
+    assert isinstance(first, Draft)
+    assert (first.key, first.title) == ("roe", "The Dues of Östby")
+    assert paragraphs(first) == ["Twelve ships & a café.", "Read it."]
+    assert first.metadata == {
+        "title": "The Dues of Östby",
+        "author": ["Roe, Anna", "Ports and Harbours Board"],
+        "date": "1887",
+        "container_title": "Ports",
+        "volume": "3",
+        "issue": "2",
+        "pages": "1–9",
+        "doi": "10.1000/182",
+        "tags": ["ships", "dues"],
+        "document_type": "article",
+    }
+    nothing = "line 5: it has neither an abstract nor a note, so there is nothing to read"
+    assert second == Skipped(nothing, "hay")
+    assert isinstance(third, Draft)
+    assert (third.key, third.text) == ("roe", "Second.")  # the build keeps the first of two
+
+
+def test_a_record_of_ris(reads: Reads) -> None:
+    first, second = reads(RIS, "books.ris")
+    assert isinstance(first, Draft)
+    assert (first.text, first.key) == ("Twelve ships", "record-1")
+    assert first.metadata == {
+        "title": "The dues",
+        "author": ["Roe, Anna"],
+        "date": "1887-05-03",
+        "container_title": "Ports",
+        "pages": "1-9",
+        "tags": ["ships"],
+        "document_type": "JOUR",
+    }
+    assert isinstance(second, Skipped)
+
+
+def test_records_of_csl_and_zotero_are_known_in_json(reads: Reads) -> None:
+    first, second = reads(json.dumps(CSL), "books.json")
+    assert isinstance(first, Draft)
+    assert isinstance(second, Draft)
+    assert (first.key, paragraphs(first)) == ("roe", ["Twelve ships", "came."])
+    assert first.metadata["author"] == ["Roe, Anna", "Harbour Board"]
+    assert (first.metadata["date"], second.metadata["date"]) == ("1887-05-03", "1901-1903")
+    letter = only_draft(reads(json.dumps(ZOTERO), "library.json"))
+    assert (letter.key, letter.text) == ("roe", "On dues.")
+    assert letter.metadata == {
+        "title": "To Karl",
+        "author": ["Roe, Anna"],
+        "editor": ["Harbour Board"],
+        "date": "4 May 1866",
+        "archive": "Ostby Archives",
+        "shelf_mark": "MC 7",
+        "tags": ["dues"],
+        "document_type": "letter",
+    }
+    # a record with a text of its own is read as any other, and so is one whose text is named
+    plain = [{"type": "letter", "abstract": "Short.", "text": "The whole."}]
+    assert only_draft(reads(json.dumps(plain), "letters.json")).text == "The whole."
+    reader = READERS.load("jsonl", "a test")(text_column="title")
+    assert [read.text for read in reads(json.dumps(CSL), "a.json", reader)] == ["The dues", "Walls"]
+
+
+def test_records_of_zotero_in_rdf(reads: Reads) -> None:
+    draft = only_draft(reads(RDF, "library.rdf"))
+    assert (draft.key, paragraphs(draft)) == ("#roe", ["Twelve ships", "Read it."])
+    assert draft.metadata == {
+        "title": "The dues",
+        "author": ["Roe, Anna"],
+        "date": "1887",
+        "container_title": "Ports",
+        "volume": "3",
+        "document_type": "journalArticle",
+    }

@@ -35,6 +35,7 @@ READERS: Registry[ReaderFactory] = Registry(
         "rtf": "atlas_search.readers.office.rtf:rtf_reader [office]",
         "mail": "atlas_search.readers.mail:mail_reader [xml]",
         "marc": "atlas_search.readers.records.marc:marc_reader [records]",
+        "bib": "atlas_search.readers.records.bib:bib_reader [export]",
         "beir": "atlas_search.readers.tables:beir_reader",
         "chroma": "atlas_search.readers.chroma:chroma_reader",
     },
@@ -47,7 +48,7 @@ SUFFIXES: Mapping[str, frozenset[str]] = {
     "txt": frozenset({".txt", ".md", ".markdown"}),
     "pdf": frozenset({".pdf"}),
     "html": frozenset({".html", ".htm", ".xhtml", ".hocr"}),
-    "xml": frozenset({".xml", ".tei"}),
+    "xml": frozenset({".xml", ".tei", ".rdf"}),
     "csv": frozenset({".csv", ".tsv"}),
     "jsonl": frozenset({".jsonl", ".ndjson", ".json"}),
     "docx": frozenset({".docx"}),
@@ -58,6 +59,7 @@ SUFFIXES: Mapping[str, frozenset[str]] = {
     "rtf": frozenset({".rtf"}),
     "mail": frozenset({".eml", ".mbox"}),
     "marc": frozenset({".mrc", ".marc"}),
+    "bib": frozenset({".bib", ".ris"}),
 }
 """Suffixes of Atlas' own readers: none is imported before a file of its format is read."""
 

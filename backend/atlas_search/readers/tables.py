@@ -297,8 +297,10 @@ class JsonlReader:
         """One draft or Skipped for every record, in order. A blank line is no record."""
         try:
             with open_text(path, encoding) as text:
-                whole = path.suffix.lower() == ".json"
-                yield from drafts(_whole(text.read()) if whole else _lines(text), self.columns)
+                if path.suffix.lower() == ".json":
+                    yield from _whole(text.read(), self.columns)
+                else:
+                    yield from drafts(_lines(text), self.columns)
         except Undecodable as error:
             yield Skipped(str(error))
 
@@ -331,18 +333,24 @@ def _line(line: str, key: str, place: str) -> Record | Skipped:
     return _json_record(value, key, place, mend=_needs_mending(line))
 
 
-def _whole(content: str) -> Iterator[Record | Skipped]:
+def _whole(content: str, columns: Columns) -> Iterator[Read]:
+    from atlas_search.readers.records.bib import json_drafts, references_in
+
     try:
         value = _parse(content)
     except ValueError as error:
         yield Skipped(_explain_json(error))
         return
+    if not columns.text and (references := references_in(value)):
+        yield from json_drafts(references)
+        return
     mend = _needs_mending(content)
-    if isinstance(value, list):
-        for number, item in enumerate(value, start=1):
-            yield _json_record(item, f"row-{number}", f"record {number}", mend=mend)
-    else:
-        yield _json_record(value, "", "the file", mend=mend)
+    items = (
+        [(item, f"row-{n}", f"record {n}") for n, item in enumerate(value, start=1)]
+        if (isinstance(value, list))
+        else [(value, "", "the file")]
+    )
+    yield from drafts((_json_record(*item, mend=mend) for item in items), columns)
 
 
 def _parse(content: str) -> object:

@@ -19,6 +19,7 @@ from atlas_search.readers.law.clml import BritishLaw
 from atlas_search.readers.law.hansard import historic_drafts, is_historic, is_twfy, twfy_drafts
 from atlas_search.readers.law.uslm import AmericanLaw
 from atlas_search.readers.records import ead
+from atlas_search.readers.records.bib import rdf_drafts
 from atlas_search.readers.records.marc import marcxml_drafts
 from atlas_search.readers.scans import alto, mets, page_xml
 from atlas_search.readers.xml.parse import INCLUDE, Parsed, parse
@@ -143,7 +144,7 @@ class XmlReader:
 
     normalised: bool = False
     documents_at: str = ""
-    suffixes: ClassVar[frozenset[str]] = frozenset({".xml", ".tei"})
+    suffixes: ClassVar[frozenset[str]] = frozenset({".xml", ".tei", ".rdf"})
 
     @property
     def options(self) -> Mapping[str, object]:
@@ -182,6 +183,8 @@ class XmlReader:
             return ead.ead_drafts(root)
         if root.find(".//datafield/subfield") is not None:
             return marcxml_drafts(root)
+        if root.tag == "rdf" and root.find("*/itemtype") is not None:
+            return rdf_drafts(root)
         return plain_drafts(root, parsed.name, self.documents_at)
 
 
