@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import docx
-import odfdo
 import openpyxl
 import pptx
 import pymarc
@@ -247,15 +246,35 @@ def workbook(*sheets: Sequence[Sequence[object]]) -> bytes:
 
 
 def _odt(count: str) -> dict[str, bytes]:
-    report, lease = odfdo.Document("text"), odfdo.Document("text")
-    report.body.clear()
-    report.meta.title, report.meta.initial_creator = "A report on the town", "A. Clerk"
-    for title, line in {"Harbour": f"{count} ships lie here.", "Wall": "It is of granite."}.items():
-        report.body.append(odfdo.Header(1, title))
-        report.body.append(odfdo.Paragraph(line))
-    lease.body.clear()
-    lease.body.append(odfdo.Paragraph("The pasture is let for a year."))
-    return {"town/report.odt": _saved(report), "farm/lease.odt": _saved(lease)}
+    lines = {"Harbour": f"{count} ships lie here.", "Wall": "It is of granite."}
+    report = "".join(
+        f'<text:h text:outline-level="1">{title}</text:h><text:p>{line}</text:p>'
+        for title, line in lines.items()
+    )
+    meta = "<dc:title>A report on the town</dc:title><meta:initial-creator>A. Clerk"
+    return {
+        "town/report.odt": opendocument(report, f"{meta}</meta:initial-creator>"),
+        "farm/lease.odt": opendocument("<text:p>The pasture is let for a year.</text:p>"),
+    }
+
+
+ODF = " ".join(
+    f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+    for name in ("office", "text", "table", "style", "fo", "svg", "draw", "meta")
+)
+
+
+def opendocument(body: str, meta: str = "", styles: str = "") -> bytes:
+    """An OpenDocument text of these elements."""
+    dc = 'xmlns:dc="http://purl.org/dc/elements/1.1/"'
+    parts: dict[str, str | bytes] = {
+        "mimetype": "application/vnd.oasis.opendocument.text",
+        "META-INF/manifest.xml": "<manifest/>",
+        "meta.xml": f"<office:document-meta {ODF} {dc}>{meta}</office:document-meta>",
+        "content.xml": f"<office:document-content {ODF}>{styles}<office:body><office:text>{body}"
+        "</office:text></office:body></office:document-content>",
+    }
+    return book(parts)
 
 
 def _rtf(count: str) -> dict[str, bytes]:

@@ -156,6 +156,6 @@ def test_a_process_reads_a_text_without_a_module_of_another_format(tmp_path: Pat
     assert "mended" in done.stderr
     modules = {*done.stdout.split()}
     assert len([name for name in modules if name.partition(".")[0] == "atlas_search"]) <= 25
-    others = ("xml", "pdf", "html", "docx", "epub", "tables")
+    others = ("xml", "pdf", "html", "docx", "epub", "tables", "office", "mail", "records")
     assert not modules & {f"atlas_search.readers.{name}" for name in others}
-    assert not modules & {"lxml", "pypdfium2", "docx", "trafilatura"}
+    assert not modules & {"lxml", "pypdfium2", "docx", "trafilatura", "openpyxl"}

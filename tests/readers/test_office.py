@@ -15,7 +15,7 @@ from atlas_search.readers import Draft, Skipped
 from atlas_search.readers.office.xlsx import xlsx_reader
 from tests.readers.conftest import Reads
 from tests.readers.drafts import headings, only_draft, only_reason, pages, paragraphs
-from tests.source_files import good_files, with_part, workbook
+from tests.source_files import good_files, opendocument, with_part, workbook
 
 A = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
 P = 'xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"'
@@ -191,10 +191,6 @@ def test_a_merged_cell_of_a_sheet_stands_in_every_row_that_it_spans(reads: Reads
     ]
 
 
-ODF = " ".join(
-    f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
-    for name in ("office", "text", "table", "style", "fo", "svg", "draw")
-)
 STYLES = """<office:automatic-styles>
 <style:style style:name="P1"><style:paragraph-properties fo:break-before="page"/></style:style>
 <style:style style:name="P2" style:parent-style-name="Table_20_Heading"/>
@@ -221,12 +217,7 @@ def letter(reads: Reads) -> Callable[[str], Draft]:
     """A function that reads an OpenDocument text of these elements."""
 
     def read(body: str) -> Draft:
-        content = (
-            f"<office:document-content {ODF}>{STYLES}<office:body><office:text>{body}"
-            "</office:text></office:body></office:document-content>"
-        )
-        data = with_part(good_files("odt")["farm/lease.odt"], "content.xml", content)
-        return only_draft(reads(data, "letter.odt"))
+        return only_draft(reads(opendocument(body, styles=STYLES), "letter.odt"))
 
     return read
 

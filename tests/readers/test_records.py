@@ -190,7 +190,8 @@ def test_the_dates_of_both_versions_of_ead(reads: Reads, dates: str, date: str) 
 BIBTEX = r"""@string{may = "May"}
 @article{roe, author = {Roe, Anna and {Ports and Harbours Board}}, title = {The {D}ues of
   {\"O}stby}, journal = {Ports}, year = 1887, volume = 3, number = 2, pages = {1--9},
-  keywords = {ships; dues}, doi = {https://doi.org/10.1000/182}, abstract = {Twelve ships \& a caf\'e.}, annote = {Read it.}}
+  keywords = {ships; dues}, doi = {https://doi.org/10.1000/182},
+  abstract = {Twelve ships \& a caf\'e.}, annote = {Read it.}}
 @book{hay, title = {Walls}}
 @misc{roe, title = {The same key}, note = {Second.}}
 """
@@ -256,7 +257,7 @@ def test_a_record_of_bibtex_is_a_document_of_its_abstract_and_notes(reads: Reads
         "tags": ["ships", "dues"],
         "document_type": "article",
     }
-    nothing = "line 5: it has neither an abstract nor a note, so there is nothing to read"
+    nothing = "line 6: it has neither an abstract nor a note, so there is nothing to read"
     assert second == Skipped(nothing, "hay")
     assert isinstance(third, Draft)
     assert (third.key, third.text) == ("roe", "Second.")  # the build keeps the first of two

@@ -154,11 +154,11 @@ class Body:
             read = _drop_repeats([list(self.paragraphs(cell)) for cell in own])
             cells = above = _in_columns(own, read, above)
             shown = [cell for cell in cells if cell or (header and not is_header)]
-            yield from row_paragraphs(shown, () if is_header else header)
+            yield from _row(shown, () if is_header else header)
             if is_header:
                 names: list[str] = []
                 for cell in cells:
-                    names.append(words_in(cell) if cell else names[-1])
+                    names.append(_words(cell) if cell else names[-1])
                 header = header_of(names)
 
 
@@ -173,7 +173,7 @@ def _in_columns(
     for cell, own in zip(cells, read, strict=True):
         merge = cell.find(f"{W}tcPr/{W}vMerge")
         if merge is not None and merge.get(f"{W}val") != "restart" and len(above) > len(columns):
-            words = words_in(above[len(columns)])
+            words = _words(above[len(columns)])
             own = [*own, Paragraph(words if len(words) <= LONGEST_SPAN else "")]
         span = cell.find(f"{W}tcPr/{W}gridSpan")
         stated = "" if span is None else span.get(f"{W}val", "")
@@ -186,7 +186,7 @@ def _is_raised(text: etree._Element) -> bool:
     return mark is not None and mark.get(f"{W}val") == "superscript"
 
 
-def row_paragraphs(cells: Sequence[list[Paragraph]], header: Sequence[str]) -> Iterator[Paragraph]:
+def _row(cells: Sequence[list[Paragraph]], header: Sequence[str]) -> Iterator[Paragraph]:
     """A row of a table as one paragraph, unless a cell holds several."""
     filled = [sum(bool(paragraph.words) for paragraph in cell) for cell in cells]
     if max(filled, default=0) > 1 or sum(filled) < 2:
@@ -194,11 +194,10 @@ def row_paragraphs(cells: Sequence[list[Paragraph]], header: Sequence[str]) -> I
             yield from cell
         return
     breaks = sum(paragraph.text.count(RENDERED) for cell in cells for paragraph in cell)
-    yield Paragraph(RENDERED * breaks + write_row([words_in(cell) for cell in cells], header))
+    yield Paragraph(RENDERED * breaks + write_row([_words(cell) for cell in cells], header))
 
 
-def words_in(cell: Sequence[Paragraph]) -> str:
-    """All words of a cell, on one line."""
+def _words(cell: Sequence[Paragraph]) -> str:
     return " ".join(" ".join(paragraph.words for paragraph in cell).split())
 
 

@@ -16,7 +16,7 @@ from lxml import etree
 from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.archive import BadArchive, open_archive, part, xml_part
 from atlas_search.readers.epub import chapter_of
-from atlas_search.readers.markup import Heading, flatten, sections, tag_of, words
+from atlas_search.readers.markup import Heading, attribute, flatten, sections, tag_of, words
 from atlas_search.readers.raised import empty, write_raised
 
 _HTML = {
@@ -108,38 +108,33 @@ class _Styles:
     """The names of styles that say something of the text: all else is its looks."""
 
     def __init__(self, content: etree._Element) -> None:
-        styles = {_of(style, "name"): style for style in content.iter("{*}style")}
+        styles = {attribute(style, "name"): style for style in content.iter("{*}style")}
         self.heads = {_HEADS} | {
-            n for n, s in styles.items() if _of(s, "parent-style-name") == _HEADS
+            n for n, s in styles.items() if attribute(s, "parent-style-name") == _HEADS
         }
         self.breaks = {
             name
             for name, style in styles.items()
-            if _of(style, "master-page-name")
-            or any(_of(each, "break-before") == "page" for each in style)
+            if attribute(style, "master-page-name")
+            or any(attribute(each, "break-before") == "page" for each in style)
         }
         self.raised = {
             name
             for name, style in styles.items()
-            if any(_of(each, "text-position").startswith("super") for each in style)
+            if any(attribute(each, "text-position").startswith("super") for each in style)
         }
         self.numbered = {
-            _of(style, "name")
+            attribute(style, "name")
             for style in content.iter("{*}list-style")
-            if any(_of(level, "num-format") for level in style)
+            if any(attribute(level, "num-format") for level in style)
         }
-
-
-def _of(element: etree._Element, name: str) -> str:
-    """An attribute, whatever its namespace."""
-    return next((value for key, value in element.items() if key.endswith(f"}}{name}")), "")
 
 
 def _to_html(body: etree._Element, styles: _Styles, left_out: Counter[str]) -> list[etree._Element]:
     """Turn the elements into those of HTML; returns the notes in their order, without them."""
     notes: list[etree._Element] = []
     for element in list(body.iter(etree.Element)):
-        tag, style = tag_of(element), _of(element, "style-name")
+        tag, style = tag_of(element), attribute(element, "style-name")
         is_label = tag == "title" and "svg" in element.tag  # of a picture
         element.tag = _HTML.get(tag, tag)
         if is_label or tag in _LEFT_OUT:
@@ -147,7 +142,7 @@ def _to_html(body: etree._Element, styles: _Styles, left_out: Counter[str]) -> l
         elif tag in ("s", "tab", "number"):
             element.text = f"{element.text or ''} "
         elif tag == "h":
-            level = _of(element, "outline-level")
+            level = attribute(element, "outline-level")
             element.tag = f"h{min(int(level), 6)}" if level.isdecimal() and level != "0" else "p"
         elif tag == "note":
             note = next(iter(element.iterfind("{*}note-body")), None)
@@ -162,9 +157,9 @@ def _to_html(body: etree._Element, styles: _Styles, left_out: Counter[str]) -> l
         elif tag == "soft-page-break":
             element.set("role", "doc-pagebreak")
         elif tag == "table-cell":
-            element.set("colspan", _of(element, "number-columns-spanned"))
-            element.set("rowspan", _of(element, "number-rows-spanned"))
-            inner = [_of(each, "style-name") for each in element]
+            element.set("colspan", attribute(element, "number-columns-spanned"))
+            element.set("rowspan", attribute(element, "number-rows-spanned"))
+            inner = [attribute(each, "style-name") for each in element]
             element.tag = "th" if inner and styles.heads.issuperset(inner) else "td"
         elif tag == "list":
             left_out["automatic numbers"] += style in styles.numbered

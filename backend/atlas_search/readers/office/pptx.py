@@ -7,8 +7,8 @@ versions, and cannot open files of the strict kind.
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 from zipfile import ZipFile
@@ -17,25 +17,18 @@ from lxml import etree
 
 from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.archive import BadArchive, open_archive, xml_part
-from atlas_search.readers.docx import (
-    EXPLICIT,
-    Paragraph,
-    Text,
-    properties,
-    row_paragraphs,
-    words_in,
-)
+from atlas_search.readers.docx import properties
 from atlas_search.readers.markup import (
-    LONGEST_SPAN,
-    MOST_COLUMNS,
+    Flat,
     Heading,
-    header_of,
-    plain,
+    attribute,
+    flatten,
     sections,
     tag_of,
+    words,
 )
 from atlas_search.readers.print import labels_of_pages
-from atlas_search.readers.raised import raised
+from atlas_search.readers.raised import write_raised
 from atlas_search.readers.titles import title_of_file
 
 NOTES = "Speaker notes"
@@ -74,38 +67,41 @@ def pptx_reader() -> PptxReader:
 
 
 def _read(archive: ZipFile) -> Read:
-    package = dict(related(archive, "").values())
+    package = dict(_related(archive, "").values())
     name = package.get("officeDocument", "ppt/presentation.xml")
-    presentation, parts = xml_part(archive, name), related(archive, name)
-    listed = [parts[id_] for id_ in map(_reference, presentation.iter("{*}sldId")) if id_ in parts]
-    text, left_out = Text(), Counter[str]()
-    # a file could name one slide a million times
-    for page, (_, slide) in enumerate(dict.fromkeys(listed)):
-        text.write([Paragraph(EXPLICIT)] * (page > 0))
-        _write(text, list(_slide(archive, slide, left_out)))
-    if not text.length:
+    presentation, parts = xml_part(archive, name), _related(archive, name)
+    slides = [parts.get(attribute(each, "id"), ("", "")) for each in presentation.iter("{*}sldId")]
+    texts, starts, length = list[str](), list[int](), 0
+    headings, left_out = list[Heading](), Counter[str]()
+    for _, slide in dict.fromkeys(slides):  # a file could name one a million times
+        flat = flatten(_slide(archive, slide, left_out)) if slide else Flat("", ())
+        starts.append(length)
+        if flat.text:  # one without a title ends the section of the slide before
+            headings.append(Heading(length, 1, ""))
+            headings += [replace(each, start=length + each.start) for each in flat.headings]
+            texts.append(flat.text)
+            length += len(flat.text) + 2
+    if not texts:
         return Skipped("it holds no text")
+    text = "\n\n".join(texts)
     core = package.get("core-properties", "")
     metadata = properties(xml_part(archive, core)) if core in archive.namelist() else {}
-    first = presentation.get("firstSlideNum", "")
-    number = int(first) if first.isdecimal() and len(first) < 6 else 1
+    first = presentation.get("firstSlideNum", "1")
+    number = int(first) if re.fullmatch("[0-9]{1,5}", first) else 1
+    what = ", ".join(f"{name} ({count})" for name, count in sorted(left_out.items()))
     return Draft(
-        text="".join(text.pieces),
+        text=text,
         title=title_of_file(metadata.get("title", "")),
         metadata=metadata,
-        pages=tuple(text.pages),
-        printed_pages=labels_of_pages([str(number + n) for n in range(len(text.pages))]),
-        segments=sections(text.headings),
-        remark=", ".join(
-            f"{'' if n else 'left out: '}{what} ({count})"
-            for n, (what, count) in enumerate(sorted(left_out.items()))
-        ),
+        pages=tuple(min(start, len(text)) for start in starts),
+        printed_pages=labels_of_pages([str(number + n) for n in range(len(starts))]),
+        segments=sections(headings),
+        remark=f"left out: {what}" if what else "",
         speeches_known=True,
     )
 
 
-def related(archive: ZipFile, name: str) -> Related:
-    """The parts that the part `name` refers to; those of the whole package for an empty name."""
+def _related(archive: ZipFile, name: str) -> Related:
     folder, base = posixpath.split(name)
     relations = posixpath.join(folder, "_rels", f"{base}.rels")
     if relations not in archive.namelist():
@@ -120,51 +116,27 @@ def related(archive: ZipFile, name: str) -> Related:
     }
 
 
-def _reference(element: etree._Element, name: str = "id") -> str:
-    """The id of a part that an element refers to: its attribute with a namespace."""
-    return next((value for key, value in element.items() if key.endswith(f"}}{name}")), "")
-
-
-def _write(text: Text, paragraphs: Sequence[Paragraph]) -> None:
-    """Write a slide. One without a title ends the section of the slide before."""
-    if any(paragraph.words for paragraph in paragraphs):
-        text.headings.append(Heading(text.length + 2 * bool(text.length), 1, ""))
-    text.write(paragraphs)
-
-
-def _slide(archive: ZipFile, name: str, left_out: Counter[str]) -> Iterator[Paragraph]:
-    """The paragraphs of a slide: its title, what stands on it, and the notes of the speaker."""
-    root, parts = xml_part(archive, name), related(archive, name)
-    shapes = [shape for tree in root.iter("{*}spTree") for shape in _shapes(tree)]
-    titles = [shape for shape in shapes if _placeholder(shape) in _TITLES]
-    title = words_in([each for shape in titles for each in _paragraphs(shape)])
-    yield Paragraph(title, level=1)
-    for shape in shapes:
-        if shape not in titles and _placeholder(shape) not in _REPEATED:
-            yield from _shape(archive, shape, parts, left_out)
-    for kind, target in parts.values():
-        if kind == "notesSlide":
-            notes = [
-                paragraph
-                for shape in xml_part(archive, target).iter("{*}sp")
-                if _placeholder(shape) not in _REPEATED
-                for paragraph in _paragraphs(shape)
-            ]
-            if words_in(notes):
-                yield Paragraph(NOTES, level=2)
-                yield from notes
-
-
-def _shapes(tree: etree._Element) -> Iterator[etree._Element]:
-    """All shapes in their order, also those in groups; of two forms of one the newer."""
-    for element in tree:
-        tag = tag_of(element)
-        if tag in ("grpsp", "choice"):
-            yield from _shapes(element)
-        elif tag == "alternatecontent":
-            yield from _shapes(element.findall("{*}Choice")[:1])
-        elif tag in ("sp", "graphicframe"):
-            yield element
+def _slide(archive: ZipFile, name: str, left_out: Counter[str]) -> etree._Element:
+    """A slide as HTML: its title, what stands on it, and the notes of the speaker."""
+    body, parts = etree.Element("body"), _related(archive, name)
+    title = etree.SubElement(body, "h1")
+    for shape in xml_part(archive, name).iter("{*}sp", "{*}graphicData"):
+        if any(tag_of(each) == "fallback" for each in shape.iterancestors()):
+            continue  # the same in an older form
+        if tag_of(shape) == "graphicdata":
+            body.extend(_graphic(archive, shape, parts, left_out))
+        elif _placeholder(shape) in _TITLES:
+            title.text = " ".join(filter(None, (title.text, *map(words, _text(shape)))))
+        elif _placeholder(shape) not in _REPEATED:
+            body.extend(_text(shape))
+    notes = (xml_part(archive, target) for kind, target in parts.values() if kind == "notesSlide")
+    shapes = (shape for each in notes for shape in each.iter("{*}sp"))
+    texts = [p for s in shapes if _placeholder(s) not in _REPEATED for p in _text(s) if words(p)]
+    if texts:
+        etree.SubElement(body, "h2").text = NOTES
+        body.extend(texts)
+    write_raised(body)
+    return body
 
 
 def _placeholder(shape: etree._Element) -> str:
@@ -172,60 +144,45 @@ def _placeholder(shape: etree._Element) -> str:
     return next((mark.get("type", "") for mark in shape.iterfind("{*}nvSpPr/{*}nvPr/{*}ph")), "")
 
 
-def _shape(
-    archive: ZipFile, shape: etree._Element, parts: Related, left_out: Counter[str]
-) -> Iterator[Paragraph]:
-    yield from _paragraphs(shape)
-    for inner in shape.iterfind("{*}graphic/{*}graphicData/*"):
+def _graphic(
+    archive: ZipFile, graphic: etree._Element, parts: Related, left_out: Counter[str]
+) -> Iterator[etree._Element]:
+    for inner in graphic:
         tag = tag_of(inner)
+        _, data = parts.get(attribute(inner, "dm"), ("", ""))
         if tag == "tbl":
-            yield from _table(inner)
-        elif tag == "relids":  # of a diagram
-            _, data = parts.get(_reference(inner, "dm"), ("", ""))
-            if data in archive.namelist():
-                yield from map(_paragraph, xml_part(archive, data).iterfind("{*}ptLst//{*}p"))
+            yield _table(inner)
+        elif data in archive.namelist():  # of a diagram
+            yield from map(_paragraph, xml_part(archive, data).iterfind("{*}ptLst//{*}p"))
         else:
             left_out["charts" if tag == "chart" else "embedded objects"] += 1
 
 
-def _table(table: etree._Element) -> Iterator[Paragraph]:
-    header: tuple[str, ...] = ()
-    above: list[list[Paragraph]] = []
-    heads = [each.get("firstRow", "0") for each in table.iterfind("{*}tblPr")]
-    for number, row in enumerate(table.iterfind("{*}tr")):
-        is_header = number == 0 and heads in (["1"], ["true"])
-        cells: list[list[Paragraph]] = []
+def _table(table: etree._Element) -> etree._Element:
+    html = etree.Element("table")
+    heads = [each.get("firstRow") for each in table.iterfind("{*}tblPr")]
+    for row in table.iterfind("{*}tr"):
+        line = etree.SubElement(html, "tr")
+        is_head = len(html) == 1 and heads in (["1"], ["true"])
         for cell in row.iterfind("{*}tc"):
-            if cell.get("vMerge") in ("1", "true") and len(above) > len(cells):
-                words = words_in(above[len(cells)])
-                cells.append([Paragraph(words)] if len(words) <= LONGEST_SPAN else [])
-            else:
-                cells.append(list(_paragraphs(cell)))
-        above = cells
-        merged = [cell.get("hMerge") in ("1", "true") for cell in row.iterfind("{*}tc")]
-        shown = [c for c, is_more in zip(cells, merged, strict=True) if header or not is_more]
-        yield from row_paragraphs(shown, () if is_header else header)
-        if is_header:
-            names: list[str] = []
-            for cell, is_more in zip(cells[:MOST_COLUMNS], merged, strict=False):
-                names.append(names[-1] if is_more and names else words_in(cell))
-            header = header_of(names)
+            if not {"hMerge", "vMerge"} & {*cell.keys()}:
+                spans = {"colspan": cell.get("gridSpan", "1"), "rowspan": cell.get("rowSpan", "1")}
+                etree.SubElement(line, "th" if is_head else "td", spans).extend(_text(cell))
+    return html
 
 
-def _paragraphs(shape: etree._Element) -> Iterator[Paragraph]:
+def _text(shape: etree._Element) -> Iterator[etree._Element]:
     return map(_paragraph, shape.iterfind("{*}txBody/{*}p"))
 
 
-def _paragraph(paragraph: etree._Element) -> Paragraph:
-    text = ""
+def _paragraph(paragraph: etree._Element) -> etree._Element:
+    html = etree.Element("p")
     for element in paragraph:
-        tag = tag_of(element)
-        if tag == "br":
-            text += "\n"
-        elif tag in ("r", "fld", "m"):  # `m` is a formula
-            words = plain("".join(piece.text or "" for piece in element.iter("{*}t")))
-            is_raised = any(
-                re.match("[1-9]", mark.get("baseline", "")) for mark in element.iterfind("{*}rPr")
-            )
-            text += raised(words, text) if is_raised else words
-    return Paragraph(text)
+        if tag_of(element) == "br":
+            etree.SubElement(html, "br")
+        elif tag_of(element) in ("r", "fld", "m"):  # `m` is a formula
+            marks = element.iterfind("{*}rPr")
+            is_raised = any(re.match("[1-9]", mark.get("baseline", "")) for mark in marks)
+            run = etree.SubElement(html, "sup" if is_raised else "span")
+            run.text = "".join(piece.text or "" for piece in element.iter("{*}t"))
+    return html

@@ -6,10 +6,10 @@ hexadecimal digits of some pictures, and knows no code page of a Macintosh.
 
 import codecs
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.docx import EXPLICIT, Paragraph, Text
@@ -48,6 +48,20 @@ _CHARSETS = {
     )
 }
 """Encodings of the character sets of fonts."""
+
+
+_SETTINGS: Mapping[str, Callable[[int | None], dict[str, Any]]] = {
+    "plain": lambda _: {"is_raised": False, "is_hidden": False},
+    "super": lambda number: {"is_raised": number != 0},
+    "nosupersub": lambda _: {"is_raised": False},
+    "v": lambda number: {"is_hidden": number != 0},
+    "deleted": lambda number: {"is_hidden": number != 0},
+    "uc": lambda number: {"fallback": number or 0},
+    "pard": lambda _: {"level": 0, "in_table": False},
+    "intbl": lambda _: {"in_table": True},
+    "outlinelevel": lambda number: {"level": ((number or 0) + 1) % 10},
+}
+"""What words change of the settings of a group."""
 
 
 @dataclass(slots=True)
@@ -179,23 +193,11 @@ class _Rtf:
             self._state = replace(state, encoding=encoding)
         elif name == "fcharset" and number in _CHARSETS:
             self._fonts[self._font] = _CHARSETS[number]
-        elif name == "plain":
-            self._state = replace(state, is_raised=False, is_hidden=False)
-        elif name in ("super", "nosupersub"):
-            self._state = replace(state, is_raised=name == "super" and number != 0)
-        elif name in ("v", "deleted"):
-            self._state = replace(state, is_hidden=number != 0)
-        elif name == "uc":
-            self._state = replace(state, fallback=number or 0)
+        elif name in _SETTINGS:
+            self._state = replace(state, **_SETTINGS[name](number))
         elif name == "u":
             self._put(chr((number or 0) & 0xFFFF))
             self._skip = state.fallback
-        elif name == "pard":
-            self._state = replace(state, level=0, in_table=False)
-        elif name == "intbl":
-            self._state = replace(state, in_table=True)
-        elif name == "outlinelevel":
-            self._state = replace(state, level=(number or 0) + 1 if (number or 0) < 9 else 0)
         elif name in _SIGNS:
             self._put(_SIGNS[name])
         elif flow is not None:
