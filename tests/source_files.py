@@ -242,7 +242,15 @@ def workbook(*sheets: Sequence[Sequence[object]]) -> bytes:
     for sheet in [book.active, *(book.create_sheet() for _ in sheets[1:])]:
         for row in sheets[book.index(sheet)]:
             sheet.append(row)
-    return _saved(book)
+    # openpyxl writes the time of the day
+    return with_part(_saved(book), "docProps/core.xml", CORE)
+
+
+CORE = (
+    '<cp:coreProperties xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:cp='
+    '"http://schemas.openxmlformats.org/package/2006/metadata/core-properties">'
+    "<dc:creator>A. Clerk</dc:creator></cp:coreProperties>"
+)
 
 
 def _odt(count: str) -> dict[str, bytes]:

@@ -115,7 +115,7 @@ EXPECTED: dict[str, dict[str, Expected]] = {
         ),
     },
     "xlsx": {
-        "farm.flocks": Expected("Farm | Sheep | Wool"),
+        "farm.flocks": Expected("Farm | Sheep | Wool", metadata={"author": "A. Clerk"}),
         **SPEECHES,
     },
     "odt": {

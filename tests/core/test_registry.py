@@ -117,11 +117,18 @@ def test_readers_of_files_have_the_same_options_as_ever() -> None:
         "TxtReader": {"version": 5},
         "PdfReader": {"version": 5},
         "HtmlReader": {"version": 5, "whole_page": False},
-        "XmlReader": {"version": 4, "normalised": False, "documents_at": ""},
+        "XmlReader": {"version": 5, "normalised": False, "documents_at": ""},
         "CsvReader": {"version": 2, "delimiter": "", "quotes": True, **columns},
-        "JsonlReader": {"version": 3, **columns},
+        "JsonlReader": {"version": 4, **columns},
         "DocxReader": {"version": 6},
         "EpubReader": {"version": 5},
+        "PptxReader": {"version": 1},
+        "XlsxReader": {"version": 1, **columns},
+        "OdtReader": {"version": 1},
+        "RtfReader": {"version": 1},
+        "MailReader": {"version": 1},
+        "MarcReader": {"version": 1},
+        "BibReader": {"version": 1},
     }
 
 
