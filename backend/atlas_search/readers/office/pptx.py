@@ -18,15 +18,7 @@ from lxml import etree
 from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.archive import BadArchive, open_archive, xml_part
 from atlas_search.readers.docx import properties
-from atlas_search.readers.markup import (
-    Flat,
-    Heading,
-    attribute,
-    flatten,
-    sections,
-    tag_of,
-    words,
-)
+from atlas_search.readers.markup import Flat, Heading, attribute, flatten, sections, tag_of, words
 from atlas_search.readers.print import labels_of_pages
 from atlas_search.readers.raised import write_raised
 from atlas_search.readers.titles import title_of_file
@@ -165,7 +157,7 @@ def _table(table: etree._Element) -> etree._Element:
         line = etree.SubElement(html, "tr")
         is_head = len(html) == 1 and heads in (["1"], ["true"])
         for cell in row.iterfind("{*}tc"):
-            if not {"hMerge", "vMerge"} & {*cell.keys()}:
+            if not any(cell.get(name) in ("1", "true") for name in ("hMerge", "vMerge")):
                 spans = {"colspan": cell.get("gridSpan", "1"), "rowspan": cell.get("rowSpan", "1")}
                 etree.SubElement(line, "th" if is_head else "td", spans).extend(_text(cell))
     return html
@@ -178,9 +170,10 @@ def _text(shape: etree._Element) -> Iterator[etree._Element]:
 def _paragraph(paragraph: etree._Element) -> etree._Element:
     html = etree.Element("p")
     for element in paragraph:
+        is_number = element.get("type") == "slidenum"
         if tag_of(element) == "br":
             etree.SubElement(html, "br")
-        elif tag_of(element) in ("r", "fld", "m"):  # `m` is a formula
+        elif tag_of(element) in ("r", "fld", "m") and not is_number:  # `m` is a formula
             marks = element.iterfind("{*}rPr")
             is_raised = any(re.match("[1-9]", mark.get("baseline", "")) for mark in marks)
             run = etree.SubElement(html, "sup" if is_raised else "span")

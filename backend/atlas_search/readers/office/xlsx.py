@@ -28,8 +28,8 @@ from atlas_search.readers.tables import (
 from atlas_search.readers.titles import title_of_file
 
 Row = list[str]
-Merged = tuple[int, int, int, int]
-"""The first and the last row and the first and the last column of cells that are one."""
+Merged = tuple[int, int, int]
+"""The first and the last row, and the first column, of cells that are one."""
 
 _CORE = "docProps/core.xml"
 _MERGED = re.compile(rb'mergeCell [^>]*?ref="([A-Z]+[0-9]+:[A-Z]+[0-9]+)"')
@@ -154,20 +154,20 @@ def _filled(row: Row) -> int:
 def _rows(sheet: Any) -> Iterator[tuple[int, Row]]:
     """Each row of a sheet with its number, as it is shown. What goes on from above stands there."""
     sheet.reset_dimensions()  # a file may state millions of cells
-    merged = sorted(_merged(sheet))
-    open_: list[tuple[Merged, str]] = []
+    merged = sorted(set(_merged(sheet)), reverse=True)
+    above: dict[int, tuple[int, str]] = {}
     for number, cells in enumerate(sheet.iter_rows(), start=1):
         row = [_shown(cell) for cell in cells]
-        open_ = [each for each in open_ if number <= each[0][1]]
+        above = {column: each for column, each in above.items() if number <= each[0]}
         if any(row):
-            for (_, _, column, _), value in open_:
+            for column, (_, value) in above.items():
                 row += [""] * (column - len(row))
                 row[column - 1] = row[column - 1] or value
-        while merged and merged[0][0] <= number:
-            place = merged.pop(0)
-            value = row[place[2] - 1] if len(row) >= place[2] else ""
-            if place[0] == number and len(value) <= LONGEST_SPAN:
-                open_.append((place, value))
+        while merged and merged[-1][0] <= number:
+            top, bottom, column = merged.pop()
+            value = row[column - 1] if len(row) >= column else ""
+            if top == number and len(value) <= LONGEST_SPAN:
+                above[column] = bottom, value
         yield number, row
 
 
@@ -179,8 +179,8 @@ def _merged(sheet: Any) -> Iterator[Merged]:
         blocks = chain([b""], iter(lambda: source.read(_BLOCK), b""))
         for before, block in pairwise(blocks):
             for match in _MERGED.finditer(before[-100:] + block):
-                first, top, last, bottom = range_boundaries(match[1].decode())
-                yield top, bottom, first, last
+                column, top, _, bottom = range_boundaries(match[1].decode())
+                yield top, bottom, column
 
 
 _LITERAL = re.compile(r'"([^"]*)"|\[\$([^\]-]*)[^\]]*\]|\[[^\]]*\]|[_*].|\\(.)')
