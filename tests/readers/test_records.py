@@ -305,6 +305,19 @@ def test_records_of_csl_and_zotero_are_known_in_json(reads: Reads) -> None:
     assert [read.text for read in reads(json.dumps(CSL), "a.json", reader)] == ["The dues", "Walls"]
 
 
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"issued": {"date-parts": [["--5", None], 7]}, "author": [[[[]]], 5, {"family": None}]},
+        {"issued": {"date-parts": None}, "DOI": {"a": [1]}, "data": [1]},
+        {"issued": 1887, "note": [{"note": {"note": "deep"}}], "keyword": True},
+    ],
+)
+def test_odd_records_in_json_harm_nobody(reads: Reads, odd: dict[str, Any]) -> None:
+    record = {"type": "book", "abstract": "Twelve ships.", **odd}
+    assert only_draft(reads(json.dumps([record]), "books.json")).text == "Twelve ships."
+
+
 def test_records_of_zotero_in_rdf(reads: Reads) -> None:
     draft = only_draft(reads(RDF, "library.rdf"))
     assert (draft.key, paragraphs(draft)) == ("#roe", ["Twelve ships", "Read it."])

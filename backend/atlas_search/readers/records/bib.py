@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.markup import plain
 from atlas_search.readers.metadata import doi_in
+from atlas_search.readers.tables import TEXT
 from atlas_search.readers.text import Undecodable, clean, open_text
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ _CSL = {"issued", "container-title", "citation-key", "DOI", "abstract", "accesse
 
 _BLOCK = re.compile(r"</?(?:p|div|br|li|ul|ol|h\d|tr|blockquote|jats:p|jats:title)\b[^<>]*>")
 _HTML = re.compile(r"</?(?:[a-z]|h\d|[a-z]{2,6}|blockquote|jats:\w+)(?:\s[^<>]*)?/?>")
+_DIGITS = re.compile(r"-?\d{1,4}")
 _APART = "\u241e"
 _PEOPLE = ("author", "editor")
 Fields = Mapping[str, Any]
@@ -82,36 +84,27 @@ def reference_draft(fields: Fields, key: str, place: str) -> Read:
 
 def _texts(value: object) -> Iterator[str]:
     """The texts in a value: of persons, dates, tags and notes as CSL and Zotero write them."""
-    if isinstance(value, str | int | float) and str(value).strip():
-        yield str(value).strip()
-    elif isinstance(value, list | tuple):
-        for each in value:
-            yield from _texts(each)
-    elif isinstance(value, dict):
-        if "date-parts" in value:
-            yield _date(value)
-        elif names := [str(value[n]) for n in _FAMILY + _GIVEN if value.get(n)]:
-            yield ", ".join(names)
-        else:
-            inner = (
-                value[name] for name in ("literal", "name", "raw", "tag", "note") if name in value
-            )
-            yield from _texts(next(inner, ""))
+    for each in value if isinstance(value, list) else [value]:
+        if isinstance(each, dict):
+            each = _date(each) if "date-parts" in each else _named(each)
+        if isinstance(each, str | int | float) and str(each).strip():
+            yield str(each).strip()
 
 
-_FAMILY, _GIVEN = ("family", "lastName"), ("given", "firstName")
-_INNER = ("literal", "name", "raw", "tag", "note")
+def _named(value: Fields) -> object:
+    names = [str(value[n]) for n in ("family", "lastName", "given", "firstName") if value.get(n)]
+    inner = (value[n] for n in ("literal", "name", "raw", "tag", "note") if n in value)
+    return ", ".join(names) or next(inner, "")
 
 
-def _date(value: Mapping[str, Any]) -> str:
+def _date(value: Fields) -> str:
     """`1999-05-03`, `1901-1903` or `c. 1901` of a date in CSL."""
-    parts = [each for each in value["date-parts"] if isinstance(each, list) and each]
-    days = [
-        "-".join(f"{int(n):02d}" for n in each if str(n).lstrip("-").isdigit()) for each in parts
-    ]
-    if len(days) > 1 and all(len(each) == 1 for each in parts):
+    ends = [part for part in value["date-parts"] or () if isinstance(part, list)]
+    numbers = [[str(n).zfill(2) for n in part if _DIGITS.fullmatch(str(n))] for part in ends]
+    days = ["-".join(part) for part in numbers if part]
+    if len(days) > 1 and all(len(part) == 1 for part in numbers):
         return "-".join(days[:2])
-    return f"{'c. ' if value.get('circa') else ''}{days[0] if days else ''}"
+    return f"{'c. ' if value.get('circa') else ''}{next(iter(days), '')}"
 
 
 def _readable(text: str) -> str:
@@ -124,16 +117,19 @@ def _readable(text: str) -> str:
 
 def references_in(value: object) -> list[Fields]:
     """The records of a JSON file of CSL or Zotero; empty if it is another."""
-    items = value.get("items", []) if isinstance(value, dict) else value
+    items = value.get("items") if isinstance(value, dict) else value
     if not isinstance(items, list):
         return []
-    items = [each.get("data", each) for each in items if isinstance(each, dict)]
-    return items if items and all(map(_is_reference, items)) else []
+    found = (each for each in items if isinstance(each, dict))
+    records: list[Fields] = [
+        own if isinstance(own := each.get("data"), dict) else each for each in found
+    ]
+    return records if records and all(map(_is_reference, records)) else []
 
 
 def _is_reference(item: Fields) -> bool:
-    is_csl = "type" in item and not _CSL.isdisjoint(item) and "text" not in item
-    return is_csl or "itemType" in item
+    is_csl = "type" in item and not _CSL.isdisjoint(item)
+    return "itemType" in item or (is_csl and {*TEXT}.isdisjoint(item))
 
 
 def json_drafts(items: Iterable[Fields]) -> Iterator[Read]:
