@@ -232,7 +232,7 @@ def broken_odt() -> Broken:
         "random.odt": (RANDOM, "it is not an OpenDocument file"),
         "cut.odt": (whole[: len(whole) // 2], "breaks off before its end"),
         "plain zip.odt": (book({"a.txt": "not a text"}), "content.xml is missing"),
-        "sheet.odt": (with_part(whole, part, "<c/>"), "it is no text"),
+        "sheet.odt": (with_part(whole, part, "<c/>"), "another kind of OpenDocument"),
         "locked.odt": (
             with_part(whole, "META-INF/manifest.xml", "<m:encryption-data/>"),
             "encrypt",
@@ -273,7 +273,7 @@ def broken_marc() -> Broken:
     (whole,) = [data for name, data in good_files("marc").items() if name.startswith("farm")]
     return {
         "empty.mrc": (b"", "the file is empty"),
-        "random.mrc": (RANDOM, "record 1 is damaged"),
+        "random.mrc": (RANDOM, "it is not a MARC file"),
         "cut.mrc": (whole + whole[:40], "record 2 is damaged"),
         "long.mrc": (b"99999" + whole[5:], "record 1 is damaged"),
         "offsets.mrc": (whole.replace(b"245", b"2\xff5"), "record 1 is damaged"),

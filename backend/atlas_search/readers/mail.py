@@ -87,8 +87,8 @@ def _read(data: bytes, place: str, encoding: str) -> Read:
         message = message_from_bytes(data)
         headers = _headers(message)
         _add(message, texts, attached, encoding)
-    except Exception as error:  # of many messages in a file one may be such as no parser expects
-        return Skipped(f"its parts cannot be told apart: {type(error).__name__}", place)
+    except Exception:  # of many messages in a file one may be such as no parser expects
+        return Skipped("its parts cannot be told apart; export the message again", place)
     if not headers:
         return Skipped(_NOT_MAIL, place)
     key = " ".join(headers.get("message-id", "").split()).strip("<>") or place

@@ -85,7 +85,7 @@ def _draft(archive: ZipFile) -> Read:
     content = xml_part(archive, "content.xml")
     body = next(content.iterfind("{*}body/{*}text"), None)
     if body is None:
-        return Skipped("it is no text: save it as .odt or .docx")
+        return Skipped("it is another kind of OpenDocument file; save it as a text (.odt)")
     left_out = Counter[str]()
     notes = _to_html(body, _Styles(content), left_out)
     write_raised(body)

@@ -191,9 +191,11 @@ class MarcReader:
                         file_encoding=encoding or _MARC8,
                         hide_utf8_warnings=True,
                     )
-                except Exception as error:  # pymarc raises whatever it trips over
-                    what = str(error) or type(error).__name__
-                    yield Skipped(f"record {number} is damaged: {what}", place)
+                except Exception:  # pymarc raises whatever it trips over
+                    if number == 1 and not data[:5].isdigit():
+                        yield Skipped("it is not a MARC file, whatever its name says")
+                        return
+                    yield Skipped(f"record {number} is damaged; export it again", place)
                     continue
                 fields = [
                     (each.tag, [("", each.data or "")] if each.control_field else each.subfields)
