@@ -115,6 +115,8 @@ READER_EXTRAS = {
     "html": "html",
     "xml": "xml",
     "mail": "xml",
+    "marc": "records",
+    "bib": "export",
     **dict.fromkeys(("docx", "epub", "pptx", "xlsx", "odt", "rtf"), "office"),
 }
 

@@ -24,7 +24,7 @@ LIBRARIES: Mapping[str, tuple[str, ...]] = {
     "openai": ("openai",),
     "eval": ("ir_measures", "matplotlib", "scipy"),
     "export": ("bibtexparser", "rispy"),
-    "records": ("pymarc",),
+    "records": ("lxml", "pymarc"),
 }
 """The modules that an extra of the package brings."""
 

@@ -35,20 +35,16 @@ _SIGNS = dict.fromkeys(("tab", "emspace", "enspace", "qmspace", "~"), " ") | {
 }
 _CREATED = re.compile(rb"\\creatim\\yr(\d{4})\\mo(\d{1,2})\\dy(\d{1,2})")
 _PAGE_CODES = {"mac": "mac_roman", "pc": "cp437", "pca": "cp850", "ansicpg10000": "mac_roman"}
-_CHARSETS = {
-    int(number): encoding
-    for number, _, encoding in (
-        each.partition(":")
-        for each in (
-            "0:cp1252 77:mac_roman 78:cp932 79:cp950 80:cp949 81:mac_arabic 83:mac_greek "
-            "84:mac_cyrillic 85:cp936 86:mac_romanian 89:mac_latin2 128:cp932 129:cp949 130:johab "
-            "134:cp936 136:cp950 161:cp1253 162:cp1254 163:cp1258 177:cp1255 178:cp1256 186:cp1257 "
-            "204:cp1251 222:cp874 238:cp1250 254:cp437 255:cp850"
-        ).split()
-    )
-}
+_CHARSETS = dict(
+    each.split(":")
+    for each in (
+        "0:cp1252 77:mac_roman 78:cp932 79:cp950 80:cp949 81:mac_arabic 83:mac_greek "
+        "84:mac_cyrillic 85:cp936 86:mac_romanian 89:mac_latin2 128:cp932 129:cp949 130:johab "
+        "134:cp936 136:cp950 161:cp1253 162:cp1254 163:cp1258 177:cp1255 178:cp1256 186:cp1257 "
+        "204:cp1251 222:cp874 238:cp1250 254:cp437 255:cp850"
+    ).split()
+)
 """Encodings of the character sets of fonts."""
-
 
 _SETTINGS: Mapping[str, Callable[[int | None], dict[str, Any]]] = {
     "plain": lambda _: {"is_raised": False, "is_hidden": False},
@@ -61,7 +57,7 @@ _SETTINGS: Mapping[str, Callable[[int | None], dict[str, Any]]] = {
     "intbl": lambda _: {"in_table": True},
     "outlinelevel": lambda number: {"level": ((number or 0) + 1) % 10},
 }
-"""What words change of the settings of a group."""
+"""Words that change the settings of a group."""
 
 
 @dataclass(slots=True)
@@ -148,7 +144,7 @@ class _Rtf:
         self._flush()
 
     def _unskipped(self, characters: bytes) -> bytes:
-        """What follows the characters that stand for one in Unicode."""
+        """The characters behind those that stand for one in Unicode."""
         skipped = min(self._skip, len(characters))
         self._skip -= skipped
         return characters[skipped:]
@@ -191,8 +187,8 @@ class _Rtf:
             self._font = number or 0
             encoding = self._fonts.get(self._font, self._default)
             self._state = replace(state, encoding=encoding)
-        elif name == "fcharset" and number in _CHARSETS:
-            self._fonts[self._font] = _CHARSETS[number]
+        elif name == "fcharset" and str(number) in _CHARSETS:
+            self._fonts[self._font] = _CHARSETS[str(number)]
         elif name in _SETTINGS:
             self._state = replace(state, **_SETTINGS[name](number))
         elif name == "u":

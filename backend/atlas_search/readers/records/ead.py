@@ -27,7 +27,7 @@ _SLIGHT = names(
     "head did dsc controlaccess accessrestrict userestrict prefercite acqinfo processinfo phystech "
     "altformavail originalsloc daogrp dao daoset separatedmaterial index"
 )
-"""What a unit may say without being described: who may see it, where it came from."""
+"""Elements that do not describe a unit: who may see it, where it came from."""
 
 _LAYOUT = Layout(
     names("p head list chronlist chronitem bibref table blockquote controlaccess note abstract "
@@ -105,7 +105,7 @@ def _write(writer: TextWriter, unit: etree._Element, path: Sequence[str]) -> Non
 
 
 def _contents(element: etree._Element) -> Iterator[etree._Element]:
-    """What is in a unit, its list of units opened."""
+    """The content of a unit, its list of units opened."""
     for child in element:
         if child.tag == "dsc":
             yield from _contents(child)
