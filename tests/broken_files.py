@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from reportlab.lib.pdfencrypt import StandardEncryption
 
-from tests.source_files import PAGE, TEI, book, good_files, lines_of, pdf, with_part
+from tests.source_files import PAGE, TEI, book, good_files, lines_of, pdf, with_part, workbook
 
 TEXT = "Café à la mode: the ledger of the harbour master lists every ship of 1887."
 WRAPS = {
@@ -176,6 +176,121 @@ def broken_epub() -> Broken:
     }
 
 
+def broken_pptx() -> Broken:
+    whole = good_files("pptx")["farm/show.pptx"]
+    part = "ppt/slides/slide1.xml"
+    names = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
+    text = f"<sld {names}><spTree><sp><txBody><a:p><a:r><a:t>Ha {{}} ha</a:t></a:r></a:p></txBody>"
+    text += "</sp></spTree></sld>"
+    old = bytes.fromhex("D0CF11E0A1B11AE1") + bytes(1000)
+    return {
+        "empty.pptx": (b"", "the file is empty"),
+        "random.pptx": (RANDOM, "it is not a PowerPoint file"),
+        "cut.pptx": (whole[: len(whole) // 2], "breaks off before its end"),
+        "old.pptx": (old, "PowerPoint file of the old kind (.ppt)"),
+        "plain zip.pptx": (book({"a.txt": "not a talk"}), "presentation.xml is missing"),
+        "bomb.pptx": (with_part(whole, part, " " * 60_000_000), "it would unpack to"),
+        "billion laughs.pptx": (with_part(whole, part, BILLION + text.format("&l9;")), "not valid"),
+        "outside.pptx": (with_part(whole, part, OUTSIDE + text.format("&x;")), READ),
+        "deep.pptx": (with_part(whole, part, "<a>" * 500), "Excessive depth"),
+    }
+
+
+def broken_xlsx() -> Broken:
+    whole = good_files("xlsx")["farm/flocks.xlsx"]
+    part = "xl/worksheets/sheet1.xml"
+    sheet = '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
+    cell = '<c r="{}" t="inlineStr"><is><t>Ha {} ha</t></is></c>'
+    rows = f'{sheet}<dimension ref="A1:XFD1048576"/><sheetData>{{}}</sheetData></worksheet>'
+    text = rows.format(f"<row>{cell}</row>")
+    far = rows.format(f'<row r="1048576">{cell.format("XFD1048576", "far")}</row>')
+    old = bytes.fromhex("D0CF11E0A1B11AE1") + bytes(1000)
+    return {
+        "empty.xlsx": (b"", "the file is empty"),
+        "random.xlsx": (RANDOM, "it is not an Excel file"),
+        "cut.xlsx": (whole[: len(whole) // 2], "breaks off before its end"),
+        "old.xlsx": (old, "Excel file of the old kind (.xls)"),
+        "plain zip.xlsx": (book({"a.txt": "not a sheet"}), "openpyxl cannot open it"),
+        "bomb.xlsx": (with_part(whole, part, " " * 20_000_000), "it would unpack to"),
+        "billion laughs.xlsx": (
+            with_part(whole, part, BILLION + text.format("A1", "&l9;")),
+            "open",
+        ),
+        "outside.xlsx": (with_part(whole, part, OUTSIDE + text.format("A1", "&x;")), "open it"),
+        "far.xlsx": (with_part(whole, part, far), READ),
+        "no text.xlsx": (workbook([["id", "text"], [1, ""], [2, "x"], [2, "y"]]), "duplicate id"),
+    }
+
+
+def broken_odt() -> Broken:
+    whole = good_files("odt")["farm/lease.odt"]
+    part = "content.xml"
+    names = 'xmlns:o="urn:oasis:names:tc:opendocument:xmlns:office:1.0"'
+    text = f"<c {names}><o:body><o:text><o:p>Ha {{}} ha</o:p></o:text></o:body></c>"
+    return {
+        "empty.odt": (b"", "the file is empty"),
+        "random.odt": (RANDOM, "it is not an OpenDocument file"),
+        "cut.odt": (whole[: len(whole) // 2], "breaks off before its end"),
+        "plain zip.odt": (book({"a.txt": "not a text"}), "content.xml is missing"),
+        "sheet.odt": (with_part(whole, part, "<c/>"), "another kind of OpenDocument"),
+        "locked.odt": (
+            with_part(whole, "META-INF/manifest.xml", "<m:encryption-data/>"),
+            "encrypt",
+        ),
+        "bomb.odt": (with_part(whole, part, " " * 60_000_000), "it would unpack to"),
+        "billion laughs.odt": (with_part(whole, part, BILLION + text.format("&l9;")), "not valid"),
+        "outside.odt": (with_part(whole, part, OUTSIDE + text.format("&x;")), READ),
+        "deep.odt": (with_part(whole, part, "<a>" * 500), "Excessive depth"),
+    }
+
+
+def broken_rtf() -> Broken:
+    return {
+        "empty.rtf": (b"", "the file is empty"),
+        "random.rtf": (RANDOM, "it is not an RTF file"),
+        "no text.rtf": (rb"{\rtf1{\fonttbl{\f0 Arial;}}}", "it holds no text"),
+        "cut.rtf": (good_files("rtf")["farm/seed.rtf"][:-9], READ),
+        "deep.rtf": (rb"{\rtf1 Deep." + b"{" * 100_000, READ),
+        "binary.rtf": (rb"{\rtf1 Ha\bin9999999999 ha}", READ),
+        "page code.rtf": (rb"{\rtf1\ansicpg99999 Ha\u-10179 ?\'81{\super 2} ha}", READ),
+    }
+
+
+def broken_mail() -> Broken:
+    deep = "".join(f"Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n" for n in range(2000))
+    many = "=?utf-8?q?a?= " * 100_000
+    return {
+        "empty.eml": (b"", "the file is empty"),
+        "random.eml": (RANDOM, "it is not a mail file"),
+        "random.mbox": (RANDOM, "it is not a mail file"),
+        "deep.eml": (deep.encode(), "its parts cannot be told apart"),
+        "long.eml": (f"Subject: {many}\n\nHa".encode(), READ),
+        "no text.eml": (b"Subject: x\n\n\n", "it holds no text"),
+    }
+
+
+def broken_marc() -> Broken:
+    (whole,) = [data for name, data in good_files("marc").items() if name.startswith("farm")]
+    return {
+        "empty.mrc": (b"", "the file is empty"),
+        "random.mrc": (RANDOM, "it is not a MARC file"),
+        "cut.mrc": (whole + whole[:40], "record 2 is damaged"),
+        "long.mrc": (b"99999" + whole[5:], "record 1 is damaged"),
+        "offsets.mrc": (whole.replace(b"245", b"2\xff5"), "record 1 is damaged"),
+    }
+
+
+def broken_bib() -> Broken:
+    return {
+        "empty.bib": (b"", "the file is empty"),
+        "random.bib": (RANDOM, "not UTF-8 at byte"),
+        "blank.ris": (b"no record", "it holds no record"),
+        "nothing.ris": (b"TY  - BOOK\nTI  - Wool\nER  - \n", "neither an abstract nor a note"),
+        "open.bib": (b"@a{b, title={Wool", "line 1: this entry cannot be read"),
+        "deep.bib": (b"@a{b, note=" + b"{" * 20_000, "line 1: this entry cannot be read"),
+    }
+
+
 BROKEN: dict[str, Callable[[], Broken]] = {
     "txt": broken_txt,
     "csv": broken_csv,
@@ -185,4 +300,11 @@ BROKEN: dict[str, Callable[[], Broken]] = {
     "pdf": broken_pdf,
     "docx": broken_docx,
     "epub": broken_epub,
+    "bib": broken_bib,
+    "marc": broken_marc,
+    "mail": broken_mail,
+    "rtf": broken_rtf,
+    "pptx": broken_pptx,
+    "xlsx": broken_xlsx,
+    "odt": broken_odt,
 }

@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import docx
+import openpyxl
+import pptx
+import pymarc
 from docx.enum.text import WD_BREAK
 from reportlab.pdfgen.canvas import Canvas
 
@@ -211,6 +214,124 @@ def with_part(archive: bytes, name: str, content: str) -> bytes:
     return book(parts | {name: content})
 
 
+def _pptx(count: str) -> dict[str, bytes]:
+    talk, fair = pptx.Presentation(), pptx.Presentation()
+    talk.core_properties.title, talk.core_properties.author = "A talk on the town", "A. Clerk"
+    for title, line in {
+        "Harbour": f"{count} ships are in port.",
+        "Sea wall": "The wall is of granite.",
+    }.items():
+        slide = talk.slides.add_slide(talk.slide_layouts[1])
+        slide.shapes.title.text, slide.placeholders[1].text = title, line
+    slide = fair.slides.add_slide(fair.slide_layouts[6])
+    slide.shapes.add_textbox(0, 0, 9, 9).text_frame.text = "Lambs are shown at the fair."
+    return {"town/talk.pptx": _saved(talk), "farm/show.pptx": _saved(fair)}
+
+
+def _xlsx(count: str) -> dict[str, bytes]:
+    first, *_ = speeches = _speeches(count)
+    return {
+        "town/ships.xlsx": workbook([[*first], *([*each.values()] for each in speeches)]),
+        "farm/flocks.xlsx": workbook([["Farm", "Sheep", "Wool"], ["Hill", 40, "white"]]),
+    }
+
+
+def workbook(*sheets: Sequence[Sequence[object]]) -> bytes:
+    """A workbook of sheets of rows, `Sheet`, `Sheet1` and so on."""
+    book = openpyxl.Workbook()
+    for sheet in [book.active, *(book.create_sheet() for _ in sheets[1:])]:
+        for row in sheets[book.index(sheet)]:
+            sheet.append(row)
+    # openpyxl writes the time of the day
+    return with_part(_saved(book), "docProps/core.xml", CORE)
+
+
+CORE = (
+    '<cp:coreProperties xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:cp='
+    '"http://schemas.openxmlformats.org/package/2006/metadata/core-properties">'
+    "<dc:creator>A. Clerk</dc:creator></cp:coreProperties>"
+)
+
+
+def _odt(count: str) -> dict[str, bytes]:
+    lines = {"Harbour": f"{count} ships lie here.", "Wall": "It is of granite."}
+    report = "".join(
+        f'<text:h text:outline-level="1">{title}</text:h><text:p>{line}</text:p>'
+        for title, line in lines.items()
+    )
+    meta = "<dc:title>A report on the town</dc:title><meta:initial-creator>A. Clerk"
+    return {
+        "town/report.odt": opendocument(report, f"{meta}</meta:initial-creator>"),
+        "farm/lease.odt": opendocument("<text:p>The pasture is let for a year.</text:p>"),
+    }
+
+
+ODF = " ".join(
+    f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+    for name in ("office", "text", "table", "style", "fo", "svg", "draw", "meta")
+)
+
+
+def opendocument(body: str, meta: str = "", styles: str = "") -> bytes:
+    """An OpenDocument text of these elements."""
+    dc = 'xmlns:dc="http://purl.org/dc/elements/1.1/"'
+    parts: dict[str, str | bytes] = {
+        "mimetype": "application/vnd.oasis.opendocument.text",
+        "META-INF/manifest.xml": "<manifest/>",
+        "meta.xml": f"<office:document-meta {ODF} {dc}>{meta}</office:document-meta>",
+        "content.xml": f"<office:document-content {ODF}>{styles}<office:body><office:text>{body}"
+        "</office:text></office:body></office:document-content>",
+    }
+    return book(parts)
+
+
+def _rtf(count: str) -> dict[str, bytes]:
+    heading = r"\pard\outlinelevel0 {}\par\pard "
+    bylaw = (
+        r"{\rtf1\ansi{\info{\title The by-laws}{\author A. Clerk}}"
+        rf"{heading.format('Harbour')}{count} ships may stay.\par\page "
+        rf"{heading.format('Sea wall')}Nobody may walk on it.\par}}"
+    )
+    return {
+        "town/bylaws.rtf": bylaw.encode(),
+        "farm/seed.rtf": rb"{\rtf1\ansi Oats are sown in March.\par}",
+    }
+
+
+def _mail(count: str) -> dict[str, bytes]:
+    head = "From: {0} <{0}@example.org>\nSubject: {1}\nMessage-ID: <{2}>\nDate: {3}\n\n{4}\n\n"
+    anna = "Anna", "On ships", "1@town", "Mon, 3 May 1999 10:00:00 +0200", f"{count} ships came."
+    bob = "Bob", "On walls", "2@town", "Tue, 4 May 1999 10:00:00 +0200", "The wall is old."
+    line = "From anna@example.org Mon May  3 10:00:00 1999\n"
+    return {
+        "town/letters.mbox": "".join(line + head.format(*each) for each in (anna, bob)).encode(),
+        "farm/note.eml": b"From: Eve\nSubject: The shearing\n\nShearing begins in June.\n",
+    }
+
+
+def _marc(count: str) -> dict[str, bytes]:
+    def record(number: str, title: str, *more: tuple[str, str, str]) -> bytes:
+        made = pymarc.Record(force_utf8=True)
+        made.add_field(pymarc.Field("001", data=number))
+        for tag, code, value in (("245", "a", title), *more):
+            made.add_field(pymarc.Field(tag, subfields=[pymarc.Subfield(code, value)]))
+        return bytes(made.as_marc())
+
+    ships = record("s1", "Ships /", ("520", "a", f"{count} ships are listed."))
+    walls = record("w2", "Walls", ("100", "a", "Clerk, A."), ("260", "c", "1887."))
+    wool = record("1", "Wool and its uses.")
+    return {"town/books.mrc": ships + walls, "farm/library.marc": wool}
+
+
+def _bib(count: str) -> dict[str, bytes]:
+    ships = f"@article{{ships, title={{On ships}}, year=1887, abstract={{{count} ships came.}}}}"
+    walls = "@book{walls, title={On walls}, author={Clerk, A.}, note={The wall is old.}}"
+    return {
+        "town/books.bib": f"{ships}\n{walls}\n".encode(),
+        "farm/papers.ris": b"TY  - JOUR\nTI  - On wool\nAB  - Wool is warm.\nER  - \n",
+    }
+
+
 def _beir(count: str) -> dict[str, bytes]:
     return {
         "town/corpus.jsonl": lines_of(
@@ -232,6 +353,13 @@ MAKERS = {
     "jsonl": _jsonl,
     "docx": _docx,
     "epub": _epub,
+    "pptx": _pptx,
+    "xlsx": _xlsx,
+    "odt": _odt,
+    "rtf": _rtf,
+    "mail": _mail,
+    "marc": _marc,
+    "bib": _bib,
     "beir": _beir,
 }
 

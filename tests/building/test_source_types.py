@@ -106,6 +106,49 @@ EXPECTED: dict[str, dict[str, Expected]] = {
             {"author": ("A. Clerk",), "date": "1887"},
         ),
     },
+    "pptx": {
+        "farm.show": Expected("Lambs are shown at the fair."),
+        "town.talk": Expected(
+            "A talk on the town",
+            ((1, "Harbour", ""), (2, "Sea wall", "")),
+            {"author": "A. Clerk"},
+        ),
+    },
+    "xlsx": {
+        "farm.flocks": Expected("Farm | Sheep | Wool", metadata={"author": "A. Clerk"}),
+        **SPEECHES,
+    },
+    "odt": {
+        "farm.lease": Expected("The pasture is let for a year."),
+        "town.report": Expected(
+            "A report on the town",
+            ((1, "Harbour", ""), (1, "Wall", "")),
+            {"author": "A. Clerk"},
+        ),
+    },
+    "rtf": {
+        "farm.seed": Expected("Oats are sown in March."),
+        "town.bylaws": Expected(
+            "The by-laws",
+            ((1, "Harbour", ""), (2, "Sea wall", "")),
+            {"author": "A. Clerk"},
+        ),
+    },
+    "mail": {
+        "farm.note": Expected("The shearing", metadata={"author": ("Eve",)}),
+        "town.1-town": Expected("On ships", metadata={"author": ("Anna",), "date": "1999-05-03"}),
+        "town.2-town": Expected("On walls", metadata={"date": "1999-05-04"}),
+    },
+    "marc": {
+        "farm.1": Expected("Wool and its uses."),
+        "town.s1": Expected("Ships"),
+        "town.w2": Expected("Walls", metadata={"date": "1887", "author": ("Clerk, A.",)}),
+    },
+    "bib": {
+        "farm.papers.record-1": Expected("On wool"),
+        "town.ships": Expected("On ships", metadata={"date": "1887"}),
+        "town.walls": Expected("On walls", metadata={"author": ("Clerk, A.",)}),
+    },
     "beir": {
         "farm.1": Expected("Hay", metadata={"record_id": "1"}),
         "town.d-1": Expected("Ships", metadata={"record_id": "d 1", "n": 1}),

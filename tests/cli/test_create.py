@@ -97,6 +97,13 @@ OWN = {
     "jsonl": ["text_column", "id_column", "title_column", "metadata_columns", "rename"],
     "docx": [],
     "epub": [],
+    "pptx": [],
+    "odt": [],
+    "xlsx": ["text_column", "id_column", "title_column", "metadata_columns", "rename"],
+    "rtf": [],
+    "mail": [],
+    "marc": [],
+    "bib": [],
     "beir": [],
     "chroma": ["from_collection"],
 }

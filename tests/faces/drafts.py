@@ -17,7 +17,7 @@ from tests.source_builds import reader_of, sources_of, write_good
 from tests.source_files import good_files, write_files
 
 XML = ROOT / "tests" / "data" / "xml"
-FORMATS = ("txt", "pdf", "html", "xml", "csv", "jsonl", "docx", "epub")
+FORMATS = "txt pdf html xml csv jsonl docx epub pptx xlsx odt rtf mail marc bib".split()
 FOLDERS = ("beir", "chroma")
 """Readers of whole folders."""
 

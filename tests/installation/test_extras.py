@@ -110,7 +110,15 @@ def test_text_is_built_and_answered_without_any_extra(tmp_path: Path) -> None:
         assert hint(extra) in output
 
 
-READER_EXTRAS = {"pdf": "pdf", "html": "html", "xml": "xml", "docx": "office", "epub": "office"}
+READER_EXTRAS = {
+    "pdf": "pdf",
+    "html": "html",
+    "xml": "xml",
+    "mail": "xml",
+    "marc": "records",
+    "bib": "export",
+    **dict.fromkeys(("docx", "epub", "pptx", "xlsx", "odt", "rtf"), "office"),
+}
 
 
 @pytest.mark.thorough

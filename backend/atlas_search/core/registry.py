@@ -17,13 +17,14 @@ DISTRIBUTION = "atlas-research-search"
 
 LIBRARIES: Mapping[str, tuple[str, ...]] = {
     "pdf": ("pypdfium2",),
-    "office": ("docx", "lxml"),
+    "office": ("docx", "lxml", "openpyxl"),
     "html": ("lxml", "lxml_html_clean", "protego", "trafilatura"),
     "xml": ("lxml",),
     "mistral": ("mistralai", "pyrate_limiter"),
     "openai": ("openai",),
     "eval": ("ir_measures", "matplotlib", "scipy"),
     "export": ("bibtexparser", "rispy"),
+    "records": ("lxml", "pymarc"),
 }
 """The modules that an extra of the package brings."""
 

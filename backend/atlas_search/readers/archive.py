@@ -106,8 +106,20 @@ def refuse_bombs(archive: ZipFile, size: int) -> None:
         raise BadArchive("it is encrypted; get a copy without a password")
 
 
+_OLE = bytes.fromhex("D0CF11E0A1B11AE1")
+
+
 def _reason(path: Path, kind: str) -> str:
     with path.open("rb") as file:
-        if file.read(4) == b"PK\x03\x04":
-            return f"it breaks off before its end or is damaged; {_WHOLE_AGAIN}"
+        head = file.read(len(_OLE))
+    if head.startswith(b"PK\x03\x04"):
+        return f"it breaks off before its end or is damaged; {_WHOLE_AGAIN}"
+    suffix, program = path.suffix.lower(), kind.split()[-1]
+    if head == _OLE and suffix.endswith("x"):  # .docx, .pptx or .xlsx
+        if "EncryptedPackage".encode("utf-16-le") in path.read_bytes():
+            return f"it is encrypted; remove the password in {program} and save it anew"
+        return (
+            f"it is {kind} file of the old kind ({suffix[:-1]}); save it as {suffix} in {program} "
+            "or LibreOffice"
+        )
     return f"it is not {kind} file, whatever its name says"

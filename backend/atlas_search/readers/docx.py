@@ -187,7 +187,7 @@ def _is_raised(text: etree._Element) -> bool:
 
 
 def _row(cells: Sequence[list[Paragraph]], header: Sequence[str]) -> Iterator[Paragraph]:
-    """One paragraph, unless a cell holds several."""
+    """A row of a table as one paragraph, unless a cell holds several."""
     filled = [sum(bool(paragraph.words) for paragraph in cell) for cell in cells]
     if max(filled, default=0) > 1 or sum(filled) < 2:
         for cell in cells:
@@ -321,7 +321,6 @@ def _tidy(text: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", text)
 
 
-_OLE = bytes.fromhex("D0CF11E0A1B11AE1")
 _RELATED = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/"
 _CORE = "http://schemas.openxmlformats.org/package/2006/relationships/metadata/core-properties"
 _FIELDS = {
@@ -335,7 +334,7 @@ _FIELDS = {
     "modified": "modified",
 }
 _TAKEN_BACK = tuple(f".//{W}pPr/{W}rPr/{W}{mark}" for mark in ("del", "moveFrom"))
-_UNSET = {"Word Document", "python-docx"}
+_UNSET = {"Word Document", "PowerPoint Presentation", "python-docx", "openpyxl"}
 _DAY = re.compile("[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?")
 _PAGE = 10_000  # characters; no printed page holds more
 
@@ -365,8 +364,6 @@ def docx_reader() -> DocxReader:
 
 
 def _read(path: Path) -> Read:
-    if _is_ole(path):
-        return Skipped(_ole_reason(path))
     try:
         return _draft(_open(path))
     except BadArchive as error:
@@ -401,7 +398,8 @@ def _draft(document: "Document") -> Read:
     if not text.length:
         return Skipped("it holds no text")
     _write_notes(text, document, body)
-    metadata = _metadata(document)
+    # python-docx would make up the properties of a file that has none
+    metadata = properties(_related_part(document.part.package, _CORE))
     return Draft(
         text="".join(text.pieces),
         title=title_of_file(metadata.get("title", "")),
@@ -444,9 +442,8 @@ def _notes(document: "Document", body: Body) -> Iterator[Paragraph]:
             yield Paragraph(paragraph if place else f"[{number}] {paragraph}")
 
 
-def _metadata(document: "Document") -> dict[str, str]:
-    """The core properties. Python-docx would make up those of a file that has none."""
-    root = _related_part(document.part.package, _CORE)
+def properties(root: etree._Element) -> dict[str, str]:
+    """The core properties of an Office file as metadata."""
     fields = {_FIELDS[tag]: words(child) for child in root if (tag := tag_of(child)) in _FIELDS}
     fields["doi"] = doi_in(fields.get("doi", ""))
     for name in ("created", "modified"):
@@ -475,14 +472,3 @@ def _remark(body: Body, text: Text) -> str:
     if not text.rendered and text.length > _PAGE * len(text.pages):
         remarks.append("it does not say where pages begin: open it in Word and save it anew")
     return "; ".join(remarks)
-
-
-def _is_ole(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(len(_OLE)) == _OLE
-
-
-def _ole_reason(path: Path) -> str:
-    if "EncryptedPackage".encode("utf-16-le") in path.read_bytes():
-        return "it is encrypted; remove the password in Word and save it anew"
-    return "it is a Word file of the old kind (.doc); save it as .docx in Word or LibreOffice"

@@ -29,6 +29,13 @@ READERS: Registry[ReaderFactory] = Registry(
         "jsonl": "atlas_search.readers.tables:jsonl_reader",
         "docx": "atlas_search.readers.docx:docx_reader [office]",
         "epub": "atlas_search.readers.epub:epub_reader [office]",
+        "pptx": "atlas_search.readers.office.pptx:pptx_reader [office]",
+        "xlsx": "atlas_search.readers.office.xlsx:xlsx_reader [office]",
+        "odt": "atlas_search.readers.office.odt:odt_reader [office]",
+        "rtf": "atlas_search.readers.office.rtf:rtf_reader [office]",
+        "mail": "atlas_search.readers.mail:mail_reader [xml]",
+        "marc": "atlas_search.readers.records.marc:marc_reader [records]",
+        "bib": "atlas_search.readers.records.bib:bib_reader [export]",
         "beir": "atlas_search.readers.tables:beir_reader",
         "chroma": "atlas_search.readers.chroma:chroma_reader",
     },
@@ -41,15 +48,22 @@ SUFFIXES: Mapping[str, frozenset[str]] = {
     "txt": frozenset({".txt", ".md", ".markdown"}),
     "pdf": frozenset({".pdf"}),
     "html": frozenset({".html", ".htm", ".xhtml", ".hocr"}),
-    "xml": frozenset({".xml", ".tei"}),
+    "xml": frozenset({".xml", ".tei", ".rdf"}),
     "csv": frozenset({".csv", ".tsv"}),
     "jsonl": frozenset({".jsonl", ".ndjson", ".json"}),
     "docx": frozenset({".docx"}),
     "epub": frozenset({".epub"}),
+    "pptx": frozenset({".pptx"}),
+    "xlsx": frozenset({".xlsx"}),
+    "odt": frozenset({".odt"}),
+    "rtf": frozenset({".rtf"}),
+    "mail": frozenset({".eml", ".mbox"}),
+    "marc": frozenset({".mrc", ".marc"}),
+    "bib": frozenset({".bib", ".ris"}),
 }
 """Suffixes of Atlas' own readers: none is imported before a file of its format is read."""
 
-TABLES = ("csv", "jsonl")
+TABLES = ("csv", "jsonl", "xlsx")
 
 
 @dataclass(frozen=True)

@@ -153,6 +153,11 @@ def tag_of(element: "etree._Element") -> str:
     return element.tag.rpartition("}")[2].lower() if isinstance(element.tag, str) else ""
 
 
+def attribute(element: "etree._Element", name: str) -> str:
+    """The value of an attribute that has a namespace, whatever it is; empty if there is none."""
+    return next((value for key, value in element.items() if key.endswith(f"}}{name}")), "")
+
+
 def words(element: "etree._Element") -> str:
     """All text of an element, on one line."""
     return " ".join(plain("".join(element.itertext())).split())

@@ -105,6 +105,11 @@ class Columns:
             path[: dot.start()] for path in paths for dot in list(re.finditer(r"\.", path))[1:]
         )
 
+    def named(self, header: Iterable[str]) -> list[str]:
+        """The fields that the heads of columns name."""
+        names = [name for column in header if (name := name_of(column))]
+        return [self.rename.get(name, name) for name in names]
+
     def texts(self, names: Collection[str]) -> tuple[str, ...]:
         """Choose the fields of `names` that hold the text."""
         if self.text:
@@ -286,14 +291,16 @@ class JsonlReader:
     @property
     def options(self) -> Mapping[str, object]:
         """All settings change what is read."""
-        return {"version": 3} | self.columns.options
+        return {"version": 4} | self.columns.options
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """One draft or Skipped for every record, in order. A blank line is no record."""
         try:
             with open_text(path, encoding) as text:
-                whole = path.suffix.lower() == ".json"
-                yield from drafts(_whole(text.read()) if whole else _lines(text), self.columns)
+                if path.suffix.lower() == ".json":
+                    yield from _whole(text.read(), self.columns)
+                else:
+                    yield from drafts(_lines(text), self.columns)
         except Undecodable as error:
             yield Skipped(str(error))
 
@@ -326,18 +333,24 @@ def _line(line: str, key: str, place: str) -> Record | Skipped:
     return _json_record(value, key, place, mend=_needs_mending(line))
 
 
-def _whole(content: str) -> Iterator[Record | Skipped]:
+def _whole(content: str, columns: Columns) -> Iterator[Read]:
+    from atlas_search.readers.records.bib import json_drafts, references_in
+
     try:
         value = _parse(content)
     except ValueError as error:
         yield Skipped(_explain_json(error))
         return
+    if not columns.text and (references := references_in(value)):
+        yield from json_drafts(references)
+        return
     mend = _needs_mending(content)
-    if isinstance(value, list):
-        for number, item in enumerate(value, start=1):
-            yield _json_record(item, f"row-{number}", f"record {number}", mend=mend)
-    else:
-        yield _json_record(value, "", "the file", mend=mend)
+    items = (
+        [(item, f"row-{n}", f"record {n}") for n, item in enumerate(value, start=1)]
+        if (isinstance(value, list))
+        else [(value, "", "the file")]
+    )
+    yield from drafts((_json_record(*item, mend=mend) for item in items), columns)
 
 
 def _parse(content: str) -> object:
@@ -456,28 +469,7 @@ class CsvReader:
             "quoting": csv.QUOTE_MINIMAL if self.quotes else csv.QUOTE_NONE,
             "strict": True,
         }
-        rows = rows_of(chain([first], text), format_)
-        _, header = next(rows, (1, []))
-        problem = self._problem(header)
-        if problem or isinstance(header, csv.Error):
-            yield Skipped(problem)
-            return
-        for number, (line, row) in enumerate(((line, row) for line, row in rows if row), start=1):
-            yield _csv_record(f"row-{number}", f"line {line}", header, row)
-
-    def _problem(self, header: list[str] | csv.Error) -> str:
-        """Explain why a table with this header cannot be read; empty if it can."""
-        if isinstance(header, csv.Error):
-            return f"its first line does not name the columns: {header}"
-        names = [name for column in header if (name := name_of(column))]
-        names = [self.columns.rename.get(name, name) for name in names]
-        twice = sorted(name for name, count in Counter(names).items() if count > 1)
-        if not names:
-            return _NO_HEADER
-        if twice:
-            return f"several columns are named `{twice[0]}`: rename all but one, in the file"
-        has_text = len(self.columns.texts(names)) >= max(1, len(self.columns.text))
-        return "" if has_text else self.columns.lacking(names)
+        return records_of(rows_of(chain([first], text), format_), self.columns)
 
 
 def csv_reader(
@@ -519,6 +511,33 @@ def rows_of(
             return
         except csv.Error as error:
             yield line, error
+
+
+def records_of(
+    rows: Iterator[tuple[int, list[str] | csv.Error]], columns: Columns
+) -> Iterator[Record | Skipped]:
+    """Each row of a table below the one that names its columns, which is the first."""
+    _, header = next(rows, (1, []))
+    problem = _problem(header, columns)
+    if problem or isinstance(header, csv.Error):
+        yield Skipped(problem)
+        return
+    for number, (line, row) in enumerate(((line, row) for line, row in rows if row), start=1):
+        yield _csv_record(f"row-{number}", f"line {line}", header, row)
+
+
+def _problem(header: list[str] | csv.Error, columns: Columns) -> str:
+    """Explain why a table with this header cannot be read; empty if it can."""
+    if isinstance(header, csv.Error):
+        return f"its first line does not name the columns: {header}"
+    names = columns.named(header)
+    twice = sorted(name for name, count in Counter(names).items() if count > 1)
+    if not names:
+        return _NO_HEADER
+    if twice:
+        return f"several columns are named `{twice[0]}`: rename all but one, in the file"
+    has_text = len(columns.texts(names)) >= max(1, len(columns.text))
+    return "" if has_text else columns.lacking(names)
 
 
 def _csv_record(

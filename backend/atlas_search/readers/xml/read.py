@@ -18,6 +18,9 @@ from atlas_search.readers.law.canada import CanadianLaw, canadian_drafts, is_can
 from atlas_search.readers.law.clml import BritishLaw
 from atlas_search.readers.law.hansard import historic_drafts, is_historic, is_twfy, twfy_drafts
 from atlas_search.readers.law.uslm import AmericanLaw
+from atlas_search.readers.records import ead
+from atlas_search.readers.records.bib import rdf_drafts
+from atlas_search.readers.records.marc import marcxml_drafts
 from atlas_search.readers.scans import alto, mets, page_xml
 from atlas_search.readers.xml.parse import INCLUDE, Parsed, parse
 from atlas_search.readers.xml.tei import LISTS, ROOTS, tei_drafts
@@ -25,7 +28,8 @@ from atlas_search.readers.xml.tree import Layout, TextWriter, draft, names, uniq
 
 _UNKNOWN = (
     "no known structure: <{name}> is read as plain text, without sections and dates; known are "
-    "TEI, Hansard, Akoma Ntoso, CLML (UK), USLM (US), Justice Laws (Canada), ALTO, METS and PAGE; "
+    "TEI, Hansard, Akoma Ntoso, CLML (UK), USLM (US), Justice Laws (Canada), ALTO, METS, PAGE, EAD "
+    "and MARC; "
     "convert it to one of them, or name the element of each document with --documents-at"
 )
 
@@ -140,7 +144,7 @@ class XmlReader:
 
     normalised: bool = False
     documents_at: str = ""
-    suffixes: ClassVar[frozenset[str]] = frozenset({".xml", ".tei"})
+    suffixes: ClassVar[frozenset[str]] = frozenset({".xml", ".tei", ".rdf"})
 
     @property
     def options(self) -> Mapping[str, object]:
@@ -175,6 +179,12 @@ class XmlReader:
             return iter([page_xml.page_xml_draft(root)])
         if root.tag == mets.ROOT:
             return mets.mets_drafts(root, path)
+        if next(root.iter(ead.ROOT), None) is not None:
+            return ead.ead_drafts(root)
+        if root.find(".//datafield/subfield") is not None:
+            return marcxml_drafts(root)
+        if root.tag == "rdf" and root.find("*/itemtype") is not None:
+            return rdf_drafts(root)
         return plain_drafts(root, parsed.name, self.documents_at)
 
 

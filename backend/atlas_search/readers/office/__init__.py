@@ -1,0 +1,1 @@
+"""Reading files of office programs other than Word."""

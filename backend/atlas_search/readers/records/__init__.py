@@ -1,0 +1,1 @@
+"""Reading records of libraries and archives, and lists of literature."""
