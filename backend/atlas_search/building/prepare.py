@@ -20,6 +20,7 @@ from atlas_search.core.ids import check_id
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.language.text import ANALYSER_VERSION, TextSpan, terms_and_parts
 from atlas_search.readers import Draft, EmbeddedDraft, Reader, Skipped
+from atlas_search.readers.elsewhere import FEWEST, LEAST, wordiest_place, words_of
 from atlas_search.readers.metadata import is_empty, name_of, typed_metadata
 from atlas_search.readers.speeches import with_speeches
 from atlas_search.readers.titles import clean_title, closed, title_from
@@ -144,6 +145,18 @@ class VectoredDocument:
 Prepared = StagedDocument | VectoredDocument | KeptDocument | Remark
 
 
+_ELSEWHERE = (
+    "its text seems to stand in `{place}`, which holds {words:,} different words, and only "
+    "{reached:,} were read. Convert it to plain text; if it is JSON, name the field of the text to "
+    "`atlas create files` by `--text-column`"
+)
+
+
+class TextElsewhere(Exception):
+    """Hardly any of a file's words are in the documents that it gave; the message says where they
+    are."""
+
+
 class Unreadable(Exception):
     """A file cannot be read now, and may well be the next time: its disk is away, say."""
 
@@ -152,10 +165,12 @@ def prepare(preparation: Preparation, file: SourceFile) -> Iterator[Prepared]:
     """Read what one file gives, in its order. Whatever is wrong with it is a remark, never an
     error.
 
-    Raises Unreadable.
+    Raises Unreadable, and TextElsewhere behind all else.
     """
     keys: set[str] = set()
     is_empty = True
+    place, words = "", 0
+    reached: set[str] = set()
     for read in _read(preparation.reader, file):
         is_empty = False
         if isinstance(read, Skipped):
@@ -169,7 +184,11 @@ def prepare(preparation: Preparation, file: SourceFile) -> Iterator[Prepared]:
         if isinstance(staged, Skipped):
             yield Remark(staged.reason, staged.key)
             continue
+        if not keys and not _is_place_named(preparation.reader):
+            place, words = wordiest_place(file.path)
         keys.add(read.key)
+        if len(reached) < LEAST * words:
+            reached |= words_of(read.text)
         for remark in (read.remark, refused):
             if remark:
                 yield Remark(remark, read.key)
@@ -179,6 +198,8 @@ def prepare(preparation: Preparation, file: SourceFile) -> Iterator[Prepared]:
             yield staged
     if is_empty:
         yield Remark("it holds no document")
+    if keys and words >= FEWEST and len(reached) < LEAST * words:
+        raise TextElsewhere(_ELSEWHERE.format(place=place, words=words, reached=len(reached)))
 
 
 def size_of(file: SourceFile) -> int:
@@ -212,6 +233,12 @@ def _read(reader: Reader, file: SourceFile) -> Iterator[Draft | Skipped]:
     except Exception as error:
         # a parser met a file its authors did not think of; thousands of others must not wait
         yield Skipped(f"cannot be read: {type(error).__name__}: {error}")
+
+
+def _is_place_named(reader: Reader) -> bool:
+    """Return whether an option says where the text of a file stands."""
+    named = getattr(reader, "text_column", "") or reader.options.get("text_column")
+    return bool(named or reader.options.get("documents_at"))
 
 
 def _metadata(preparation: Preparation, file: SourceFile, draft: Draft) -> Linked:
