@@ -197,3 +197,24 @@ def test_a_file_whose_words_stand_elsewhere_is_refused(tmp_path: Path) -> None:
         "lemmas.xml": [],
     }
     assert [name for name, count in documents_of(report).items() if count] == ["town/lemmas.xml"]
+
+
+def test_a_passage_of_a_scan_knows_how_surely_its_own_words_were_read(tmp_path: Path) -> None:
+    lines = [("Ships came at the tide.", "0.9"), ("Tne wa11 fe1l.", "0.25"), ("Nobody saw it.", "")]
+    blocks = "".join(
+        "<TextBlock><TextLine>"
+        + "".join(f'<String CONTENT="{word}" WC="{sure}"/>' for word in line.split())
+        + "</TextLine></TextBlock>"
+        for line, sure in lines
+    )
+    page = f"<alto><Layout><Page><PrintSpace>{blocks}</PrintSpace></Page></Layout></alto>"
+    write_files(tmp_path / "town", {"scan.xml": page.encode()})
+    sources, cut = sources_of("xml", tmp_path), chunking(splitter="paragraph")
+    build_from("xml", tmp_path / "c", sources, cut)
+    with closing(EmbeddedStore(tmp_path / "c")) as store:
+        passages = store.document_passages("town.scan")
+        document = store.document("town.scan")
+    assert [p.text for p in passages] == [line for line, _ in lines]
+    mean = round((5 * 0.9 + 3 * 0.25) / 8, 3)
+    assert [p.metadata["ocr_confidence"] for p in passages] == [0.9, 0.25, mean]
+    assert document.metadata["ocr_confidence"] == mean

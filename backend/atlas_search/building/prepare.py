@@ -4,12 +4,14 @@ import hashlib
 import json
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field, replace
 from errno import EINVAL
 from functools import cached_property
 from json.encoder import encode_basestring_ascii as _as_json_string
 from pathlib import Path
+from statistics import fmean
 
 from atlas_search.building.chunking import Chunking, TokenSpans, is_title, passage_spans, positions
 from atlas_search.building.source_file import CorpusRule, SourceFile, sha256_of
@@ -337,12 +339,19 @@ def _passages(
             else embedded_text(document.context_title, position.section, position.speaker, text)
         )
         yield StagedPassage(
-            PassageRow(id_, span, *position),
+            PassageRow(id_, span, *position, _confidence(draft, span)),
             embedded,
             text_digest(embedded),
             terms,
             parts,
         )
+
+
+def _confidence(draft: Draft, span: TextSpan) -> float | None:
+    """Return the mean confidence of the words of a passage; None where a scan states none."""
+    first, end = (bisect_left(draft.confidences, (at,)) for at in span)
+    own = [confidence for _, confidence in draft.confidences[first:end]]
+    return round(fmean(own), 3) if own else None
 
 
 def document_digest(document: Document) -> bytes:

@@ -16,7 +16,8 @@ class Draft:
     are the offsets in `text` at which pages begin, `printed_pages` the numbers that stand on them
     (one for each or none at all), `segments` its sections and speeches in order. With
     `speeches_known` the source says itself who speaks, or that nobody does: else a text that reads
-    like a transcript is taken for one.
+    like a transcript is taken for one. `confidences` are those of words that a scan states, by the
+    offset of each in `text`.
     `metadata` is as found: the build types it. `remark` is shown in the report. An empty `title`
     is filled with the first line of the text.
     """
@@ -30,6 +31,7 @@ class Draft:
     remark: str = ""
     printed_pages: tuple[str, ...] = ()
     speeches_known: bool = False
+    confidences: tuple[tuple[int, float], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from atlas_search.core.errors import DamagedStore, MissingStore, OutdatedStore
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.providers.embedding import DEFAULT_MODEL
 
-SCHEMA_VERSION = 3
-SHARING_SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
+SHARING_SCHEMA_VERSION = 7
 """Schema version of a version that shares the files of the one before."""
 _NEEDED = {"chroma/chroma.sqlite3", "embeddings/sums.npy", "ids/ends.npy", "words/ends.npy"}
 """Files with a digest that stores of other forms lack."""

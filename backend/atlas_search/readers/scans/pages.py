@@ -6,7 +6,9 @@ from typing import Literal, NamedTuple
 
 from lxml import etree
 
+from atlas_search.core.domain import OCR_CONFIDENCE
 from atlas_search.readers import Draft, Read, Skipped
+from atlas_search.readers.markup import plain
 from atlas_search.readers.print import labels_of_pages, page_label
 from atlas_search.readers.xml.tree import NO_TEXT, TextWriter
 
@@ -77,29 +79,42 @@ def scan_draft(
     the hyphen and the line's end between them.
     """
     writer, halves = TextWriter(), _Halves()
-    confidences: list[float] = []
+    stated: list[tuple[str, float]] = []
     for page in pages:
         writer.page(page_label(page.label))
         for block in page.blocks:
             writer.block()
             for line in block.lines:
                 writer.line()
-                writer.add(" ".join(halves.join(line)))
-                confidences += (word.confidence for word in line if 0 <= word.confidence <= 1)
+                words = list(halves.join(line))
+                writer.add(" ".join(text for text, _ in words if text))
+                stated += ((text, sure) for text, sure in words if 0 <= sure <= 1)
     composed = writer.finish()
     if not composed.text:
         return Skipped(f"{NO_TEXT}: no word was recognised on it", key)
-    mean = round(fmean(confidences), 3) if confidences else ""
-    stated = {**metadata, "ocr_confidence": mean}
+    confidences = tuple(_places(composed.text, stated))
+    mean = round(fmean(sure for _, sure in confidences), 3) if confidences else ""
+    fields = {**metadata, OCR_CONFIDENCE: mean}
     return Draft(
         composed.text,
         title,
         key,
-        {name: value for name, value in stated.items() if value not in ("", [])},
+        {name: value for name, value in fields.items() if value not in ("", [])},
         tuple(offset for _, offset in composed.marks),
         remark=remark,
         printed_pages=labels_of_pages([label for label, _ in composed.marks]),
+        confidences=confidences,
     )
+
+
+def _places(text: str, words: Iterable[tuple[str, float]]) -> Iterator[tuple[int, float]]:
+    """The offset of each word in the text, in which all come in this order, with its confidence."""
+    start = end = 0
+    for word, confidence in words:
+        if word:
+            start = max(text.find(plain(word), end), end)
+            end = start + len(word)
+        yield start, confidence
 
 
 class _Halves:
@@ -108,15 +123,16 @@ class _Halves:
     def __init__(self) -> None:
         self._begun = ""
 
-    def join(self, line: Sequence[ScannedWord]) -> Iterator[str]:
-        """The words of a line, without a half of which the whole has been given."""
+    def join(self, line: Sequence[ScannedWord]) -> Iterator[tuple[str, float]]:
+        """The words of a line and their confidences; of a half whose whole was given no word."""
         for word in line:
             if word.half == "second" and self._begun and word.whole in ("", self._begun):
                 self._begun = ""
+                yield "", word.confidence
             elif word.half == "first" and word.whole:
                 self._begun = word.whole
-                yield word.whole
+                yield word.whole, word.confidence
             elif word.text.endswith(_SOFT_HYPHEN):  # else nothing is seen of it
-                yield f"{word.text[:-1]}-"
+                yield f"{word.text[:-1]}-", word.confidence
             else:
-                yield word.text
+                yield word.text, word.confidence
