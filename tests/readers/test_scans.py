@@ -53,7 +53,7 @@ def test_alto_gives_its_words_by_line_with_broken_ones_whole(reads: Reads, names
     text = alto(page(block("B1", *lines), block("B2", line("Skagness."))), namespace=namespace)
     draft = only_draft(reads(text, "page.xml"))
     assert draft.text == "The harbour master demanded\na lighthouse.\n\nSkagness."
-    assert draft.metadata == {"ocr_confidence": 0.6}
+    assert draft.metadata == {"content_type": "scan", "ocr_confidence": 0.6}
     assert draft.remark == ""
 
 
@@ -108,7 +108,7 @@ def test_page_xml_is_read_in_its_order_with_the_printed_number(reads: Reads) -> 
     draft = only_draft(reads(PAGE, "p.xml"))
     assert draft.text == "LIGHTHOUSES\n\nvii\n\nThe bay."
     assert draft.printed_pages == ("vii",)
-    assert draft.metadata == {"ocr_confidence": 0.6}
+    assert draft.metadata == {"content_type": "scan", "ocr_confidence": 0.6}
 
 
 HOCR = """<html><head><title>scan</title><meta name="ocr-system" content="a tool"></head><body>
