@@ -21,7 +21,7 @@ from atlas_search.core.errors import SourceError
 from atlas_search.core.ids import check_id
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.language.text import ANALYSER_VERSION, TextSpan, terms_and_parts
-from atlas_search.readers import Draft, EmbeddedDraft, Reader, Skipped
+from atlas_search.readers import Draft, EmbeddedDraft, Reader, ScanDraft, Skipped
 from atlas_search.readers.elsewhere import FEWEST, LEAST, wordiest_place, words_of
 from atlas_search.readers.metadata import is_empty, name_of, typed_metadata
 from atlas_search.readers.speeches import with_speeches
@@ -349,6 +349,8 @@ def _passages(
 
 def _confidence(draft: Draft, span: TextSpan) -> float | None:
     """Return the mean confidence of the words of a passage; None where a scan states none."""
+    if not isinstance(draft, ScanDraft):
+        return None
     first, end = (bisect_left(draft.confidences, (at,)) for at in span)
     own = [confidence for _, confidence in draft.confidences[first:end]]
     return round(fmean(own), 3) if own else None

@@ -16,8 +16,7 @@ class Draft:
     are the offsets in `text` at which pages begin, `printed_pages` the numbers that stand on them
     (one for each or none at all), `segments` its sections and speeches in order. With
     `speeches_known` the source says itself who speaks, or that nobody does: else a text that reads
-    like a transcript is taken for one. `confidences` are those of words that a scan states, by the
-    offset of each in `text`.
+    like a transcript is taken for one.
     `metadata` is as found: the build types it. `remark` is shown in the report. An empty `title`
     is filled with the first line of the text.
     """
@@ -31,7 +30,6 @@ class Draft:
     remark: str = ""
     printed_pages: tuple[str, ...] = ()
     speeches_known: bool = False
-    confidences: tuple[tuple[int, float], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -73,6 +71,13 @@ class EmbeddedPassage(NamedTuple):
     start: int
     end: int
     vector: Sequence[float]
+
+
+@dataclass(frozen=True)
+class ScanDraft(Draft):
+    """A draft of scanned pages, with the `confidences` of words by the offset of each in `text`."""
+
+    confidences: tuple[tuple[int, float], ...] = ()
 
 
 @dataclass(frozen=True)

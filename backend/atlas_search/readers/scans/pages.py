@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 from lxml import etree
 
 from atlas_search.core.domain import OCR_CONFIDENCE
-from atlas_search.readers import Draft, Read, Skipped
+from atlas_search.readers import Read, ScanDraft, Skipped
 from atlas_search.readers.markup import plain
 from atlas_search.readers.print import labels_of_pages, page_label
 from atlas_search.readers.xml.tree import NO_TEXT, TextWriter
@@ -141,7 +141,7 @@ def scan_draft(
     )
     mean = round(fmean(sure for _, sure in confidences), 3) if confidences else ""
     fields = {**metadata, OCR_CONFIDENCE: mean}
-    return Draft(
+    return ScanDraft(
         composed.text,
         title,
         key,
