@@ -4,9 +4,13 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from operator import itemgetter
 from pathlib import Path
 from zipfile import ZipFile
+
+from atlas_search.readers.archive import BadArchive
+from atlas_search.readers.archive import part as read_part
 
 LEAST = 0.1
 """The share of the words of a file's wordiest place that must reach its documents: with less, they
@@ -55,8 +59,8 @@ def _texts(path: Path) -> Iterator[tuple[str, str]]:
         with ZipFile(path) as archive:
             for part in archive.namelist():
                 if _PART.fullmatch(part):
-                    with archive.open(part) as file:
-                        texts = _of_markup(file.read(_READ), part.lower())
+                    with suppress(BadArchive):  # of which its reader has told
+                        texts = _of_markup(read_part(archive, part)[:_READ], part.lower())
                         yield from ((part, text) for place, text in texts if "@" not in place)
     elif name.endswith(_MARKUP):
         with path.open("rb") as file:
