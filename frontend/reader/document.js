@@ -44,8 +44,7 @@ export function showDocument({ pane, warning, tools, body, side, foot }, found, 
     { rangeOf: view.rangeOf, goTo, toggled: (on) => press(findButton, on), select },
     { hits, question: asked(), start: () => inView },
   );
-  const isPdf = found.metadata.content_type === "pdf";
-  const pictures = isPdf
+  const pictures = ["pdf", "scan"].includes(found.metadata.content_type)
     ? openPictures({
         documentId,
         title: found.title,

@@ -1,4 +1,4 @@
-/** The pages of a PDF as pictures beside the text, with the cited characters marked on them. */
+/** The pages of a PDF or scan as pictures beside the text, with the cited characters marked on them. */
 
 import { getJson, getPicture, Problem } from "../api.js";
 import { element } from "../dom.js";

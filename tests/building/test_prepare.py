@@ -2,10 +2,13 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict
+from io import BytesIO
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -18,8 +21,10 @@ from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.filters import Range
 from atlas_search.stores.staged import StagedDocument
 from tests.hash_embedder import HashEmbedder
-from tests.source_builds import reader_of
-from tests.source_files import MAKERS, good_files, write_files
+from tests.samples.make_epub import epub_parts
+from tests.source_builds import build_from, reader_of, remarks, sources_of
+from tests.source_builds import documents as documents_of
+from tests.source_files import MAKERS, book, good_files, lines_of, with_part, write_files
 from tests.tiny import build_tiny, write_sources
 
 NOTE = "---\nheadline: On sheep\nWrittenBy: A. Shepherd\nwhen: 1901\ndate: 1950\n---\nWool."
@@ -146,3 +151,70 @@ def test_titles_sections_and_speakers_leave_no_direction_open(tmp_path: Path) ->
         (passage,) = store.document_passages("farm.d")
     for name, label in said.items():
         assert getattr(passage, name) == f"{label}\u202c\u2069"
+
+
+# a unit, an attribute or a remark is never the text
+
+PROSE = (
+    "the harbour master demanded a new lighthouse at this bay since three vessels ran aground on "
+    "its rocks during one winter and no pilot would any longer bring merchants past them after dark"
+)
+TOKENS = "<p>pixel</p>" + "".join(f'<token form="{word}"/>' for word in PROSE.split())
+LEMMAS = "".join(f'<t lemma="{word}" n="a{n}">{word}</t> ' for n, word in enumerate(PROSE.split()))
+
+
+def test_a_file_whose_words_stand_elsewhere_is_refused(tmp_path: Path) -> None:
+    chapters = {"One": "<p>pixel</p>", "Two": f"<p>{PROSE}</p>"}
+    parts = epub_parts("b", "2000-01-01T00:00:00Z", [("title", "Book")], chapters)
+    package = "OEBPS/content.opf"
+    spine = re.sub(r"(?s)(<itemref[^>]*>).*(?=</spine>)", r"\1", parts[package])
+    letter = good_files("docx")["farm/will.docx"]
+    body = ZipFile(BytesIO(letter)).read("word/document.xml").decode()
+    short = with_part(
+        letter, "word/document.xml", re.sub("<w:t>.*</w:t>", "<w:t>pixel</w:t>", body)
+    )
+    files = {
+        "unit.xml": f"<corpus>{TOKENS}</corpus>".encode(),
+        "page.html": f"<html><body>{TOKENS}</body></html>".encode(),
+        "rows.jsonl": lines_of(*({"text": "pixel", "note": word} for word in PROSE.split())),
+        "book.epub": book(parts | {package: spine}),
+        "letter.docx": with_part(short, "word/numbering.xml", f"<a><b>{PROSE}</b></a>"),
+        "lemmas.xml": f"<corpus>{LEMMAS}</corpus>".encode(),
+    }
+    write_files(tmp_path / "town", files)
+    report = build_from("files", tmp_path / "c", sources_of("files", tmp_path))
+    told = remarks(report)
+    places = {
+        name: re.findall("stand in `(.*?)`, which holds 3. .* only [12] ", told[f"town/{name}"])
+        for name in files
+    }
+    assert places == {
+        "unit.xml": ["token/@form"],
+        "page.html": ["token/@form"],
+        "rows.jsonl": ["note"],
+        "book.epub": ["OEBPS/chapter-2.xhtml"],
+        "letter.docx": ["word/numbering.xml"],
+        "lemmas.xml": [],
+    }
+    assert [name for name, count in documents_of(report).items() if count] == ["town/lemmas.xml"]
+
+
+def test_a_passage_of_a_scan_knows_how_surely_its_own_words_were_read(tmp_path: Path) -> None:
+    lines = [("Ships came at the tide.", "0.9"), ("Tne wa11 fe1l.", "0.25"), ("Nobody saw it.", "")]
+    blocks = "".join(
+        "<TextBlock><TextLine>"
+        + "".join(f'<String CONTENT="{word}" WC="{sure}"/>' for word in line.split())
+        + "</TextLine></TextBlock>"
+        for line, sure in lines
+    )
+    page = f"<alto><Layout><Page><PrintSpace>{blocks}</PrintSpace></Page></Layout></alto>"
+    write_files(tmp_path / "town", {"scan.xml": page.encode()})
+    sources, cut = sources_of("xml", tmp_path), chunking(splitter="paragraph")
+    build_from("xml", tmp_path / "c", sources, cut)
+    with closing(EmbeddedStore(tmp_path / "c")) as store:
+        passages = store.document_passages("town.scan")
+        document = store.document("town.scan")
+    assert [p.text for p in passages] == [line for line, _ in lines]
+    mean = round((5 * 0.9 + 3 * 0.25) / 8, 3)
+    assert [p.metadata["ocr_confidence"] for p in passages] == [0.9, 0.25, mean]
+    assert document.metadata["ocr_confidence"] == mean

@@ -13,7 +13,7 @@ from atlas_search.answer.check.citations import verify as verify_citations
 from atlas_search.building.sources import Sources, by_folder, by_mapping, in_language
 from atlas_search.cli.main import app
 from atlas_search.core.domain import Passage
-from atlas_search.language.languages import LANGUAGES, fold, language_of
+from atlas_search.language.languages import LANGUAGES, fold, language_of, likely_language
 from atlas_search.language.text import content_words, sentences, words
 from atlas_search.search.query import parse_query
 from atlas_search.stores.embedded import EmbeddedStore
@@ -336,3 +336,56 @@ def test_the_command_refuses_a_language_it_does_not_know(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert not (create(tmp_path, monkeypatch, "german") / "manifest.json").exists()
+
+
+ARTICLE = {
+    "en": "All human beings are born free and equal in dignity and rights. They are endowed with "
+    "reason and conscience and should act towards one another in a spirit of brotherhood.",
+    "de": "Alle Menschen sind frei und gleich an Würde und Rechten geboren. Sie sind mit Vernunft "
+    "und Gewissen begabt und sollen einander im Geist der Brüderlichkeit begegnen.",
+    "fr": "Tous les êtres humains naissent libres et égaux en dignité et en droits. Ils sont doués "
+    "de raison et de conscience et doivent agir les uns envers les autres dans un esprit de "
+    "fraternité.",
+    "es": "Todos los seres humanos nacen libres e iguales en dignidad y derechos y, dotados como "
+    "están de razón y conciencia, deben comportarse fraternalmente los unos con los otros.",
+    "it": "Tutti gli esseri umani nascono liberi ed eguali in dignità e diritti. Essi sono dotati "
+    "di ragione e di coscienza e devono agire gli uni verso gli altri in spirito di fratellanza.",
+    "nl": "Alle mensen worden vrij en gelijk in waardigheid en rechten geboren. Zij zijn begiftigd "
+    "met verstand en geweten, en behoren zich jegens elkander in een geest van broederschap te "
+    "gedragen.",
+    "da": "Alle mennesker er født frie og lige i værdighed og rettigheder. De er udstyret med "
+    "fornuft og samvittighed, og de bør handle mod hverandre i en broderskabets ånd.",
+    "sv": "Alla människor äro födda fria och lika i värde och rättigheter. De äro utrustade med "
+    "förnuft och samvete och böra handla gentemot varandra i en anda av broderskap.",
+    "ru": "Все люди рождаются свободными и равными в своем достоинстве и правах.",
+    "uk": "Всі люди народжуються вільними і рівними у своїй гідності та правах.",
+    "el": "Όλοι οι άνθρωποι γεννιούνται ελεύθεροι και ίσοι στην αξιοπρέπεια και τα δικαιώματα.",
+    "ar": "يولد جميع الناس أحرارًا متساوين في الكرامة والحقوق.",
+    "fa": "همه حق دارند بدون تبعیض و بالسویه از حمایت قانون برخوردار گردند.",
+    "hi": "प्रत्येक व्यक्ति को जीवन, स्वाधीनता और वैयक्तिक सुरक्षा का अधिकार है ।",
+    "zh": "人人生而自由,在尊严和权利上一律平等。",
+    "ja": "すべて人は、生命、自由及び身体の安全に対する権利を有する。",
+    "ko": "모든 인간은 태어날 때부터 자유로우며 그 존엄과 권리에 있어 동등하다.",
+    # no list of their words is known: nothing is proposed
+    "pl": "Wszyscy ludzie rodzą się wolni i równi pod względem swej godności i swych praw.",
+    "ca": "Tots els éssers humans neixen lliures i iguals en dignitat i en drets. Són dotats de "
+    "raó i de consciència, i han de comportar-se fraternalment els uns amb els altres.",
+}
+
+
+@pytest.mark.parametrize("code", ARTICLE)
+def test_the_language_of_a_text_is_told_by_its_letters_and_function_words(code: str) -> None:
+    assert likely_language(ARTICLE[code]) == ("" if code in ("pl", "ca") else code)
+    assert likely_language("") == likely_language("1954 -- 12.5 %") == ""
+
+
+def test_a_build_proposes_a_language_that_nobody_named_and_changes_nothing(tmp_path: Path) -> None:
+    files = {"law/a.txt": ARTICLE["en"], "recht/a.txt": ARTICLE["de"]}
+    source, folder = write_sources(tmp_path / "source", files), tmp_path / "c"
+    manifest = build_tiny(source, folder, HashEmbedder()).manifest
+    assert manifest.languages == {"law": "en", "recht": "en"}
+    assert manifest.unnamed_languages == {"recht": "de"}
+    (source / "law/b.txt").write_text("A second text.")
+    assert build_tiny(source, folder, HashEmbedder()).manifest.unnamed_languages == {"recht": "de"}
+    (source / "corpora.toml").write_text(CORPORA)
+    assert build_tiny(mapped(source), folder, HashEmbedder()).manifest.unnamed_languages == {}

@@ -3,7 +3,10 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
+
+from PIL import Image
 
 from atlas_search import Atlas
 from atlas_search.building.chunking import chunking
@@ -20,6 +23,10 @@ PAPER = pdf(
         ["The keeper of Kestrel Point lit the lamp", "for forty years.", "", STORM],
     ]
 )
+TIDE = "The tide came in at nine."
+SCAN = ("Tide tables of", "Kestrel Point", TIDE)
+"""The lines of a scanned page, from top to bottom."""
+
 LONG_PARAGRAPHS = 5000
 NEEDLE = "The Überfähre carried naïve façades."
 MARKDOWN = """---
@@ -69,6 +76,8 @@ def library(files: Path) -> Iterator[Atlas]:
     root, collection = files.parent, files.parent / "stores" / "library"
     for name, content in {
         "papers/kestrel-point.pdf": PAPER,
+        "papers/tide.xml": alto(),
+        "papers/tide.png": scan_image(),
         "notes/harbour.md": MARKDOWN.encode(),
         "notes/log.txt": _long_text().encode(),
     }.items():
@@ -96,6 +105,29 @@ def library(files: Path) -> Iterator[Atlas]:
         test_target="certain",
     ) as opened:
         yield opened
+
+
+def alto() -> bytes:
+    """The words of SCAN in ALTO: a line begins each tenth of the page, a word each fifth."""
+    lines = "".join(
+        "<TextLine>"
+        + "".join(
+            f'<String CONTENT="{word}" HPOS="{200 * at}" VPOS="{100 * row}" '
+            'WIDTH="150" HEIGHT="40"/>'
+            for at, word in enumerate(line.split())
+        )
+        + "</TextLine>"
+        for row, line in enumerate(SCAN, start=1)
+    )
+    block = f"<PrintSpace><TextBlock>{lines}</TextBlock></PrintSpace>"
+    page = f'<Page WIDTH="1200" HEIGHT="1000">{block}</Page>'
+    return f"<alto><Layout>{page}</Layout></alto>".encode()
+
+
+def scan_image() -> bytes:
+    stream = BytesIO()
+    Image.new("L", (600, 500), 200).save(stream, "PNG")
+    return stream.getvalue()
 
 
 def _write(path: Path, content: bytes) -> None:

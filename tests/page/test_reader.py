@@ -8,9 +8,10 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from atlas_search.server.page import GONE
 from tests.page.asking import WIDE, ask, clipboard, latest, show_passages
 from tests.page.conftest import Read
-from tests.page.documents import PAPER, STORM
+from tests.page.documents import PAPER, STORM, TIDE
 from tests.servers import wait_for
 
 pytestmark = [pytest.mark.browser, pytest.mark.thorough]
@@ -151,6 +152,20 @@ def test_on_a_phone_the_page_of_a_pdf_stands_above_the_text(tab: Page, read: Rea
     expect(tab.get_by_role("button", name="Page image")).to_have_count(0)
 
 
+def test_a_cited_sentence_of_a_scan_is_marked_on_its_image(tab: Page, read: Read) -> None:
+    tab.set_viewport_size(DESK)  # type: ignore[arg-type]
+    read("papers.tide", TIDE)
+    tab.get_by_role("button", name="Page image").click()
+    boxes = tab.locator("#reader .picture .box")
+    expect(boxes).to_have_count(1)
+    mark, image = (
+        each.bounding_box() or {} for each in (boxes, tab.locator("#reader .picture img"))
+    )
+    assert image["width"] == pytest.approx(1.2 * image["height"], rel=0.01)
+    assert mark["y"] - image["y"] == pytest.approx(0.3 * image["height"], abs=3)
+    assert mark["width"] == pytest.approx(1150 / 1200 * image["width"], abs=4)
+
+
 def test_a_pdf_that_is_gone_is_said_to_be_so(tab: Page, read: Read, files: Path) -> None:
     path = files / "papers" / "kestrel-point.pdf"
     path.unlink()
@@ -158,7 +173,7 @@ def test_a_pdf_that_is_gone_is_said_to_be_so(tab: Page, read: Read, files: Path)
         read("papers.kestrel-point", STORM)
         tab.get_by_role("button", name="Page image").click()
         alert = tab.locator("#reader .picture").get_by_role("alert")
-        expect(alert).to_have_text("The PDF is not on this server any more.")
+        expect(alert).to_have_text(GONE)
         expect(tab.locator("#reader mark")).to_be_visible()
     finally:
         path.write_bytes(PAPER)

@@ -357,7 +357,7 @@ def test_a_page_of_a_pdf_is_shown_with_the_cited_sentence_marked(tab: Page, read
     expect(tab.locator("#reader mark")).to_be_in_viewport()
     tab.get_by_role("button", name="Page image").click()
     picture = tab.locator("#reader .picture")
-    image = picture.get_by_role("img", name="p. 2 of Kestrel Point, as in the PDF")
+    image = picture.get_by_role("img", name="p. 2 of Kestrel Point, as printed")
     box = picture.locator(".box")
     expect(box).to_have_count(1, timeout=40_000)  # drawn by a process of its own
     text, sheet, mark = (

@@ -53,7 +53,7 @@ def test_alto_gives_its_words_by_line_with_broken_ones_whole(reads: Reads, names
     text = alto(page(block("B1", *lines), block("B2", line("Skagness."))), namespace=namespace)
     draft = only_draft(reads(text, "page.xml"))
     assert draft.text == "The harbour master demanded\na lighthouse.\n\nSkagness."
-    assert draft.metadata == {"ocr_confidence": 0.6}
+    assert draft.metadata == {"content_type": "scan", "ocr_confidence": 0.6}
     assert draft.remark == ""
 
 
@@ -90,15 +90,6 @@ def test_a_page_without_words_is_refused_and_its_unit_is_not_the_text(reads: Rea
     assert reason == "it holds no text: no word was recognised on it"
 
 
-def test_unknown_xml_whose_words_are_attributes_is_refused(reads: Reads) -> None:
-    words = "the harbour master demanded a new lighthouse at the bay of Skagness in May".split()
-    tokens = "".join(f'<token form="{word}"/>' for word in words)
-    reason = only_reason(reads(f"<corpus><unit>pixel</unit>{tokens}</corpus>", "c.xml"))
-    assert "stands in the attribute token/@form" in reason
-    lemmas = "".join(f'<t id="{n}" lemma="{word}">{word}</t> ' for n, word in enumerate(words))
-    assert only_draft(reads(f"<corpus>{lemmas}</corpus>", "c.xml")).text.split() == words
-
-
 PAGE = """<PcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15">
 <Metadata><Creator>A tool</Creator></Metadata><Page imageFilename="7.tif"><ReadingOrder>
 <OrderedGroup id="g"><RegionRefIndexed index="1" regionRef="r1"/><RegionRefIndexed index="0"
@@ -117,7 +108,7 @@ def test_page_xml_is_read_in_its_order_with_the_printed_number(reads: Reads) -> 
     draft = only_draft(reads(PAGE, "p.xml"))
     assert draft.text == "LIGHTHOUSES\n\nvii\n\nThe bay."
     assert draft.printed_pages == ("vii",)
-    assert draft.metadata == {"ocr_confidence": 0.6}
+    assert draft.metadata == {"content_type": "scan", "ocr_confidence": 0.6}
 
 
 HOCR = """<html><head><title>scan</title><meta name="ocr-system" content="a tool"></head><body>

@@ -16,7 +16,7 @@ from atlas_search import Atlas
 from atlas_search.server.access.keys import add_key
 from atlas_search.server.app import create_app
 from atlas_search.server.ingest.work import build_kept
-from atlas_search.server.page import CHANGED, GONE, NO_PDF
+from atlas_search.server.page import CHANGED, GONE, NO_IMAGE, NO_PICTURE
 from tests.hash_embedder import HashEmbedder
 from tests.page.documents import LAMP, PAPER, STORM
 from tests.pdf_pages import pdf
@@ -125,7 +125,7 @@ def test_the_boxes_of_a_sentence_lie_on_its_lines(client: FlaskClient) -> None:
 
 
 def test_what_is_no_page_of_a_pdf_is_refused(client: FlaskClient) -> None:
-    assert refusal(client, "/api/page-image/coast.notes?page=1") == (404, NO_PDF)
+    assert refusal(client, "/api/page-image/coast.notes?page=1") == (404, NO_PICTURE)
     status, said = refusal(client, f"{IMAGE}?page=3")
     assert (status, said) == (404, "The document has 2 pages, no page 3.")
     wrong = ("", "?page=0", "?page=x", "?page=1&width=99", "?page=1&width=5000", "?page=1&path=/")
@@ -191,6 +191,47 @@ def test_files_that_a_server_was_handed_have_pages_too(tmp_path: Path) -> None:
     with Atlas.open(folder, embedder=HashEmbedder(), **settings) as atlas:
         response = create_app(lambda: atlas).test_client().get(f"{IMAGE}?page=1&width=200")
     assert Image.open(BytesIO(response.data)).width == 200
+
+
+HOCR = """<html><body><div class="ocr_page" title='image "p/tide.tif"; bbox 0 0 1200 1000'>
+<span class="ocr_line"><span class="ocrx_word" title="bbox 0 100 150 140">Tide</span></span>
+<span class="ocr_line"><span class="ocrx_word" title="bbox 0 300 150 340">came</span>
+<span class="ocrx_word" title="bbox 200 300 350 340">in.</span></span></div></body></html>"""
+PAGE_XML = """<PcGts><Page imageFilename="tide.jpg" imageWidth="1200" imageHeight="1000">
+<TextRegion><TextLine><Coords points="0,100 150,100 150,140 0,140"/><TextEquiv><Unicode>Tide
+</Unicode></TextEquiv></TextLine><TextLine><Coords><Point x="0" y="300"/>
+<Point x="350" y="340"/></Coords><TextEquiv>
+<Unicode>came in.</Unicode></TextEquiv></TextLine></TextRegion></Page></PcGts>"""
+
+
+@pytest.mark.parametrize(
+    ("name", "scan", "image", "kind"),
+    [
+        ("page.hocr", HOCR, "p/tide.png", "png"),
+        ("page/tide.xml", PAGE_XML, "tide.jpg", "jpeg"),  # as Transkribus exports them
+        ("page.xml", PAGE_XML, "page.jpeg", "jpeg"),
+    ],
+)
+def test_words_of_a_scan_are_marked_on_the_image_beside_it(
+    tmp_path: Path, name: str, scan: str, image: str, kind: str
+) -> None:
+    write(tmp_path / "sources" / "coast" / name, scan.encode())
+    Image.new("L", (60, 50)).save(stream := BytesIO(), kind)
+    with opened(tmp_path) as atlas:
+        client = create_app(lambda: atlas).test_client()
+        id_ = client.get("/api/documents").json["documents"][0]["document_id"]
+        assert refusal(client, f"/api/page-image/{id_}?page=1") == (404, NO_IMAGE)
+        write(tmp_path / "sources" / "vault" / "tide.jpg", stream.getvalue())
+        assert refusal(client, f"/api/page-image/{id_}?page=1") == (404, NO_IMAGE)
+        write(tmp_path / "sources" / "coast" / image, stream.getvalue())
+        response = client.get(f"/api/page-image/{id_}?page=1")
+        assert (response.mimetype, response.data) == (f"image/{kind}", stream.getvalue())
+        text = client.get(f"/api/documents/{id_}").json["text"]
+        assert text.split() == ["Tide", "came", "in."]
+        (box,) = client.get(
+            f"/api/page-boxes/{id_}?page=1&start={text.index('came')}&end={len(text)}"
+        ).json["boxes"]
+    assert box == pytest.approx({"left": 0, "top": 0.3, "width": 350 / 1200, "height": 0.04})
 
 
 def odd_page(width: float, height: float) -> bytes:

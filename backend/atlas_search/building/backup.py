@@ -285,6 +285,7 @@ def _rows(entry: ExportedDocument, document: Document) -> Iterator[PassageRow]:
             if line.locators is None
             else tuple(Located(part.start, part.locator, part.section) for part in line.locators),
             printed_page=result.printed_page if line.printed_page is None else line.printed_page,
+            ocr_confidence=line.ocr_confidence,
         )
 
 
@@ -469,6 +470,7 @@ def _passage(passage: Passage, tokens: int) -> form.PassageLine:
             for each in passage.locators
         ),
         printed_page=passage.printed_page,
+        ocr_confidence=passage.ocr_confidence,
         tokens=tokens,
     )
 

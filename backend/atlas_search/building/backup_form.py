@@ -117,6 +117,9 @@ class PassageLine(_FormPart):
         None, description="How the source cites its parts"
     )
     printed_page: str | None = Field(None, description="The number that stands on the page")
+    ocr_confidence: float | None = Field(
+        None, description="Mean confidence with which its words were recognised, from 0 to 1"
+    )
     tokens: int | None = Field(
         None,
         ge=0,

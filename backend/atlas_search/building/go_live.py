@@ -353,6 +353,8 @@ def _manifest(
 ) -> Manifest:
     counter, tokens, index = parts.counter, parts.tokens, parts.index
     info = asdict(site.embedder.info) | {"fingerprint": site.embedder.fingerprint}
+    known = site.live.manifest.corpora if site.live else ()
+    before = {corpus.id: corpus.reads_like for corpus in known}
     long = int(np.count_nonzero(tokens > site.embedder.info.max_tokens))
     return Manifest(
         schema_version=SHARING_SCHEMA_VERSION if parts.taken_over else SCHEMA_VERSION,
@@ -360,7 +362,7 @@ def _manifest(
         version=name,
         content_digest=digest,
         created=moment(),
-        corpora=counter.corpora(contents.notes, contents.plan.sources, tokens),
+        corpora=counter.corpora(contents.notes, contents.plan.sources, tokens, before),
         embedding=EmbeddingModel(**info),
         index=_index(),
         origins={

@@ -548,6 +548,7 @@ def _rename(passage: Passage, document_id: str) -> PassageRow:
         passage.speaker,
         passage.locators,
         passage.printed_page,
+        passage.ocr_confidence,
     )
 
 

@@ -4,12 +4,14 @@ import hashlib
 import json
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field, replace
 from errno import EINVAL
 from functools import cached_property
 from json.encoder import encode_basestring_ascii as _as_json_string
 from pathlib import Path
+from statistics import fmean
 
 from atlas_search.building.chunking import Chunking, TokenSpans, is_title, passage_spans, positions
 from atlas_search.building.source_file import CorpusRule, SourceFile, sha256_of
@@ -19,7 +21,8 @@ from atlas_search.core.errors import SourceError
 from atlas_search.core.ids import check_id
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.language.text import ANALYSER_VERSION, TextSpan, terms_and_parts
-from atlas_search.readers import Draft, EmbeddedDraft, Reader, Skipped
+from atlas_search.readers import Draft, EmbeddedDraft, Reader, ScanDraft, Skipped
+from atlas_search.readers.elsewhere import FEWEST, LEAST, wordiest_place, words_of
 from atlas_search.readers.metadata import is_empty, name_of, typed_metadata
 from atlas_search.readers.speeches import with_speeches
 from atlas_search.readers.titles import clean_title, closed, title_from
@@ -144,6 +147,18 @@ class VectoredDocument:
 Prepared = StagedDocument | VectoredDocument | KeptDocument | Remark
 
 
+_ELSEWHERE = (
+    "its text seems to stand in `{place}`, which holds {words:,} different words, and only "
+    "{reached:,} were read. Convert it to plain text; if it is JSON, name the field of the text to "
+    "`atlas create files` by `--text-column`"
+)
+
+
+class TextElsewhere(Exception):
+    """Hardly any of a file's words are in the documents that it gave; the message says where they
+    are."""
+
+
 class Unreadable(Exception):
     """A file cannot be read now, and may well be the next time: its disk is away, say."""
 
@@ -152,10 +167,12 @@ def prepare(preparation: Preparation, file: SourceFile) -> Iterator[Prepared]:
     """Read what one file gives, in its order. Whatever is wrong with it is a remark, never an
     error.
 
-    Raises Unreadable.
+    Raises Unreadable, and TextElsewhere behind all else.
     """
     keys: set[str] = set()
     is_empty = True
+    place, words = "", 0
+    reached: set[str] = set()
     for read in _read(preparation.reader, file):
         is_empty = False
         if isinstance(read, Skipped):
@@ -169,7 +186,11 @@ def prepare(preparation: Preparation, file: SourceFile) -> Iterator[Prepared]:
         if isinstance(staged, Skipped):
             yield Remark(staged.reason, staged.key)
             continue
+        if not keys and not _is_place_named(preparation.reader):
+            place, words = wordiest_place(file.path)
         keys.add(read.key)
+        if len(reached) < LEAST * words:
+            reached |= words_of(read.text)
         for remark in (read.remark, refused):
             if remark:
                 yield Remark(remark, read.key)
@@ -179,6 +200,8 @@ def prepare(preparation: Preparation, file: SourceFile) -> Iterator[Prepared]:
             yield staged
     if is_empty:
         yield Remark("it holds no document")
+    if keys and words >= FEWEST and len(reached) < LEAST * words:
+        raise TextElsewhere(_ELSEWHERE.format(place=place, words=words, reached=len(reached)))
 
 
 def size_of(file: SourceFile) -> int:
@@ -212,6 +235,12 @@ def _read(reader: Reader, file: SourceFile) -> Iterator[Draft | Skipped]:
     except Exception as error:
         # a parser met a file its authors did not think of; thousands of others must not wait
         yield Skipped(f"cannot be read: {type(error).__name__}: {error}")
+
+
+def _is_place_named(reader: Reader) -> bool:
+    """Return whether an option says where the text of a file stands."""
+    named = getattr(reader, "text_column", "") or reader.options.get("text_column")
+    return bool(named or reader.options.get("documents_at"))
 
 
 def _metadata(preparation: Preparation, file: SourceFile, draft: Draft) -> Linked:
@@ -310,12 +339,21 @@ def _passages(
             else embedded_text(document.context_title, position.section, position.speaker, text)
         )
         yield StagedPassage(
-            PassageRow(id_, span, *position),
+            PassageRow(id_, span, *position, _confidence(draft, span)),
             embedded,
             text_digest(embedded),
             terms,
             parts,
         )
+
+
+def _confidence(draft: Draft, span: TextSpan) -> float | None:
+    """Return the mean confidence of the words of a passage; None where a scan states none."""
+    if not isinstance(draft, ScanDraft):
+        return None
+    first, end = (bisect_left(draft.confidences, (at,)) for at in span)
+    own = [confidence for _, confidence in draft.confidences[first:end]]
+    return round(fmean(own), 3) if own else None
 
 
 def document_digest(document: Document) -> bytes:

@@ -20,6 +20,7 @@ from atlas_search.building.prepare import (
     Preparation,
     Prepared,
     Remark,
+    TextElsewhere,
     Unreadable,
     VectoredDocument,
     characters_of,
@@ -160,6 +161,8 @@ def read_here(
         failure = limits.too_long
     except Unreadable as error:
         failure, again = str(error), True
+    except TextElsewhere as error:
+        failure = str(error)
     except SourceError:
         raise
     except Exception as error:
@@ -270,6 +273,8 @@ def _read(build: Connection, preparation: Preparation, file: SourceFile, room: _
         failure = room.limits.too_long
     except Unreadable as error:
         failure, again = str(error), True
+    except TextElsewhere as error:
+        failure = str(error)
     except (EOFError, ConnectionError):
         raise
     except Exception as error:

@@ -19,6 +19,7 @@ from atlas_search.building.sources import CorpusNote, label_of
 from atlas_search.core.addresses import UNLINKED, URL
 from atlas_search.core.domain import Document, Metadata
 from atlas_search.core.errors import SourceError
+from atlas_search.language.languages import SAMPLE, likely_language
 from atlas_search.language.text import content_words, words
 from atlas_search.readers.metadata import SUCCESSION_NAMES, FieldCounter
 from atlas_search.stores import embedded
@@ -63,9 +64,13 @@ def room_needed(passages: int, dimension: int) -> int:
     return passages * (2 * 4 * dimension + BYTES_BESIDE_VECTORS)
 
 
+_OF_EACH = 2_000  # characters of a document by which the language of its corpus is told
+
+
 @dataclass
 class _Corpus:
     language: str
+    sample: str = ""
     documents: int = 0
     passages: int = 0
     characters: int = 0
@@ -100,6 +105,8 @@ class Counter:
         corpus.passages += passages
         corpus.characters += len(document.text)
         corpus.words += words
+        if len(corpus.sample) < SAMPLE:
+            corpus.sample += document.text[:_OF_EACH]
         corpus.digest.update(found.provenance.digest)
         origin = found.provenance.origin
         self._sizes.append(_Sizes(found.corpus, origin, [found.source], [len(document.text)]))
@@ -137,9 +144,15 @@ class Counter:
         return _fields_of(self._fields)
 
     def corpora(
-        self, notes: Mapping[str, CorpusNote], sources: Iterable[SourceRow], tokens: IntArray
+        self,
+        notes: Mapping[str, CorpusNote],
+        sources: Iterable[SourceRow],
+        tokens: IntArray,
+        before: Mapping[str, str],
     ) -> tuple[CorpusStatistics, ...]:
         """Return the statistics of every corpus; `tokens` are those of all passages in order.
+
+        `before` are the languages that corpora read like in the version before.
 
         Size and time of a file with documents of several corpora are shared by characters.
         """
@@ -160,6 +173,7 @@ class Counter:
                 language=corpus.language,
                 date=note.date,
                 description=note.description,
+                reads_like=likely_language(corpus.sample) or before.get(id_, ""),
             )
             for number, (id_, corpus) in enumerate(self._corpora.items())
             for note in [notes.get(id_) or CorpusNote()]

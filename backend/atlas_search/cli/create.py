@@ -101,6 +101,11 @@ def print_report(console: Console, report: BuildReport, *, every_file: bool) -> 
             f"{manifest.embedding.max_tokens} tokens the model reads; choose a smaller "
             "--chunk-size.[/yellow]"
         )
+    for corpus, code in manifest.unnamed_languages.items():
+        console.print(
+            f"[yellow]{corpus} reads like another language than English: build it with --language "
+            f"{code}, or name that in corpora.toml, so that search knows its words.[/yellow]"
+        )
     if others := manifest.in_other_languages:
         named = ", ".join(f"{corpus.id} ({corpus.language})" for corpus in others)
         console.print(

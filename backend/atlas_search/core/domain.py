@@ -130,6 +130,10 @@ class Successor(NamedTuple):
         return {"title": self.title, "document_id": self.document_id or None}
 
 
+OCR_CONFIDENCE = "ocr_confidence"
+"""The field of the mean confidence, from 0 to 1, with which the words of a scan were recognised."""
+
+
 @dataclass(frozen=True, slots=True)
 class Passage:
     """A piece of a document: `text == document.text[start:end]`, page and line from 1.
@@ -138,7 +142,8 @@ class Passage:
     how the source cites its parts and which sections those are in, `printed_page` the number that
     stands on the page; each is empty if the source does not say. `date` is the document's as
     written (`1954-05-17`, `c. 1957`), empty if unknown; so is `url`. `language` is that of its
-    corpus, `successors` are what the document's `superseded_by` names.
+    corpus, `successors` are what the document's `superseded_by` names. `metadata` is that of
+    the document; its `ocr_confidence` is of the passage's own words, if the scan states it by word.
     """
 
     row: int
@@ -178,6 +183,12 @@ class Passage:
         """The characters of its text from `start` to `end` as a citation."""
         at = self.start
         return Citation(self.marker, self, at + start, at + end, self.text[start:end])
+
+    @property
+    def ocr_confidence(self) -> float | None:
+        """The mean confidence with which its words were recognised; None where none is known."""
+        stated = self.metadata.get(OCR_CONFIDENCE)
+        return stated if isinstance(stated, float) else None
 
     @property
     def embedded(self) -> str:

@@ -2,9 +2,11 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from operator import itemgetter
 
 import Stemmer
 import tantivy
@@ -71,6 +73,7 @@ _LISTED = frozenset(
     "danish dutch finnish french german hungarian italian norwegian portuguese russian spanish "
     "swedish".split()
 )
+_LISTED_CODES = [code for code, name in LANGUAGES.items() if name in _LISTED - {"norwegian"}]
 # what they lack: the words that begin a question, and some auxiliaries
 _ASKING = {
     "catalan": "com on per perquè quan quant quants qui quin quina quines quins què",
@@ -150,6 +153,74 @@ def _function_words(name: str) -> Callable[[str], bool]:
     analyser = listed.filter(tantivy.Filter.stopword(name)).build()
     subjects = frozenset(_SUBJECTS.get(name, "").split())
     return lambda word: word in asking or (word not in subjects and not analyser.analyze(word))
+
+
+# by the first word of the names of their letters
+_OF_SCRIPT = {
+    "ARABIC": "ar",
+    "ARMENIAN": "hy",
+    "BENGALI": "bn",
+    "CJK": "zh",
+    "CYRILLIC": "bg",
+    "DEVANAGARI": "",
+    "GEORGIAN": "ka",
+    "GREEK": "el",
+    "GURMUKHI": "pa",
+    "HANGUL": "ko",
+    "HEBREW": "he",
+    "HIRAGANA": "ja",
+    "KHMER": "km",
+    "LAO": "lo",
+    "MYANMAR": "my",
+    "TAMIL": "ta",
+    "THAI": "th",
+}
+# what no other language of the script writes, of languages that have one; the first that fits
+_MARKED = [
+    ("CYRILLIC", re.compile("[їЇ]"), "uk"),
+    ("CYRILLIC", re.compile("[ўЎӘәӨөҮүҢңҚқҒғҖҗӐӑӖӗӁӂӦӧ]"), ""),
+    ("CYRILLIC", re.compile("[ѓЃќЌ]"), "mk"),
+    ("CYRILLIC", re.compile("[ђЂћЋ]"), "sr"),
+    ("CYRILLIC", re.compile("[ыЫэЭ]"), "ru"),
+    ("ARABIC", re.compile("[ےٹڈ]"), "ur"),
+    ("ARABIC", re.compile("[ېښڼڭېۆۇڀ]"), ""),
+    ("ARABIC", re.compile("[پچگ]"), "fa"),
+    ("DEVANAGARI", re.compile(r"(?<!\w)है(?!\w)"), "hi"),
+    ("DEVANAGARI", re.compile("ने?छ|हुनेछ"), "ne"),
+]
+SAMPLE = 20_000
+"""Characters of a text that are looked at to tell its language."""
+
+_KANA = 0.1  # of the letters of a text; Chinese has none
+_FUNCTION_WORDS = 0.24
+"""The share of function words from which a text is in a language: .26 to .50 in the declarations of
+human rights in these languages."""
+
+_LEAD = 1.6
+"""The lead over all others but for Danish over Norwegian: 1.9 or more there, 1.5 in what resembles
+two of them, as Catalan does."""
+
+
+def likely_language(text: str) -> str:
+    """The language that a text reads like, by its letters and function words; empty if unsure."""
+    letters = [letter for letter in text[:SAMPLE] if letter.isalpha()]
+    scripts = Counter(unicodedata.name(letter, "").partition(" ")[0] for letter in letters)
+    if scripts["HIRAGANA"] > _KANA * len(letters):
+        return "ja"
+    script, count = max(scripts.items(), key=itemgetter(1), default=("", 0))
+    if script != "LATIN":
+        marked = (code for of, mark, code in _MARKED if of == script and mark.search(text))
+        return next(marked, _OF_SCRIPT.get(script, "")) if count > len(letters) / 2 else ""
+    words = re.findall(r"[^\W\d_]{2,}", text[:SAMPLE].replace("’", "'"))
+    shares = {code: _share(words, language_of(code)) for code in ("en", "nb", *_LISTED_CODES)}
+    code = max(shares, key=shares.__getitem__)
+    others = shares.keys() - ({"da", "nb"} if code in ("da", "nb") else {code})
+    least = max(_FUNCTION_WORDS, _LEAD * max(shares[other] for other in others))
+    return code if shares[code] > least else ""
+
+
+def _share(words: Sequence[str], language: Language) -> float:
+    return sum(language.is_function(language.lower(word)) for word in words) / max(1, len(words))
 
 
 _CHARACTERS = [chr(code) for code in range(0x80, 0x10000)]

@@ -74,6 +74,13 @@ class EmbeddedPassage(NamedTuple):
 
 
 @dataclass(frozen=True)
+class ScanDraft(Draft):
+    """A draft of scanned pages, with the `confidences` of words by the offset of each in `text`."""
+
+    confidences: tuple[tuple[int, float], ...] = ()
+
+
+@dataclass(frozen=True)
 class EmbeddedDraft(Draft):
     """A draft that was cut and embedded elsewhere: its `passages` in order of `start`.
 

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
@@ -310,7 +311,12 @@ CANNOT = 3
 
 
 def draw(job: dict[str, Any]) -> bytes:
-    """Draw the page that the job names, as PNG, or find boxes on it, as JSON. Raises ValueError."""
+    """Draw the page that the job names, as PNG, or find boxes on it, as JSON. Raises ValueError.
+
+    Of a scan it names the image of the page, as JSON.
+    """
+    if not job["name"].lower().endswith(".pdf"):
+        return _on_scan(job)
     from pypdfium2 import PdfDocument, PdfiumError
 
     from atlas_search.readers.pdf_picture import boxes, picture
@@ -323,6 +329,29 @@ def draw(job: dict[str, Any]) -> bytes:
             return json.dumps(boxes(page, job["text"], job["start"], job["end"])).encode()
     except (PdfiumError, IndexError) as error:
         raise ValueError("The page cannot be drawn: the PDF is damaged there.") from error
+
+
+def _on_scan(job: dict[str, Any]) -> bytes:
+    from atlas_search.readers.html import parse as parse_html
+    from atlas_search.readers.scans.hocr import hocr_pages
+    from atlas_search.readers.scans.mets import READERS
+    from atlas_search.readers.scans.pages import marks
+    from atlas_search.readers.xml.parse import Parsed, parse
+
+    with open(job["file"], "rb") as file:
+        data = file.read()
+    if job["name"].lower().endswith(".xml"):
+        parsed = parse(data, "")
+        scan = isinstance(parsed, Parsed) and READERS.get(parsed.root.tag)
+        pages = scan(parsed.root) if scan and isinstance(parsed, Parsed) else []
+    else:
+        pages = hocr_pages(parse_html(data.decode(errors="replace"), xml=False))
+    if job["page"] >= len(pages):
+        raise ValueError(NO_PICTURE)
+    page = pages[job["page"]]
+    if "width" in job:
+        return json.dumps(page.image).encode()
+    return json.dumps(marks(page, job["text"], job["start"], job["end"])).encode()
 
 
 def main(job: dict[str, Any]) -> None:
@@ -371,7 +400,7 @@ def drawn(file: IO[bytes], **job: Any) -> bytes:
 
     Raises NotFound if the page cannot be drawn, ServerBusy, and MissingLibrary.
     """
-    if find_spec("pypdfium2") is None:
+    if job["name"].lower().endswith(".pdf") and find_spec("pypdfium2") is None:
         raise MissingLibrary(
             "Pages are drawn by pypdfium2, which is not installed. Run "
             "`pip install atlas-research-search[pdf]`."
@@ -413,25 +442,35 @@ def _run(file: IO[bytes], job: dict[str, Any]) -> bytes:
 Check = Callable[[], None]
 """Raises where nobody waits any more."""
 
-NO_PDF = "This document was not read from a PDF, so there is no picture of its pages."
-GONE = "The PDF is not on this server any more."
+NO_PICTURE = "This document was read from no PDF and no scan, so there is no picture of its pages."
+NO_IMAGE = (
+    "There is no image of this page beside the file that it was read from. Put a JPEG or PNG there "
+    "that has the name of that file, or the one that the file states."
+)
+GONE = "The file that this document was read from is not on this server any more."
 CHANGED = (
-    "The PDF has changed since the document was read from it. Build the collection again to see "
+    "The file has changed since the document was read from it. Build the collection again to see "
     "its pages."
 )
 UNKNOWN = (
-    "This collection does not say which PDF the document was read from: it was built by an earlier "
-    "Atlas, or imported. Build it again with `--force` to see its pages."
+    "This collection does not say which file the document was read from: it was built by an "
+    "earlier Atlas, or imported. Build it again with `--force` to see its pages."
 )
+_DRAWN = (".pdf", ".xml", ".html", ".htm", ".xhtml", ".hocr")
+_IMAGES = {b"\xff\xd8\xff": "image/jpeg", b"\x89PNG\r\n\x1a\n": "image/png"}
+"""The beginnings of images that browsers show; TIFF is none of them."""
+
+_ENDINGS = (".jpg", ".jpeg", ".png")
+_LARGEST = 64_000_000  # bytes of an image
 _BLOCK = 1 << 20
 
 
 def original(
     origin: DocumentOrigin, manifest: Manifest, settings: Settings, check: Check
 ) -> IO[bytes]:
-    """The PDF of a document, open. Raises NotFound that says in plain words why it is not there."""
-    if not origin.source.lower().endswith(".pdf"):
-        raise NotFound(NO_PDF)
+    """The file of a document, open. Raises NotFound that says in plain words why there is none."""
+    if not origin.source.lower().endswith(_DRAWN):
+        raise NotFound(NO_PICTURE)
     if not origin.content:
         raise NotFound(UNKNOWN)
     file = _open(origin.source, _roots(origin, manifest, settings))
@@ -452,6 +491,25 @@ def _roots(origin: DocumentOrigin, manifest: Manifest, settings: Settings) -> li
     named = known.arguments.get("source") if known else None
     paths = [Path(each) for each in named or () if isinstance(each, str)]
     return [path for path in paths if path.is_absolute()]
+
+
+def image_beside(source: str, image: str, roots: Sequence[Path]) -> bytes:
+    """The image of a page of a scan: of the name that its file states, else of the file's own.
+
+    It lies in the folder of the file, below it, or in the one above. Raises NotFound.
+    """
+    stated, own = PurePosixPath(image.replace("\\", "/")), PurePosixPath(source)
+    plain, same = PurePosixPath(stated.name), PurePosixPath(own.name)
+    folder, above = own.parent, own.parent.parent
+    for place, name in ((folder, stated), *product((folder, above), (plain, same))):
+        if not name.name or name.is_absolute() or ".." in name.parts:
+            continue
+        for path in (place / name.with_suffix(each) for each in (name.suffix, *_ENDINGS)):
+            with suppress(NotFound), _open(str(path), roots) as file:
+                content = file.read(_LARGEST)
+                if content.startswith(tuple(_IMAGES)):
+                    return content
+    raise NotFound(NO_IMAGE)
 
 
 def _open(name: str, roots: Sequence[Path]) -> IO[bytes]:
@@ -496,7 +554,11 @@ WIDEST = 1600  # pixels
 KEPT_BYTES = 32_000_000
 
 _PICTURE: dict[str | int | HTTPStatus, Any] = {
-    200: {"content": {"image/png": {"schema": {"type": "string", "format": "binary"}}}},
+    200: {
+        "content": {
+            kind: {"schema": {"type": "string", "format": "binary"}} for kind in _IMAGES.values()
+        }
+    },
     304: {"description": "It is the picture that the caller has"},
 }
 
@@ -513,7 +575,12 @@ class PageQuery(BaseModel):
 class ImageQuery(PageQuery):
     """The page wanted, and its size."""
 
-    width: int = Field(1000, ge=100, le=WIDEST, description="Pixels; a very high page gets fewer")
+    width: int = Field(
+        1000,
+        ge=100,
+        le=WIDEST,
+        description="Pixels; a very high page gets fewer, and a scan has its own",
+    )
 
 
 class BoxesQuery(PageQuery):
@@ -554,18 +621,25 @@ def pages_blueprint(serve: Serve, whole: Serve) -> APIBlueprint:
             key = (origin.content, page, job.get("width"))
             with lock:
                 content = kept.get(key) if "width" in job else None
-            if content is None:
-                content = drawn(file, page=page - 1, **job)
-                if "width" in job and len(content) <= KEPT_BYTES:
-                    with lock:
-                        kept[key] = content
+            if content is not None:
+                return content
+            content = drawn(file, name=origin.source, page=page - 1, **job)
+            if "width" not in job:
+                return content
+            if not origin.source.lower().endswith(".pdf"):
+                roots = _roots(origin, manifest, services.settings)
+                return image_beside(origin.source, json.loads(content), roots)
+            if len(content) <= KEPT_BYTES:
+                with lock:
+                    kept[key] = content
             return content
 
-    @blueprint.get("/page-image/<any_id:id>", summary="A page of a PDF", responses=_PICTURE)
+    @blueprint.get("/page-image/<any_id:id>", summary="A page of a PDF or scan", responses=_PICTURE)
     def get_image(path: ById, query: ImageQuery) -> Response:
         atlas = serve()
         made = draw(atlas.document(path.id), query.page, width=query.width)
-        response = Response(made, content_type="image/png")
+        kind = next(kind for head, kind in _IMAGES.items() if made.startswith(head))
+        response = Response(made, content_type=kind)
         # another key of the same browser asks again, and is answered by its own rights
         response.headers["Cache-Control"] = "private, no-cache"
         response.add_etag()
@@ -574,7 +648,7 @@ def pages_blueprint(serve: Serve, whole: Serve) -> APIBlueprint:
 
     @blueprint.get(
         "/page-boxes/<any_id:id>",
-        summary="Where characters stand on a page of a PDF",
+        summary="Where characters stand on a page of a PDF or scan",
         responses={200: BoxesOut},
     )
     def get_boxes(path: ById, query: BoxesQuery) -> dict[str, object]:

@@ -17,8 +17,8 @@ from atlas_search.core.errors import DamagedStore, MissingStore, OutdatedStore
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.providers.embedding import DEFAULT_MODEL
 
-SCHEMA_VERSION = 3
-SHARING_SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
+SHARING_SCHEMA_VERSION = 7
 """Schema version of a version that shares the files of the one before."""
 _NEEDED = {"chroma/chroma.sqlite3", "embeddings/sums.npy", "ids/ends.npy", "words/ends.npy"}
 """Files with a digest that stores of other forms lack."""
@@ -38,6 +38,7 @@ class CorpusStatistics(_Part):
     `seconds` what reading and cutting them took when they were last read; `language` is the one
     its words were analysed in, as a key of `atlas_search.language.languages.LANGUAGES`. `date` is
     that of documents that state none, `description` what somebody says of it; empty if nobody does.
+    `reads_like` is the language that its texts seem to be in, empty if unsure.
     """
 
     id: str
@@ -53,6 +54,7 @@ class CorpusStatistics(_Part):
     language: str
     date: str = ""
     description: str = ""
+    reads_like: str = ""
 
 
 class EmbeddingModel(_Part):
@@ -202,6 +204,13 @@ class Manifest(_Part):
         if self.embedding.name != DEFAULT_MODEL:
             return ()
         return tuple(corpus for corpus in self.corpora if corpus.language != DEFAULT_LANGUAGE)
+
+    @property
+    def unnamed_languages(self) -> dict[str, str]:
+        """The languages that corpora seem to be in that are analysed as English, by corpus."""
+        english = (corpus for corpus in self.corpora if corpus.language == DEFAULT_LANGUAGE)
+        likely = {corpus.id: corpus.reads_like for corpus in english}
+        return {id_: code for id_, code in likely.items() if code not in ("", DEFAULT_LANGUAGE)}
 
     @property
     def languages(self) -> dict[str, str]:

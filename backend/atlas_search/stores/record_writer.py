@@ -70,7 +70,8 @@ CREATE TABLE passages (
     section TEXT NOT NULL,
     speaker TEXT NOT NULL,
     locators TEXT NOT NULL,
-    printed_page TEXT NOT NULL
+    printed_page TEXT NOT NULL,
+    ocr_confidence REAL
 );
 CREATE INDEX passages_of_document ON passages (document);
 CREATE TABLE metadata (
@@ -135,6 +136,7 @@ class PassageRow:
     speaker: str
     locators: tuple[Located, ...] = ()
     printed_page: str = ""
+    ocr_confidence: float | None = None
 
 
 class RecordWriter:
@@ -213,11 +215,11 @@ class RecordWriter:
         rows = [
             (
                 *(row, p.id, number, *p.span, p.page, p.line, p.section, p.speaker),
-                *(json.dumps(p.locators, ensure_ascii=False), p.printed_page),
+                *(json.dumps(p.locators, ensure_ascii=False), p.printed_page, p.ocr_confidence),
             )
             for row, p in enumerate(passages, start=self._passages)
         ]
-        self._connection.executemany(f"INSERT INTO passages VALUES ({', '.join('?' * 11)})", rows)
+        self._connection.executemany(f"INSERT INTO passages VALUES ({', '.join('?' * 12)})", rows)
         self._passages += len(rows)
 
     def keep(self, documents: range, rows: range) -> None:

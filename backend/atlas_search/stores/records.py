@@ -13,6 +13,7 @@ import numpy as np
 
 from atlas_search.core.addresses import with_link
 from atlas_search.core.domain import (
+    OCR_CONFIDENCE,
     SUCCESSOR,
     Document,
     Located,
@@ -80,7 +81,8 @@ _PASSAGES = """
 SELECT p.row AS row, p.id AS id, p.document AS document, d.id AS document_id, d.corpus AS corpus,
     d.title AS title, p.start AS start, p.end AS end, p.page AS page, p.line AS line,
     p.section AS section, p.speaker AS speaker, p.locators AS locators,
-    p.printed_page AS printed_page, d.metadata AS metadata, d.is_titled AS is_titled
+    p.printed_page AS printed_page, p.ocr_confidence AS ocr_confidence,
+    d.metadata AS metadata, d.is_titled AS is_titled
 FROM {of}passages p JOIN {documents} d USING (document)
 """
 
@@ -477,7 +479,9 @@ class Records:
         )
 
     def _passage(self, record: sqlite3.Row) -> Passage:
-        metadata = _metadata(record["metadata"])
+        metadata = dict(_metadata(record["metadata"]))
+        if record["ocr_confidence"] is not None:
+            metadata[OCR_CONFIDENCE] = record["ocr_confidence"]
         return Passage(
             row=self._row.number(record["row"]),
             id=record["id"],

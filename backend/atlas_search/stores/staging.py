@@ -39,7 +39,7 @@ CREATE TABLE IF NOT EXISTS passages (
     embedded TEXT NOT NULL, start INTEGER NOT NULL, end INTEGER NOT NULL,
     page INTEGER NOT NULL, line INTEGER NOT NULL,
     section TEXT NOT NULL, speaker TEXT NOT NULL, digest BLOB NOT NULL, words TEXT NOT NULL,
-    parts TEXT NOT NULL, locators TEXT NOT NULL, printed_page TEXT NOT NULL
+    parts TEXT NOT NULL, locators TEXT NOT NULL, printed_page TEXT NOT NULL, ocr_confidence REAL
 );
 CREATE INDEX IF NOT EXISTS passages_of_document ON passages (document);
 CREATE TABLE IF NOT EXISTS kept (
@@ -161,7 +161,7 @@ class Staging:
             ),
         ).lastrowid
         self._connection.executemany(
-            f"INSERT INTO passages VALUES (NULL, {', '.join('?' * 14)})",
+            f"INSERT INTO passages VALUES (NULL, {', '.join('?' * 15)})",
             (
                 (
                     number,
@@ -177,6 +177,7 @@ class Staging:
                     " ".join(p.parts),
                     json.dumps(p.row.locators, ensure_ascii=False),
                     p.row.printed_page,
+                    p.row.ocr_confidence,
                 )
                 for p in staged.passages
             ),
@@ -240,7 +241,8 @@ class Staging:
     def _passages(self, number: int) -> Iterator[StagedPassage]:
         for row in self._connection.execute(
             "SELECT id, start, end, page, line, section, speaker, locators, printed_page, "
-            "embedded, digest, words, parts FROM passages WHERE document = ? ORDER BY passage",
+            "ocr_confidence, embedded, digest, words, parts FROM passages "
+            "WHERE document = ? ORDER BY passage",
             (number,),
         ):
             yield StagedPassage(
@@ -253,11 +255,12 @@ class Staging:
                     speaker=row[6],
                     locators=tuple(Located(*each) for each in json.loads(row[7])),
                     printed_page=row[8],
+                    ocr_confidence=row[9],
                 ),
-                embedded=row[9],
-                digest=row[10],
-                words=tuple(row[11].split()),
-                parts=tuple(row[12].split()),
+                embedded=row[10],
+                digest=row[11],
+                words=tuple(row[12].split()),
+                parts=tuple(row[13].split()),
             )
 
     def passages(self, number: int) -> list[tuple[int, bytes, int]]:

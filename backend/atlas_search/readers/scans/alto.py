@@ -6,12 +6,15 @@ from lxml import etree
 
 from atlas_search.readers import Read
 from atlas_search.readers.scans.pages import (
+    SCAN,
     Block,
     Half,
     ScannedPage,
     ScannedWord,
+    Sides,
     confidence_of,
     in_order,
+    number_of,
     scan_draft,
 )
 from atlas_search.readers.xml.tree import distinct
@@ -29,7 +32,8 @@ def alto_draft(root: etree._Element) -> Read:
     languages = distinct(
         block.get("lang") or block.get("language") or "" for block in root.iter("textblock")
     )
-    return scan_draft(alto_pages(root), {"language": languages[0] if len(languages) == 1 else ""})
+    language = languages[0] if len(languages) == 1 else ""
+    return scan_draft(alto_pages(root), {**SCAN, "language": language})
 
 
 def alto_pages(root: etree._Element) -> list[ScannedPage]:
@@ -38,11 +42,15 @@ def alto_pages(root: etree._Element) -> list[ScannedPage]:
     Blocks are in the order of its `ReadingOrder`, else of the chains that `IDNEXT` makes, else as
     they stand.
     """
+    named = root.findtext("description/sourceimageinformation/filename") or ""
     order = [ref.get("ref", "") for ref in root.iterfind("readingorder//elementref")]
     return [
         ScannedPage(
             list(map(_block, in_order(blocks := _blocks(page), order or _chain(blocks)))),
             page.get("printed_img_nr", ""),
+            number_of(page.get("width")),
+            number_of(page.get("height")),
+            named.strip(),
         )
         for page in root.iter("page")
     ]
@@ -83,4 +91,11 @@ def _words(line: etree._Element) -> Iterator[ScannedWord]:
         if hyphen is not None and hyphen.tag == "hyp" and not text.endswith(("-", "\u00ad", "¬")):
             text += hyphen.get("content") or "-"
         if text:
-            yield ScannedWord(text, confidence_of(string.get("wc")), half, whole)
+            yield ScannedWord(text, confidence_of(string.get("wc")), half, whole, _sides(string))
+
+
+def _sides(string: etree._Element) -> Sides:
+    left, top, width, height = (
+        number_of(string.get(name)) for name in ("hpos", "vpos", "width", "height")
+    )
+    return left, top, left + width, top + height

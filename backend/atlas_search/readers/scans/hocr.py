@@ -8,10 +8,13 @@ from lxml.html import HtmlElement
 
 from atlas_search.readers import Read
 from atlas_search.readers.scans.pages import (
+    SCAN,
     Block,
     ScannedPage,
     ScannedWord,
+    Sides,
     confidence_of,
+    number_of,
     scan_draft,
 )
 
@@ -31,11 +34,18 @@ def is_hocr(root: HtmlElement) -> bool:
 
 def hocr_draft(root: HtmlElement, metadata: Mapping[str, object]) -> Read:
     """The one document of a file."""
-    pages = [
-        ScannedPage(list(_blocks(page)), _properties(page).get("lpageno", ""))
-        for page in _of_class(root, _PAGE)
-    ]
-    return scan_draft(pages, metadata)
+    return scan_draft(hocr_pages(root), {**metadata, **SCAN})
+
+
+def hocr_pages(root: HtmlElement) -> list[ScannedPage]:
+    """The pages of a file; boxes are those of the image, whose corner may lie elsewhere."""
+    return [_page(page, _properties(page)) for page in _of_class(root, _PAGE)]
+
+
+def _page(page: HtmlElement, stated: Mapping[str, str]) -> ScannedPage:
+    _, _, width, height = _sides(stated)
+    image = stated.get("image", "").strip("\"'")
+    return ScannedPage(list(_blocks(page)), stated.get("lpageno", ""), width, height, image)
 
 
 def _of_class(around: HtmlElement, classes: frozenset[str]) -> Iterator[HtmlElement]:
@@ -62,9 +72,16 @@ def _blocks(page: HtmlElement) -> Iterator[Block]:
 def _words(line: HtmlElement) -> Iterator[ScannedWord]:
     words = list(_of_class(line, _WORD)) or [line]
     for word in words:
-        confidence = confidence_of(_properties(word).get("x_wconf"), 100)
+        stated = _properties(word)
+        confidence, sides = confidence_of(stated.get("x_wconf"), 100), _sides(stated)
         for text in "".join(_TEXTS(word)).split():
-            yield ScannedWord(text, confidence)
+            yield ScannedWord(text, confidence, sides=sides)
+
+
+def _sides(stated: Mapping[str, str]) -> Sides:
+    numbers = [number_of(each) for each in stated.get("bbox", "").split()]
+    left, top, right, bottom = numbers if len(numbers) == 4 else (0, 0, 0, 0)
+    return left, top, right, bottom
 
 
 def _properties(element: HtmlElement) -> dict[str, str]:

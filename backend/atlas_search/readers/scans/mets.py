@@ -28,7 +28,7 @@ _NO_PAGES = (
     "where its addresses say"
 )
 _MISSING = "{count} of the XML files that it names are not in its folder or below"
-_READERS = {"alto": alto_pages, "pcgts": page_xml_pages}
+READERS = {"alto": alto_pages, "pcgts": page_xml_pages}
 _ARTICLES = frozenset("article advertisement advert ad death_notice".split())
 _UNPRINTED = ("NP",)
 """Labels of pages that bear no number: `non paginé`."""
@@ -180,9 +180,9 @@ def _file_ids(division: etree._Element) -> list[str]:
 def _scanned(path: Path) -> list[ScannedPage]:
     """The pages of a file with words; none if it is of another kind, or damaged."""
     parsed = parse(path.read_bytes(), "")
-    if isinstance(parsed, Skipped) or parsed.root.tag not in _READERS:
+    if isinstance(parsed, Skipped) or parsed.root.tag not in READERS:
         return []
-    pages = _READERS[parsed.root.tag](parsed.root)
+    pages = READERS[parsed.root.tag](parsed.root)
     return pages if any(page.blocks for page in pages) else []
 
 

@@ -6,11 +6,14 @@ from lxml import etree
 
 from atlas_search.readers import Read
 from atlas_search.readers.scans.pages import (
+    SCAN,
     Block,
     ScannedPage,
     ScannedWord,
+    Sides,
     confidence_of,
     in_order,
+    number_of,
     scan_draft,
 )
 
@@ -20,7 +23,7 @@ _REGION = "textregion"
 
 def page_xml_draft(root: etree._Element) -> Read:
     """The one document of a file."""
-    return scan_draft(page_xml_pages(root), {})
+    return scan_draft(page_xml_pages(root), SCAN)
 
 
 def page_xml_pages(root: etree._Element) -> list[ScannedPage]:
@@ -33,7 +36,13 @@ def _page(page: etree._Element) -> ScannedPage:
     regions = in_order(list(page.iter(_REGION)), order)
     numbers = (region for region in regions if region.get("type") == "page-number")
     label = next((_text(number) for number in numbers), "")
-    return ScannedPage([_block(region) for region in regions], label)
+    return ScannedPage(
+        [_block(region) for region in regions],
+        label,
+        number_of(page.get("imagewidth")),
+        number_of(page.get("imageheight")),
+        page.get("imagefilename", ""),
+    )
 
 
 def _ordered(group: etree._Element | None) -> Iterator[etree._Element]:
@@ -58,11 +67,23 @@ def _block(region: etree._Element) -> Block:
 
 def _words(line: etree._Element) -> Iterator[ScannedWord]:
     """The words of a line by its own text, which was corrected last, else by those of its words."""
-    words = [(_text(word).strip(), _confidence(word)) for word in line.iterchildren("word")]
+    words = [(_text(word).strip(), word) for word in line.iterchildren("word")]
     whole = _text(line).split() or [part for text, _ in words for part in text.split()]
-    if whole == [text for text, _ in words]:
-        return (ScannedWord(text, confidence) for text, confidence in words)
-    return (ScannedWord(text, _confidence(line)) for text in whole)
+    if whole != [text for text, _ in words]:
+        words = [(text, line) for text in whole]
+    return (ScannedWord(text, _confidence(of), sides=_sides(of)) for text, of in words)
+
+
+def _sides(element: etree._Element) -> Sides:
+    """The sides of the outline of a word or line, which PAGE 2010 gives point by point."""
+    outline = element.find("coords")
+    if outline is None:
+        return 0, 0, 0, 0
+    points = [point.split(",") for point in outline.get("points", "").split()]
+    points += ([point.get("x", ""), point.get("y", "")] for point in outline.iter("point"))
+    places = [(number_of(point[0]), number_of(point[-1])) for point in points]
+    across, down = zip(*places, strict=True) if places else ((0,), (0,))
+    return min(across), min(down), max(across), max(down)
 
 
 def _reading(element: etree._Element) -> etree._Element | None:

@@ -6,14 +6,21 @@ from typing import Literal, NamedTuple
 
 from lxml import etree
 
-from atlas_search.readers import Draft, Read, Skipped
+from atlas_search.core.domain import OCR_CONFIDENCE
+from atlas_search.readers import Read, ScanDraft, Skipped
+from atlas_search.readers.markup import plain
 from atlas_search.readers.print import labels_of_pages, page_label
 from atlas_search.readers.xml.tree import NO_TEXT, TextWriter
 
 _SOFT_HYPHEN = "\u00ad"
+_GAP = 8  # characters; no more stand between two words of a text that is made here
+SCAN: Mapping[str, object] = {"content_type": "scan"}
+"""Metadata of what pictures of its pages can be shown for."""
 
 
 Half = Literal["", "first", "second"]
+Sides = tuple[float, float, float, float]
+"""The left, upper, right and lower side of a word in units of its page; all 0 if not stated."""
 
 
 class ScannedWord(NamedTuple):
@@ -26,6 +33,7 @@ class ScannedWord(NamedTuple):
     confidence: float = -1
     half: Half = ""
     whole: str = ""
+    sides: Sides = (0, 0, 0, 0)
 
 
 class Block(NamedTuple):
@@ -36,10 +44,16 @@ class Block(NamedTuple):
 
 
 class ScannedPage(NamedTuple):
-    """A page with its blocks in reading order; `label` is the number printed on it, or empty."""
+    """A page with its blocks in reading order; `label` is the number printed on it, or empty.
+
+    `width` and `height` are in the units of its words, `image` is the name of its picture.
+    """
 
     blocks: Sequence[Block]
     label: str = ""
+    width: float = 0
+    height: float = 0
+    image: str = ""
 
 
 def in_order(blocks: Sequence[etree._Element], order: Sequence[str]) -> Sequence[etree._Element]:
@@ -63,6 +77,35 @@ def confidence_of(stated: str | None, highest: float = 1) -> float:
         return -1
 
 
+def number_of(stated: str | None) -> float:
+    """A number as an attribute states it; 0 if it is none."""
+    try:
+        return float(stated or "")
+    except ValueError:
+        return 0
+
+
+def marks(page: ScannedPage, text: str, start: int, end: int) -> list[list[float]]:
+    """Find the boxes of the characters `start` to `end` of `text`, which was read from this page.
+
+    One for each line: left, top, width and height, in shares of those of the page.
+    """
+    lines = [line for block in page.blocks for line in block.lines]
+    halves = _Halves()
+    places = _places(text, [halves.join(word) for line in lines for word in line])
+    boxes = []
+    for line in lines:
+        at = [(next(places), word.sides) for word in line]
+        own = [sides for (first, last), sides in at if first < end and last > start and any(sides)]
+        if own and page.width > 0 and page.height > 0:
+            left, top, right, bottom = (list(each) for each in zip(*own, strict=True))
+            x, y, to, down = min(left), min(top), max(right), max(bottom)
+            shares = x / page.width, y / page.height, to / page.width, down / page.height
+            x, y, to, down = (min(1.0, max(0.0, share)) for share in shares)
+            boxes.append([x, y, to - x, down - y])
+    return boxes
+
+
 def scan_draft(
     pages: Iterable[ScannedPage],
     metadata: Mapping[str, object],
@@ -77,29 +120,50 @@ def scan_draft(
     the hyphen and the line's end between them.
     """
     writer, halves = TextWriter(), _Halves()
-    confidences: list[float] = []
+    stated: list[tuple[str, float]] = []
     for page in pages:
         writer.page(page_label(page.label))
         for block in page.blocks:
             writer.block()
             for line in block.lines:
                 writer.line()
-                writer.add(" ".join(halves.join(line)))
-                confidences += (word.confidence for word in line if 0 <= word.confidence <= 1)
+                words = list(map(halves.join, line))
+                writer.add(" ".join(filter(None, words)))
+                stated += zip(words, (word.confidence for word in line), strict=True)
     composed = writer.finish()
     if not composed.text:
         return Skipped(f"{NO_TEXT}: no word was recognised on it", key)
-    mean = round(fmean(confidences), 3) if confidences else ""
-    stated = {**metadata, "ocr_confidence": mean}
-    return Draft(
+    places = _places(composed.text, (text for text, _ in stated))
+    confidences = tuple(
+        (start, sure)
+        for (start, _), (_, sure) in zip(places, stated, strict=True)
+        if 0 <= sure <= 1
+    )
+    mean = round(fmean(sure for _, sure in confidences), 3) if confidences else ""
+    fields = {**metadata, OCR_CONFIDENCE: mean}
+    return ScanDraft(
         composed.text,
         title,
         key,
-        {name: value for name, value in stated.items() if value not in ("", [])},
+        {name: value for name, value in fields.items() if value not in ("", [])},
         tuple(offset for _, offset in composed.marks),
         remark=remark,
         printed_pages=labels_of_pages([label for label, _ in composed.marks]),
+        confidences=confidences,
     )
+
+
+def _places(text: str, words: Iterable[str]) -> Iterator[tuple[int, int]]:
+    """The first and last offset of each word in the text, in which all come in this order.
+
+    An empty one stands where the word before it does.
+    """
+    start = end = 0
+    for word in words:
+        if word:
+            start = text.find(plain(word), end, end + _GAP + len(word))
+            start, end = (end, end) if start < 0 else (start, start + len(word))
+        yield start, end
 
 
 class _Halves:
@@ -108,15 +172,13 @@ class _Halves:
     def __init__(self) -> None:
         self._begun = ""
 
-    def join(self, line: Sequence[ScannedWord]) -> Iterator[str]:
-        """The words of a line, without a half of which the whole has been given."""
-        for word in line:
-            if word.half == "second" and self._begun and word.whole in ("", self._begun):
-                self._begun = ""
-            elif word.half == "first" and word.whole:
-                self._begun = word.whole
-                yield word.whole
-            elif word.text.endswith(_SOFT_HYPHEN):  # else nothing is seen of it
-                yield f"{word.text[:-1]}-"
-            else:
-                yield word.text
+    def join(self, word: ScannedWord) -> str:
+        """What is written of a word: nothing of a half of which the whole has been given."""
+        if word.half == "second" and self._begun and word.whole in ("", self._begun):
+            self._begun = ""
+            return ""
+        if word.half == "first" and word.whole:
+            self._begun = word.whole
+            return word.whole
+        # nothing else is seen of a soft hyphen
+        return f"{word.text[:-1]}-" if word.text.endswith(_SOFT_HYPHEN) else word.text

@@ -1,10 +1,7 @@
 """Reading XML files: TEI, Hansards, laws, and any other as plain text."""
 
-import re
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from operator import itemgetter
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -32,17 +29,6 @@ _UNKNOWN = (
     "and MARC; "
     "convert it to one of them, or name the element of each document with --documents-at"
 )
-
-LEAST = 0.1
-"""The share of a file's words that must reach its documents: with less, they are a unit or a remark
-beside the text."""
-
-_IN_ATTRIBUTES = (
-    "no known structure: the text of this <{name}> stands in the attribute {place} ({words:,} "
-    "different words), where none is looked for; convert it to ALTO, TEI or plain text"
-)
-_WORD = re.compile(r"[^\W\d_]{2,}")
-_NEVER_TEXT = names("id idref href src class style type schemalocation")
 
 DEBATES = (
     (is_twfy, twfy_drafts),
@@ -90,11 +76,7 @@ class _PlainText:
 def plain_drafts(root: etree._Element, name: str, documents_at: str) -> Iterator[Read]:
     """One draft for the file, or one for each outermost element called `documents_at`."""
     if not documents_at:
-        read = _draft(root, name, "")
-        place, words = _wordiest_attribute(root)
-        if isinstance(read, Draft) and len(set(_WORD.findall(read.text))) < LEAST * words:
-            read = Skipped(_IN_ATTRIBUTES.format(name=name, words=words, place=place))
-        yield read
+        yield _draft(root, name, "")
         return
     tag = documents_at.lower()
     parts = [part for part in root.iter(tag) if next(part.iterancestors(tag), None) is None]
@@ -116,16 +98,6 @@ def _draft(part: etree._Element, name: str, key: str) -> Read:
         remarks=[_UNKNOWN.format(name=name)],
         speeches_known=False,
     )
-
-
-def _wordiest_attribute(root: etree._Element) -> tuple[str, int]:
-    """The attribute that holds most different words, as `string/@content`, and their number."""
-    held: defaultdict[str, set[str]] = defaultdict(set)
-    for element in root.iter("*"):
-        for name, value in element.items():
-            if name not in _NEVER_TEXT:
-                held[f"{element.tag}/@{name}"].update(_WORD.findall(value))
-    return max(((name, len(own)) for name, own in held.items()), key=itemgetter(1), default=("", 0))
 
 
 def _has_words(element: etree._Element) -> bool:
