@@ -259,3 +259,71 @@ def test_a_table_that_counts_by_fives_keeps_its_numbers(draft: Read, at: float) 
     for page in (cells + counts, rows + ages):
         text = draft(drawing(sorted(page, key=lambda line: (-line[1], line[0])))).text
         assert {"5", "15", "30"} <= set(text.split())
+
+
+LEFT = ["The survey of the estuary began in", "April. The surveyor Nils Berg meas-"]
+LEFT += ["ured the depth each week, and his", "sister Marta drew the chart, as the"]
+MIDDLE = ["board had told them. The channel had", "moved northward by forty metres in a"]
+MIDDLE += ["year, and nobody had been told of the", "shoal. The harbour board then ordered"]
+RIGHT = ["two new buoys and a bell, and had the", "old light mended. All of its cost was"]
+RIGHT += ["borne by the guild of pilots, who had", "asked for it."]
+IN_THREE = " ".join([*LEFT, *MIDDLE, *RIGHT]).replace("meas- ", "meas")
+TITLE = "The estuary and its channel: a survey of its depths, with a chart, by the board"
+
+
+def by_row(*columns: list[str], top: float = 650, lower: float = 0) -> list[Line]:
+    """Columns of lines drawn row by row, each column `lower` than the one before."""
+    rows = enumerate(zip(*columns, strict=True))
+    return [
+        (40 + 260 * column, top - 14 * row - lower * column, text)
+        for row, texts in rows
+        for column, text in enumerate(texts)
+    ]
+
+
+@pytest.mark.parametrize("lower", [0, 5])
+def test_each_column_is_read_in_one_piece_though_drawn_row_by_row(
+    draft: Read, lower: float
+) -> None:
+    page: list[Line] = [(40, 700, TITLE), *by_row(LEFT, MIDDLE, RIGHT, lower=lower)]
+    assert draft(drawing(page)).text == f"{TITLE}\n\n{IN_THREE}"
+
+
+def test_lines_over_all_columns_stay_between_what_is_above_and_below(draft: Read) -> None:
+    above, below_ = by_row(LEFT, MIDDLE), by_row(MIDDLE, RIGHT, top=500)
+    page: list[Line] = [(40, 700, TITLE), *above, (40, 550, "Fig. 1. " + TITLE), *below_]
+    text = draft(drawing(page)).text
+    places = [text.index(words) for words in (TITLE, "survey of the", "told them", "Fig. 1")]
+    places += [text.rindex(words) for words in ("told them", "new buoys", "asked for it")]
+    assert places == sorted(places)
+
+
+ROWS = [
+    # items with their numbers, a page of dialogue, an index, a table of contents, and tables
+    [(str(n), MIDDLE[n % 4]) for n in range(8)],
+    [(("ANNA", "KARL")[n % 2], MIDDLE[n % 4]) for n in range(8)],
+    [(f"{LEFT[n % 4][:12]}, of the board", f"{n}, {3 * n}, 112") for n in range(8)],
+    [(f"{n}. {MIDDLE[n % 4]}", str(9 * n)) for n in range(8)],
+    [(name, "the depth in metres at low water") for name in ("Northport", "Ostby", "Holm", "Dyr")],
+    [(f"Reports of {n} from the north", f"Kept by the master in {n}") for n in range(1890, 1898)],
+]
+
+
+@pytest.mark.parametrize("rows", ROWS)
+def test_what_stands_side_by_side_without_being_prose_stays_in_its_rows(
+    draft: Read, rows: list[tuple[str, str]]
+) -> None:
+    text = draft(drawing(by_row(*map(list, zip(*rows, strict=True))))).text
+    assert " ".join(text.split()) == " ".join(" ".join(row) for row in rows)
+
+
+def test_a_table_drawn_cell_by_cell_keeps_its_order(draft: Read) -> None:
+    cells = [(40.0, LEFT[:3]), (300.0, MIDDLE[:3]), (40.0, LEFT[1:]), (300.0, RIGHT[1:])]
+    page = [
+        line
+        for number, (left, lines) in enumerate(cells)
+        for line in below([(left, text) for text in lines], top=(700, 640)[number // 2])
+    ]
+    text = draft(drawing(page)).text
+    places = [text.index(words) for words in ("survey of", "board had", "old light", "asked")]
+    assert places == sorted(places)

@@ -7,8 +7,14 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from atlas_search.readers.pdf import BROKEN, NEAR, PrintedLine
-from atlas_search.readers.print import are_prose, goes_on, nearly_widest
+from atlas_search.readers.pdf_lines import (
+    BROKEN,
+    LEAST_LINE,
+    NEAR,
+    SAME,
+    PrintedLine,
+    is_prose,
+)
 from atlas_search.readers.speech_openings import begins_speech
 
 _STEP = 5
@@ -22,8 +28,6 @@ _BETWEEN = range(2, 8)
 _ABOVE = range(2, 12)
 """Lines above the first number of so short a column, the head of the page among them: a note of
 this number stands below more."""
-
-_LEAST_LINE = 25  # characters; where all lines are shorter they are cells
 
 _APART = 12.0  # points from a number to the words of its line
 _ALIGNED = 8.0  # points between numbers below each other: 5 and 10 align at the left or the right
@@ -103,7 +107,7 @@ def _counting(
         return []
     beside = _beside(column, lines)
     is_column = _is_outside(column, beside) and _counts(column, lines)
-    is_sure = _is_prose(beside) if len(column) >= _LEAST else _is_at_top(column[0], lines)
+    is_sure = is_prose(beside) if len(column) >= _LEAST else _is_at_top(column[0], lines)
     return column if is_column and is_sure else []
 
 
@@ -118,17 +122,6 @@ def _beside(numbers: Sequence[_Number], lines: Sequence[PrintedLine]) -> list[Pr
 def _is_outside(numbers: Sequence[_Number], beside: Sequence[PrintedLine]) -> bool:
     left, right = (pick(number.place for number in numbers) for pick in (max, min))
     return all(line.left > left for line in beside) or all(line.right < right for line in beside)
-
-
-def _is_prose(lines: Sequence[PrintedLine]) -> bool:
-    """Say if sentences go on from line to line, and from full ones."""
-    if max((len(line.text) for line in lines), default=0) < _LEAST_LINE:
-        return False
-    first = min(line.left for line in lines)
-    width = nearly_widest(line.right - first for line in lines)
-    pairs = pairwise(lines)
-    open_ = [before.right - first for before, after in pairs if goes_on(before.text, after.text)]
-    return are_prose(open_, len(lines) - 1, width)
 
 
 def _is_at_top(number: _Number, lines: Sequence[PrintedLine]) -> bool:
@@ -157,7 +150,6 @@ _LEAST_GAP = 5.0  # points; what is nearer to a line than that is its superscrip
 
 _RISE = 20.0  # points; a line that stands so much higher than the one before begins a column
 
-
 _FULL_LINE = 0.8
 """The share of a paragraph's width from which a line is full: the next word did not fit."""
 
@@ -167,7 +159,7 @@ _FEW = 3
 _INDENTS = (6.0, 75.0)
 """Points by which the first line of a paragraph may stand further in than the next one."""
 
-_SAME = 2.5  # points between the left ends of lines that stand below each other
+
 _AT_EDGE = 1 / 3  # the share of lines near a column's left end that begin at it
 
 _HANGING = 0.15
@@ -236,7 +228,7 @@ class _Columns:
         point = round(left)
         if point not in self.edges:
             near = self._near(left)
-            at = sum(abs(line.left - left) <= _SAME for line in near)
+            at = sum(abs(line.left - left) <= SAME for line in near)
             self.edges[point] = at >= _AT_EDGE * len(near)
         return self.edges[point]
 
@@ -269,7 +261,7 @@ def _running(lines: Sequence[PrintedLine], opening: Collection[int], columns: _C
         for number, (before, line) in enumerate(pairwise(lines[first:last]), start=first + 1):
             width = own if line.text[0].islower() else column
             is_full = before.right - left >= _FULL_LINE * width
-            if len(before.text) >= _LEAST_LINE and is_full and not _ITEM.match(line.text):
+            if len(before.text) >= LEAST_LINE and is_full and not _ITEM.match(line.text):
                 running.add(number)
     return running
 
@@ -320,16 +312,16 @@ def _is_indented(lines: Sequence[PrintedLine], number: int, columns: _Columns) -
     """Say if the line may be the first of a paragraph of several."""
     line, after = lines[number], lines[number + 1]
     is_in = _INDENTS[0] <= line.left - after.left <= _INDENTS[1] and after.height < line.height
-    if not (is_in and len(line.text) >= _LEAST_LINE and columns.is_full(line, after.left)):
+    if not (is_in and len(line.text) >= LEAST_LINE and columns.is_full(line, after.left)):
         return False
     if not columns.is_edge(after.left):
         return False
     if not number or _begins_column(lines[number - 1], line):
         return True
     before = lines[number - 1]
-    if abs(before.left - line.left) <= _SAME:  # a short paragraph, not the lines of a quotation
+    if abs(before.left - line.left) <= SAME:  # a short paragraph, not the lines of a quotation
         return not columns.is_full(before, after.left)
-    return abs(before.left - after.left) <= _SAME
+    return abs(before.left - after.left) <= SAME
 
 
 def _goes_on(lines: Sequence[PrintedLine], number: int, columns: _Columns) -> bool:

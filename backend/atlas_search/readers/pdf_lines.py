@@ -1,0 +1,335 @@
+"""The lines of a printed page in the order in which they are read."""
+
+import re
+import sys
+from bisect import bisect
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from ctypes import byref, c_double, c_ushort
+from dataclasses import dataclass, replace
+from itertools import chain, pairwise
+from statistics import median, mode
+from typing import NamedTuple
+
+import pypdfium2.raw as pdfium
+from pypdfium2 import PdfPage, PdfTextPage
+
+from atlas_search.readers.markup import plain
+from atlas_search.readers.print import are_prose, goes_on, nearly_widest
+
+BROKEN = "\x02"
+"""Stands at the end of a line whose last word goes on in the next one; so pdfium marks it."""
+
+NEAR = 30.0  # points between the left ends of lines of one column
+LEAST_LINE = 25  # characters; where all lines are shorter they are cells
+
+_MARGIN = 20
+"""Numbers below each other from which on they count the lines of the page."""
+
+_NUMBER_FIRST = re.compile(r"\s*\d+\s+(?=\S)")
+
+_GUTTER = 6.0  # points; what is nearer on one line is in one column
+_BASE = 6.0  # points from the base of a line to that of its raised numbers
+_OUT = 12.0  # points by which lines may begin before the left edge of their column
+_NARROWEST = 60.0  # points from one edge of columns to the next
+_ALIGNED = 3  # lines that begin at the edge of a column
+SAME = 2.5  # points between the left ends of lines that stand below each other
+_PIECES = 1.3  # parts of a line of a column: those of a table and of lines set wide have more
+_MOST_EDGES = 8  # that are tried
+_CHANGES = 1.25
+"""Changes of the column for each line of the shortest from which on lines alternate: row by row
+there are two, and one where cells of two lines are drawn each in one piece."""
+
+_WORD = re.compile(r"\S+")
+_HYPHENS = re.compile("[\x02\ufffe]")
+"""What pdfium gives for the hyphen of a broken word, one by one or at once."""
+
+_BREAK = re.compile(r"[^\W\d_]-\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedLine:
+    """A printed line: the height of its base, and how far it reaches from left to right.
+
+    One without text is a blank line. `words_left` and `words_right` are the ends of what stands
+    between a number at its beginning and one at its end.
+    """
+
+    text: str
+    height: float
+    left: float
+    right: float
+    broken: bool
+    words_left: float = 0.0
+    words_right: float = 0.0
+
+
+Column = list[PrintedLine]
+Places = Mapping[int, tuple[int, int]]
+"""The number of the line of each part, by its id, and the number of the part in that."""
+
+
+class _Line(NamedTuple):
+    """A line, and the parts of it that stand apart; a line without gaps is its only part."""
+
+    whole: PrintedLine
+    parts: Sequence[PrintedLine]
+
+
+def printed_lines(page: PdfPage) -> list[PrintedLine]:
+    """The lines of a page as pdfium orders them, but columns that were drawn row by row one after
+    the other.
+
+    Text outside the visible area, such as printers' marks, is left out, and so are the numbers of
+    lines in the margin of a pleading.
+    """
+    textpage = page.get_textpage()
+    try:
+        return _without_margin(_by_column(list(_lines(textpage, page.get_bbox()))))
+    finally:
+        textpage.close()
+
+
+def _lines(textpage: PdfTextPage, area: Sequence[float]) -> Iterator[_Line]:
+    """Lines in order."""
+    characters = page_characters(textpage)
+    for match in re.finditer(rf"([^\n{BROKEN}]*)([\n{BROKEN}]|$)", characters):
+        words = [word.span() for word in _WORD.finditer(characters, *match.span(1))]
+        if not words:
+            yield _Line(PrintedLine("", 0.0, 0.0, 0.0, broken=False), ())
+            continue
+        sample = [words[0][0], _middle(words), words[-1][1] - 1]
+        places = [_origin(textpage, index) for index in sample]
+        if _is_within(places[1], area):
+            height = median(y for _, y in places)
+            left, right = places[0][0], places[2][0]
+            ends = [_origin(textpage, match.start() + at)[0] for at in _page_words(match[1])]
+            line = PrintedLine(_text(match[1]), height, left, right, match[2] == BROKEN, *ends)
+            yield _Line(line, _parts(line, textpage, characters, words))
+
+
+def _middle(words: Sequence[tuple[int, int]]) -> int:
+    """The index of the character with as many before it as behind it, blanks aside."""
+    at = sum(end - start for start, end in words) // 2
+    for start, end in words:
+        if at < end - start:
+            break
+        at -= end - start
+    return start + at
+
+
+def _parts(
+    line: PrintedLine, textpage: PdfTextPage, characters: str, words: Sequence[tuple[int, int]]
+) -> list[PrintedLine]:
+    """The parts of a line between wide gaps, and where it goes back: maybe to a line below."""
+    ends = [words[0][0]]
+    for (_, end), (start, _) in pairwise(words):
+        if abs(_sides(textpage, start)[0] - _sides(textpage, end - 1)[1]) > _GUTTER:
+            ends += [end - 1, start]
+    ends.append(words[-1][1] - 1)
+    if len(ends) == 2:
+        return [line] if line.text else []
+    parts = []
+    for start, end in zip(ends[::2], ends[1::2], strict=True):
+        left, height = _origin(textpage, start)
+        text, right = _text(characters[start : end + 1]), _sides(textpage, end)[1]
+        is_last = end == ends[-1]
+        parts.append(PrintedLine(text, height, left, right, line.broken and is_last, left, right))
+    return [part for part in parts if part.text]
+
+
+def _by_column(lines: Sequence[_Line]) -> list[PrintedLine]:
+    """The lines, with all columns of a block that was drawn row by row at its first line."""
+    places = {
+        id(part): (number, at)
+        for number, line in enumerate(lines)
+        for at, part in enumerate(line.parts)
+    }
+    blocks = _blocks([part for line in lines for part in line.parts], places)
+    block_of = {id(part): n for n, block in enumerate(blocks) for part in chain(*block)}
+    result: list[PrintedLine] = []
+    placed: set[int] = set()
+    for line in lines:
+        own = {block_of[id(part)] for part in line.parts if id(part) in block_of}
+        for number in sorted(own - placed):
+            result += chain(*(_joined(column, places) for column in blocks[number]))
+        placed |= own
+        rest = [part for part in line.parts if id(part) not in block_of]
+        result += _joined(rest, places) if own else [line.whole]
+    return result
+
+
+def _joined(parts: Sequence[PrintedLine], places: Places) -> list[PrintedLine]:
+    """The lines that a column has of these parts.
+
+    pdfium marks no broken word where another column follows.
+    """
+    lines: list[PrintedLine] = []
+    last = -1  # line that pdfium gives
+    for part in parts:
+        number, _ = places[id(part)]
+        if number == last and _goes_on(lines[-1], part):
+            whole = f"{lines[-1].text} {part.text}"
+            lines[-1] = replace(lines[-1], text=whole, right=part.right, broken=part.broken)
+        else:
+            if lines and _BREAK.search(lines[-1].text) and part.text[0].isalpha():
+                lines[-1] = replace(lines[-1], text=lines[-1].text[:-1], broken=True)
+            lines.append(part)
+        last = number
+    return lines
+
+
+def _goes_on(line: PrintedLine, part: PrintedLine) -> bool:
+    """Say if a part stands further to the right on the same base, or a little above or below."""
+    return part.left > line.left and abs(part.height - line.height) < _BASE
+
+
+def _blocks(parts: Sequence[PrintedLine], places: Places) -> list[list[Column]]:
+    """The columns of each block whose lines alternate between them.
+
+    Of the edges at which the right one may begin, that with the most lines in columns counts.
+    """
+    best: list[list[Column]] = []
+    for edge in _edges(parts):
+        blocks = [
+            columns
+            for block in _between_crossing(parts, edge)
+            if (columns := _columns(block, edge, places))
+        ]
+        if _size(blocks) > _size(best):
+            best = blocks
+    return [columns for columns in best if _alternate(columns, places)]
+
+
+def _size(blocks: Sequence[Sequence[Column]]) -> int:
+    return sum(len(column) for columns in blocks for column in columns)
+
+
+def _edges(parts: Sequence[PrintedLine]) -> list[int]:
+    """The places, further to the right than the first, at which most lines or parts begin."""
+    at = Counter(round(part.left) for part in parts)
+    near = {left: sum(at[left + by] for by in (-2, -1, 0, 1, 2)) for left in at}
+    first = min(at, default=0)
+    edges = [left for left in at if near[left] >= _ALIGNED and left - first >= _NARROWEST]
+    return sorted(edges, key=lambda left: (-near[left], left))[:_MOST_EDGES]
+
+
+def _between_crossing(parts: Sequence[PrintedLine], edge: float) -> list[Column]:
+    """The parts above, between and below those that stand on both sides of the edge."""
+    crossing = sorted(part.height for part in parts if _is_left(part, edge) and part.right > edge)
+    blocks: defaultdict[int, Column] = defaultdict(list)
+    for part in parts:
+        if part.right <= edge or not _is_left(part, edge):
+            blocks[bisect(crossing, part.height)].append(part)
+    return list(blocks.values())
+
+
+def _is_left(part: PrintedLine, edge: float) -> bool:
+    return part.left < edge - _OUT
+
+
+def _columns(parts: Column, edge: float, places: Places) -> list[Column]:
+    """The columns of prose on both sides of the edge, from left to right; none if one is none."""
+    left = [part for part in parts if _is_left(part, edge)]
+    right = [part for part in parts if not _is_left(part, edge)]
+    if not _is_column(left, places):
+        return []
+    if _is_column(right, places):
+        return [left, right]
+    further = (_columns(right, next_, places) for next_ in _edges(right))
+    return next(([left, *columns] for columns in further if columns), [])
+
+
+def _is_column(parts: Column, places: Places) -> bool:
+    """Say if the parts are whole lines of prose, most of them long and from one edge on."""
+    lines = _joined(parts, places)
+    if not is_prose(lines) or len(parts) > _PIECES * len(lines):
+        return False
+    edge = mode(round(line.left) for line in lines)
+    at_edge = sum(abs(line.left - edge) <= SAME for line in lines)
+    is_wide = median(len(line.text) for line in lines) >= LEAST_LINE
+    return is_wide and at_edge >= len(lines) / 2
+
+
+def _alternate(columns: Sequence[Column], places: Places) -> bool:
+    """Say if they were drawn row by row, not each in one piece or cell by cell."""
+    column_of = {id(part): at for at, column in enumerate(columns) for part in column}
+    drawn = sorted(chain(*columns), key=lambda part: places[id(part)])
+    changes = sum(column_of[id(one)] != column_of[id(next_)] for one, next_ in pairwise(drawn))
+    return changes > _CHANGES * min(len(_joined(column, places)) for column in columns)
+
+
+def is_prose(lines: Sequence[PrintedLine]) -> bool:
+    """Say if sentences go on from line to line, and from full ones."""
+    if max((len(line.text) for line in lines), default=0) < LEAST_LINE:
+        return False
+    first = min(line.left for line in lines)
+    width = nearly_widest(line.right - first for line in lines)
+    pairs = pairwise(lines)
+    open_ = [before.right - first for before, after in pairs if goes_on(before.text, after.text)]
+    return are_prose(open_, len(lines) - 1, width)
+
+
+def _page_words(characters: str) -> tuple[int, int]:
+    """Return the indices of the first and the last character between numbers at either end."""
+    first = _NUMBER_FIRST.match(characters)
+    bare = characters.rstrip()
+    last = len(bare) - len(bare.rstrip("0123456789"))
+    before = bare[: len(bare) - last].rstrip() if last else bare
+    return first.end() if first else len(characters) - len(characters.lstrip()), len(before) - 1
+
+
+def _without_margin(lines: list[PrintedLine]) -> list[PrintedLine]:
+    """The lines without numbers that count them: 1, 2, 3, ... below each other at the left."""
+    numbers = sorted((line for line in lines if line.text.isdecimal()), key=lambda line: line.left)
+    column = [line for line in numbers if line.left - numbers[0].left <= NEAR]
+    column.sort(key=lambda line: -line.height)
+    sequence = [str(number) for number in range(1, len(column) + 1)]
+    if len(column) < _MARGIN or [line.text for line in column] != sequence:
+        return lines
+    margin = set(map(id, column))
+    return [line for line in lines if id(line) not in margin]
+
+
+def page_characters(textpage: PdfTextPage) -> str:
+    """One character for each that pdfium counts, so that an index into it is one for pdfium.
+
+    Line ends are `\\n`; of the usual two characters the other is a blank.
+    """
+    raw, count = textpage.raw, textpage.count_chars()
+    buffer = (c_ushort * (count + 1))()
+    size = pdfium.FPDFText_GetText(raw, 0, count, buffer) - 1
+    text = bytes(buffer)[: 2 * size].decode("utf-16-le", "surrogatepass")
+    if len(text) != count:  # some have none: ask for each, which takes 20 times as long
+        codes = (pdfium.FPDFText_GetUnicode(raw, index) for index in range(count))
+        text = "".join(chr(code) if code <= sys.maxunicode else "\0" for code in codes)
+    text = _HYPHENS.sub(
+        lambda sign: BROKEN if pdfium.FPDFText_IsHyphen(raw, sign.start()) else "\0", text
+    )
+    return text.replace("\r\n", " \n").replace("\r", "\n")
+
+
+def _text(characters: str) -> str:
+    # halves of a character that a damaged font table names cannot be written as UTF-8
+    whole = characters.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return plain(whole).strip()
+
+
+def _origin(textpage: PdfTextPage, index: int) -> tuple[float, float]:
+    x, y = c_double(), c_double()
+    pdfium.FPDFText_GetCharOrigin(textpage, index, byref(x), byref(y))
+    return x.value, y.value
+
+
+def _sides(textpage: PdfTextPage, index: int) -> tuple[float, float]:
+    """Where a character begins and ends from left to right."""
+    left, right, bottom, top = c_double(), c_double(), c_double(), c_double()
+    pdfium.FPDFText_GetCharBox(
+        textpage, index, byref(left), byref(right), byref(bottom), byref(top)
+    )
+    return left.value, right.value
+
+
+def _is_within(place: tuple[float, float], area: Sequence[float]) -> bool:
+    left, bottom, right, top = area
+    return left <= place[0] <= right and bottom <= place[1] <= top
