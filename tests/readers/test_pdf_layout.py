@@ -268,6 +268,7 @@ MIDDLE += ["year, and nobody had been told of the", "shoal. The harbour board th
 RIGHT = ["two new buoys and a bell, and had the", "old light mended. All of its cost was"]
 RIGHT += ["borne by the guild of pilots, who had", "asked for it."]
 IN_THREE = " ".join([*LEFT, *MIDDLE, *RIGHT]).replace("meas- ", "meas")
+IN_TWO = " ".join([*LEFT, *MIDDLE]).replace("meas- ", "meas")
 TITLE = "The estuary and its channel: a survey of its depths, with a chart, by the board"
 
 
@@ -327,3 +328,62 @@ def test_a_table_drawn_cell_by_cell_keeps_its_order(draft: Read) -> None:
     text = draft(drawing(page)).text
     places = [text.index(words) for words in ("survey of", "board had", "old light", "asked")]
     assert places == sorted(places)
+
+
+PILOTS = ["The harbour of Northport belongs to the town, which keeps its moles", "and its quays."]
+PILOTS += ["", "Ships that come by night wait for a pilot at the mole, unless the"]
+PILOTS += ["harbour master has told them", "otherwise by lamp."]
+NOTE = "Copied at the archive of Holm"
+
+
+def turned(
+    degrees: int, lines: Iterable[Line], rotate: int = 0, upright: Iterable[Line] = ()
+) -> bytes:
+    """A page whose lines are drawn turned to the left, and which is shown turned to the right."""
+    canvas = Canvas(stream := BytesIO(), pageCompression=0, pagesize=(600, 600))
+    canvas.setPageRotation(rotate)
+    for left, height, text in upright:
+        canvas.drawString(left, height, text)
+    canvas.translate(300, 300)
+    canvas.rotate(degrees)
+    canvas.translate(-300, -300)
+    for left, height, text in lines:
+        canvas.drawString(left, height, text)
+    canvas.save()
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("degrees", [0, 90, 180, 270])
+@pytest.mark.parametrize("is_shown_turned", [True, False])
+def test_a_turned_page_is_read_like_an_upright_one(
+    draft: Read, degrees: int, is_shown_turned: bool
+) -> None:
+    lines = below([(72.0, text) for text in PILOTS], top=500)
+    columns = by_row(LEFT, MIDDLE, top=380)
+    data = turned(degrees, [*lines, *columns], rotate=degrees * is_shown_turned)
+    paragraphs = [" ".join(PILOTS[:2]), " ".join(PILOTS[3:5]), PILOTS[5]]
+    assert " ".join(draft(data).text.split()) == " ".join([*paragraphs, IN_TWO])
+    assert draft(data).text == draft(turned(0, [*lines, *columns])).text
+
+
+def test_a_turned_note_in_the_margin_interrupts_no_sentence(draft: Read) -> None:
+    lines = below([(72.0, text) for text in PILOTS], top=500)
+    whole, open_ = (
+        draft(turned(90, [(200, 580, NOTE)], upright=page)).text.split("\n\n")
+        for page in (lines, lines[:-1])
+    )
+    assert whole == [*open_[:1], "\n".join([open_[2], PILOTS[5]]), NOTE]
+    assert open_[1:] == [NOTE, " ".join(PILOTS[3:5])]
+
+
+def test_a_foot_beside_a_turned_table_runs_on_from_the_other_pages(draft: Read) -> None:
+    canvas = Canvas(stream := BytesIO())
+    for number in range(5):
+        canvas.drawString(300, 30, str(number + 7))
+        canvas.rotate(90 * (number == 2))
+        canvas.translate(0, -600 * (number == 2))
+        for left, height, text in by_row(*([word] * 6 for word in (f"Row{number}", "of figures"))):
+            canvas.drawString(left, height / 2, text)
+        canvas.showPage()
+    canvas.save()
+    assert "9" not in draft(stream.getvalue()).text

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ctypes import byref, c_double, c_ushort
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
+from math import cos, degrees, radians, sin
 from statistics import median, mode
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ import pypdfium2.raw as pdfium
 from pypdfium2 import PdfPage, PdfTextPage
 
 from atlas_search.readers.markup import plain
-from atlas_search.readers.print import are_prose, goes_on, nearly_widest
+from atlas_search.readers.print import are_prose, goes_on, nearly_widest, runs_of
 
 BROKEN = "\x02"
 """Stands at the end of a line whose last word goes on in the next one; so pdfium marks it."""
@@ -28,6 +29,10 @@ _MARGIN = 20
 
 _NUMBER_FIRST = re.compile(r"\s*\d+\s+(?=\S)")
 
+_ASKEW = 10  # degrees by which scanned pages may be
+_DOWNWARD = 90
+_RISE = 40.0  # points; what stands higher than that begins a column
+_BELOW = 20_000.0  # points, more than the highest page has
 _GUTTER = 6.0  # points; what is nearer on one line is in one column
 _BASE = 6.0  # points from the base of a line to that of its raised numbers
 _OUT = 12.0  # points by which lines may begin before the left edge of their column
@@ -41,8 +46,9 @@ _CHANGES = 1.25
 there are two, and one where cells of two lines are drawn each in one piece."""
 
 _WORD = re.compile(r"\S+")
-_HYPHENS = re.compile("[\x02\ufffe]")
-"""What pdfium gives for the hyphen of a broken word, one by one or at once."""
+_UNSURE = re.compile("[\x02\u0250-\u1fff\u2070-\uffff]")
+"""Of the text that pdfium gives at once: the hyphens of broken words, and what may be half a code
+that is none."""
 
 _BREAK = re.compile(r"[^\W\d_]-\Z")
 
@@ -52,7 +58,8 @@ class PrintedLine:
     """A printed line: the height of its base, and how far it reaches from left to right.
 
     One without text is a blank line. `words_left` and `words_right` are the ends of what stands
-    between a number at its beginning and one at its end.
+    between a number at its beginning and one at its end. `turn` is not 0 where it is turned against
+    most lines of the page, by which angle in degrees; its places are those of the page so turned.
     """
 
     text: str
@@ -62,6 +69,7 @@ class PrintedLine:
     broken: bool
     words_left: float = 0.0
     words_right: float = 0.0
+    turn: int = 0
 
 
 Column = list[PrintedLine]
@@ -70,42 +78,117 @@ Places = Mapping[int, tuple[int, int]]
 
 
 class _Line(NamedTuple):
-    """A line, and the parts of it that stand apart; a line without gaps is its only part."""
+    """A line, the parts of it that stand apart, and its angle in degrees.
+
+    A line without gaps is its only part.
+    """
 
     whole: PrintedLine
     parts: Sequence[PrintedLine]
+    turn: int = 0
+
+
+class _Frame:
+    """A page turned so that text of one angle runs from left to right; its lower left is (0, 0)."""
+
+    def __init__(self, textpage: PdfTextPage, area: Sequence[float], turn: int) -> None:
+        self._textpage = textpage
+        self._cos, self._sin = cos(radians(turn)), sin(radians(turn))
+        self._left = self._bottom = 0.0
+        corners = [self._at(x, y) for x in area[::2] for y in area[1::2]]
+        self._left, self._bottom = map(min, zip(*corners, strict=True))
+
+    def origin(self, index: int) -> tuple[float, float]:
+        """Where a character stands on its base."""
+        return self._at(*_origin(self._textpage, index))
+
+    def sides(self, index: int) -> tuple[float, float]:
+        """Where a character begins and ends from left to right."""
+        left, right, bottom, top = c_double(), c_double(), c_double(), c_double()
+        pdfium.FPDFText_GetCharBox(
+            self._textpage, index, byref(left), byref(right), byref(bottom), byref(top)
+        )
+        one, other = self._at(left.value, bottom.value), self._at(right.value, top.value)
+        return min(one[0], other[0]), max(one[0], other[0])
+
+    def _at(self, x: float, y: float) -> tuple[float, float]:
+        across, up = x * self._cos - y * self._sin, x * self._sin + y * self._cos
+        return across - self._left, up - self._bottom
 
 
 def printed_lines(page: PdfPage) -> list[PrintedLine]:
     """The lines of a page as pdfium orders them, but columns that were drawn row by row one after
-    the other.
+    the other, and what is turned against the rest last.
 
     Text outside the visible area, such as printers' marks, is left out, and so are the numbers of
     lines in the margin of a pleading.
     """
     textpage = page.get_textpage()
     try:
-        return _without_margin(_by_column(list(_lines(textpage, page.get_bbox()))))
+        lines = list(_lines(textpage, page.get_bbox()))
     finally:
         textpage.close()
+    return _without_margin(_by_column(_turned_last(lines, -page.get_rotation() % 360)))
+
+
+def _turned_last(lines: Sequence[_Line], upright: int) -> list[_Line]:
+    """The lines, with those that are turned against most of the page below it.
+
+    A head or foot that is upright as the page is shown, beside a wide table, keeps its height.
+    """
+    letters: Counter[int] = Counter()
+    for line in lines:
+        letters[line.turn] += len(line.whole.text)
+    main = max(letters, key=lambda turn: letters[turn], default=0)
+    along = [line for line in lines if line.turn == main or not line.whole.text]
+    if (main - upright) % 360 == _DOWNWARD:  # pdfium puts the lower of two such lines first
+        along = list(chain(*(reversed(run) for run in runs_of(along, _stands_above))))
+    turned = [
+        replace(
+            line.whole,
+            turn=(line.turn - main) % 360,
+            height=line.whole.height - _BELOW * (line.turn != upright),
+        )
+        for line in lines
+        if line.turn != main and line.whole.text
+    ]
+    return [*along, *(_Line(line, ()) for line in turned)]
+
+
+def _stands_above(before: _Line, line: _Line) -> bool:
+    """Say if a line stands a little above the one before."""
+    is_blank = not (before.whole.text and line.whole.text)
+    return not is_blank and 0 < line.whole.height - before.whole.height < _RISE
 
 
 def _lines(textpage: PdfTextPage, area: Sequence[float]) -> Iterator[_Line]:
     """Lines in order."""
     characters = page_characters(textpage)
+    frames: dict[int, _Frame] = {}
     for match in re.finditer(rf"([^\n{BROKEN}]*)([\n{BROKEN}]|$)", characters):
         words = [word.span() for word in _WORD.finditer(characters, *match.span(1))]
         if not words:
             yield _Line(PrintedLine("", 0.0, 0.0, 0.0, broken=False), ())
             continue
-        sample = [words[0][0], _middle(words), words[-1][1] - 1]
-        places = [_origin(textpage, index) for index in sample]
-        if _is_within(places[1], area):
-            height = median(y for _, y in places)
-            left, right = places[0][0], places[2][0]
-            ends = [_origin(textpage, match.start() + at)[0] for at in _page_words(match[1])]
-            line = PrintedLine(_text(match[1]), height, left, right, match[2] == BROKEN, *ends)
-            yield _Line(line, _parts(line, textpage, characters, words))
+        middle = _middle(words)
+        if _is_within(_origin(textpage, middle), area):
+            turn = _turn(textpage, middle)
+            frame = frames.get(turn) or frames.setdefault(turn, _Frame(textpage, area, turn))
+            (left, first), (right, last) = map(frame.origin, (words[0][0], words[-1][1] - 1))
+            height = median((first, frame.origin(middle)[1], last))
+            first_word, last_word = (
+                frame.origin(match.start() + at)[0] for at in _page_words(match[1])
+            )
+            text, broken = _text(match[1]), match[2] == BROKEN
+            line = PrintedLine(text, height, left, right, broken, first_word, last_word)
+            yield _Line(line, _parts(line, frame, characters, words), turn)
+
+
+def _turn(textpage: PdfTextPage, index: int) -> int:
+    """The angle of a character, clockwise in degrees; a page that lies askew is none."""
+    angle = round(degrees(pdfium.FPDFText_GetCharAngle(textpage, index)))
+    quarter = 90 * round(angle / 90)
+    return (quarter if abs(angle - quarter) <= _ASKEW else angle) % 360
 
 
 def _middle(words: Sequence[tuple[int, int]]) -> int:
@@ -119,20 +202,20 @@ def _middle(words: Sequence[tuple[int, int]]) -> int:
 
 
 def _parts(
-    line: PrintedLine, textpage: PdfTextPage, characters: str, words: Sequence[tuple[int, int]]
+    line: PrintedLine, frame: _Frame, characters: str, words: Sequence[tuple[int, int]]
 ) -> list[PrintedLine]:
     """The parts of a line between wide gaps, and where it goes back: maybe to a line below."""
     ends = [words[0][0]]
     for (_, end), (start, _) in pairwise(words):
-        if abs(_sides(textpage, start)[0] - _sides(textpage, end - 1)[1]) > _GUTTER:
+        if abs(frame.sides(start)[0] - frame.sides(end - 1)[1]) > _GUTTER:
             ends += [end - 1, start]
     ends.append(words[-1][1] - 1)
     if len(ends) == 2:
         return [line] if line.text else []
     parts = []
     for start, end in zip(ends[::2], ends[1::2], strict=True):
-        left, height = _origin(textpage, start)
-        text, right = _text(characters[start : end + 1]), _sides(textpage, end)[1]
+        left, height = frame.origin(start)
+        text, right = _text(characters[start : end + 1]), frame.sides(end)[1]
         is_last = end == ends[-1]
         parts.append(PrintedLine(text, height, left, right, line.broken and is_last, left, right))
     return [part for part in parts if part.text]
@@ -300,12 +383,15 @@ def page_characters(textpage: PdfTextPage) -> str:
     buffer = (c_ushort * (count + 1))()
     size = pdfium.FPDFText_GetText(raw, 0, count, buffer) - 1
     text = bytes(buffer)[: 2 * size].decode("utf-16-le", "surrogatepass")
-    if len(text) != count:  # some have none: ask for each, which takes 20 times as long
-        codes = (pdfium.FPDFText_GetUnicode(raw, index) for index in range(count))
-        text = "".join(chr(code) if code <= sys.maxunicode else "\0" for code in codes)
-    text = _HYPHENS.sub(
-        lambda sign: BROKEN if pdfium.FPDFText_IsHyphen(raw, sign.start()) else "\0", text
-    )
+    if len(text) != count:
+        text = BROKEN * count  # some have none: each is asked for, which takes 20 times as long
+
+    def single(sign: re.Match[str]) -> str:
+        code = pdfium.FPDFText_GetUnicode(raw, sign.start())
+        is_none = code == ord(BROKEN) and not pdfium.FPDFText_IsHyphen(raw, sign.start())
+        return "\0" if is_none or code > sys.maxunicode else chr(code)
+
+    text = _UNSURE.sub(single, text)
     return text.replace("\r\n", " \n").replace("\r", "\n")
 
 
@@ -319,15 +405,6 @@ def _origin(textpage: PdfTextPage, index: int) -> tuple[float, float]:
     x, y = c_double(), c_double()
     pdfium.FPDFText_GetCharOrigin(textpage, index, byref(x), byref(y))
     return x.value, y.value
-
-
-def _sides(textpage: PdfTextPage, index: int) -> tuple[float, float]:
-    """Where a character begins and ends from left to right."""
-    left, right, bottom, top = c_double(), c_double(), c_double(), c_double()
-    pdfium.FPDFText_GetCharBox(
-        textpage, index, byref(left), byref(right), byref(bottom), byref(top)
-    )
-    return left.value, right.value
 
 
 def _is_within(place: tuple[float, float], area: Sequence[float]) -> bool:

@@ -5,7 +5,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from atlas_search.readers.pdf_lines import (
     BROKEN,
@@ -174,11 +174,34 @@ _NAMED = re.compile(
     r"|kapitel|chapitre|titre)\s+(?:\d{1,4}[a-z]{0,2}|[ivxlc]{1,7})\b(?:\s*[.:–—-])?(?:\s+|$)",
     re.IGNORECASE,
 )
+_STOP = re.compile(r"[.!?][\"”’»)\]]*(?=\s+[^\W\d_a-z])")
 _ENDS = tuple('.!?:;"”’»)]')
 
 
 def page_text(lines: Sequence[PrintedLine]) -> str:
-    """The text of a page, each paragraph on one line.
+    """The text of a page, each paragraph on one line; what is turned stands apart."""
+    body = _paragraphs([line for line in lines if not line.turn])
+    turned = (line for line in lines if line.turn)
+    aside = [_paragraphs(list(of)) for _, of in groupby(turned, key=lambda line: line.turn)]
+    return _with_aside(body, aside)
+
+
+def _with_aside(body: str, aside: Sequence[str]) -> str:
+    """The body with other texts behind it, or before a last paragraph that goes on over the page.
+
+    Where it is the only one they stand behind its last sentence.
+    """
+    end = len(body)
+    if aside and not body.endswith(_ENDS):
+        end = body.rfind("\n\n")
+        if end < 0:
+            end = max((stop.end() for stop in _STOP.finditer(body)), default=len(body))
+    texts = [body[:end], *aside, body[end:]]
+    return "\n\n".join(stripped for text in texts if (stripped := text.strip()))
+
+
+def _paragraphs(lines: Sequence[PrintedLine]) -> str:
+    """The paragraphs of lines.
 
     A line that ends short of the others of its paragraph keeps its end: an item of a list, a
     verse. A numbered heading is a paragraph of its own.
