@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from io import BytesIO
 
 import pytest
+from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen.canvas import Canvas
 
 from atlas_search.readers import Draft
@@ -387,3 +388,57 @@ def test_a_foot_beside_a_turned_table_runs_on_from_the_other_pages(draft: Read) 
         canvas.showPage()
     canvas.save()
     assert "9" not in draft(stream.getvalue()).text
+
+
+Run = tuple[float, float, float, str]
+"""A text with its left end, its height and the size of its type."""
+
+
+def in_sizes(*pages: Iterable[Run]) -> bytes:
+    canvas = Canvas(stream := BytesIO(), pageCompression=0)
+    for page in pages:
+        for left, height, size, text in page:
+            canvas.setFont("Helvetica", size)
+            canvas.drawString(left, height, text)
+        canvas.showPage()
+    canvas.save()
+    return stream.getvalue()
+
+
+def in_size(size: float, lines: Iterable[Line]) -> list[Run]:
+    return [(left, height, size, text) for left, height, text in lines]
+
+
+def with_raised(texts: Iterable[str], height: float) -> list[Run]:
+    """A line of these texts, of which numbers alone are raised."""
+    runs: list[Run] = []
+    left = 72.0
+    for text in texts:
+        size, rise = (7, 3.6) if text.isdecimal() else (10, 0)
+        left += 3 * (rise == 0)
+        runs.append((left, height + rise, size, text))
+        left += stringWidth(text, "Helvetica", size)
+    return runs
+
+
+CALLED = ["The pilots of Northport asked for a new light in the spring", "of that year. The board"]
+CALLED[1] += " refused it, and the master wrote to"
+GOES_ON = ["the town, which had paid for the old one, that no ship would", "come by night."]
+NOTES = ["1 See the minutes of 1911, kept at Holm,", "with the chart.", "2 Ibid., p. 12."]
+
+
+def test_notes_at_the_foot_interrupt_no_sentence_that_goes_on_over_the_page(draft: Read) -> None:
+    first = [*with_raised([CALLED[0], "1"], 714), *in_size(10, [(72, 700, CALLED[1])])]
+    first += in_size(8, below([(72, text) for text in NOTES], top=100))
+    data = in_sizes(first, in_size(10, below([(72, text) for text in GOES_ON])))
+    one, notes, rest = draft(data).text.split("\n\n", 2)
+    assert one == "The pilots of Northport asked for a new light in the spring[1] of that year."
+    assert " ".join(notes.split()) == " ".join(NOTES)
+    assert rest == f"The board refused it, and the master wrote to\n{' '.join(GOES_ON)}"
+
+
+def test_the_number_of_a_note_is_no_part_of_the_word(draft: Read) -> None:
+    texts = ["The tariff", "1", "of the year 1911", "12", "for 40 km", "2", "and 1914."]
+    assert draft(in_sizes(with_raised(texts, 700))).text == (
+        "The tariff[1] of the year 1911[12] for 40 km² and 1914."
+    )

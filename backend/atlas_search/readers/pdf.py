@@ -7,21 +7,23 @@ from contextlib import suppress
 from ctypes import c_ushort
 from dataclasses import dataclass
 from datetime import date
-from itertools import pairwise
+from itertools import chain, groupby, pairwise
 from pathlib import Path
-from typing import Any, ClassVar
+from statistics import fmean
+from typing import Any, ClassVar, NamedTuple
 
 import pypdfium2.raw as pdfium
-from pypdfium2 import PdfDocument, PdfiumError
+from pypdfium2 import PdfDocument, PdfiumError, PdfPage
 
 from atlas_search.core.domain import Segment
 from atlas_search.language.text import term_of
 from atlas_search.language.word_pieces import is_english
 from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.markup import Heading, plain, sections
-from atlas_search.readers.pdf_lines import BROKEN, PrintedLine, printed_lines
-from atlas_search.readers.pdf_paragraphs import page_text, without_line_numbers
+from atlas_search.readers.pdf_lines import BREAK, BROKEN, PrintedLine, printed_lines
+from atlas_search.readers.pdf_paragraphs import page_text, usual_size, without_line_numbers
 from atlas_search.readers.print import labels_of_pages, printed_numbers, running_lines
+from atlas_search.readers.tesseract import Ocr, Word, recognise, require_tesseract
 from atlas_search.readers.titles import title_of_file
 
 
@@ -176,6 +178,8 @@ _DATE = re.compile(r"(?:D:)?([0-9]{4})([0-9]{2})?([0-9]{2})?")
 _UNKNOWN = re.compile("[\ufffd\ue000-\uf8ff]")  # replaced, or of a font's private use
 _TAIL = 1024
 _NAMED = 5
+_INCH = 72  # points
+_DPI = 250  # at which A4 has the most pixels that a picture may have
 _HOPELESS = 1000  # pages in a row that cannot be loaded: no more are tried
 
 
@@ -191,56 +195,81 @@ class PdfReader:
     """
 
     suffixes: ClassVar[frozenset[str]] = frozenset({".pdf"})
-    options: ClassVar[Mapping[str, object]] = {"version": 5}
+    ocr: str = ""
+
+    @property
+    def options(self) -> Mapping[str, object]:
+        """Its version, and the languages in which Tesseract reads scans, if it does."""
+        return {"version": 6, **({"ocr": self.ocr} if self.ocr else {})}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """The one document of the file; a PDF states its own encoding."""
-        yield _read(path)
+        yield _read(path, self.ocr)
 
 
-def pdf_reader() -> PdfReader:
+def pdf_reader(ocr: Ocr = "") -> PdfReader:
     """Build a collection from PDF files; page numbers are kept."""
-    return PdfReader()
+    if ocr:
+        require_tesseract(ocr)
+    return PdfReader(ocr)
 
 
-def _read(path: Path) -> Read:
+def _read(path: Path, ocr: str) -> Read:
     path.stat()  # of a missing file pypdfium2 would say only the path
     try:
         document = PdfDocument(path)
     except PdfiumError as error:
         return Skipped(_reason(path, error))
     with document:
-        return _draft(document)
+        return _draft(document, ocr)
 
 
-def _draft(document: PdfDocument) -> Read:
-    texts, numbers, unreadable = _pages(document)
-    if not any(texts):
-        return Skipped(_without_text(len(texts), unreadable))
-    text, pages = _join(mend(texts))
-    metadata = _metadata(document)
-    labels = [_stated(document.get_page_label, page) for page in range(len(texts))]
+class _Pages(NamedTuple):
+    """The text of each page and the numbers printed on them, the numbers of those that could not be
+    loaded, and the confidences of the words of each that Tesseract read."""
+
+    texts: Sequence[str]
+    printed: Sequence[str]
+    unreadable: Sequence[int]
+    recognised: Mapping[int, Sequence[float]]
+
+
+def _draft(document: PdfDocument, ocr: str) -> Read:
+    read = _pages(document, ocr)
+    if not any(read.texts):
+        return Skipped(_without_text(len(read.texts), read.unreadable, ocr))
+    text, pages = _join(mend(read.texts))
+    metadata: dict[str, object] = {**_metadata(document)}
+    title = title_of_file(str(metadata.get("title", "")))
+    if confidences := list(chain(*read.recognised.values())):
+        metadata["ocr_confidence"] = round(fmean(confidences), 3)
+    labels = [_stated(document.get_page_label, page) for page in range(len(pages))]
     return Draft(
         text=text,
-        title=title_of_file(metadata.get("title", "")),
+        title=title,
         metadata=metadata,
         pages=pages,
         segments=outline_sections(document, text, pages),
-        remark=_remark(texts, unreadable),
-        printed_pages=labels_of_pages(labels) or labels_of_pages(numbers),
+        remark=_remark(read, ocr),
+        printed_pages=labels_of_pages(labels) or labels_of_pages(read.printed),
     )
 
 
-def _pages(document: PdfDocument) -> tuple[list[str], list[str], list[int]]:
-    """The text of each page, the numbers printed on them, and which of them could not be loaded."""
+def _pages(document: PdfDocument, ocr: str) -> _Pages:
     pages: list[list[PrintedLine]] = []
     unreadable = []
+    recognised = {}
     for index in range(len(document)):
         try:
             page = document[index]
-            pages.append(printed_lines(page))
+            lines = printed_lines(page)
+            if ocr and not any(line.text for line in lines):
+                words, scale = _words(page, ocr)
+                lines = _recognised_lines(words, scale)
+                recognised[index + 1] = [word.confidence for word in words]
+            pages.append(lines)
             page.close()
-        except PdfiumError:
+        except (PdfiumError, ValueError):  # or it has no size
             pages.append([])
             unreadable.append(index + 1)
             # a tree of pages that holds itself can name a million that are none
@@ -249,7 +278,35 @@ def _pages(document: PdfDocument) -> tuple[list[str], list[str], list[int]]:
     unnumbered = without_line_numbers(pages)
     numbers = printed_numbers([[line.text for line in page] for page in map(_from_top, unnumbered)])
     printed = without_running_lines(unnumbered)
-    return [page_text(lines) for lines in printed], numbers, unreadable
+    size = usual_size(printed)
+    texts = [page_text(lines, size) for lines in printed]
+    return _Pages(texts, numbers, unreadable, {n: of for n, of in recognised.items() if of})
+
+
+def _words(page: PdfPage, ocr: str) -> tuple[Sequence[Word], float]:
+    """The words that Tesseract finds on a page, and the points that one of their pixels is."""
+    from atlas_search.readers.pdf_picture import picture
+
+    image = picture(page, round(page.get_width() * _DPI / _INCH))
+    points = page.get_width() / int.from_bytes(image[16:20], "big")  # of a PNG that is its width
+    return recognise(image, ocr, round(_INCH / points)), points
+
+
+def _recognised_lines(words: Sequence[Word], scale: float) -> list[PrintedLine]:
+    """The lines of a recognised page, with a blank one between paragraphs."""
+    lines: list[PrintedLine] = []
+    for _, of in groupby(words, key=lambda word: word.line[:-1]):
+        lines += [PrintedLine("", 0.0, 0.0, 0.0, broken=False)] if lines else []
+        for _, line in groupby(of, key=lambda word: word.line):
+            own = list(line)
+            text = " ".join(word.text for word in own)
+            # most words end at the base, some below it
+            base = -scale * sorted(word.bottom for word in own)[len(own) // 4]
+            left, right = scale * own[0].left, scale * own[-1].right
+            broken = BREAK.search(text) is not None and own[-1] is not words[-1]
+            text = text[:-1] if broken else text
+            lines.append(PrintedLine(text, base, left, right, broken, left, right))
+    return lines
 
 
 def _join(texts: Sequence[str]) -> tuple[str, tuple[int, ...]]:
@@ -303,15 +360,19 @@ def _day(written: str) -> str:
     return ""
 
 
-def _remark(texts: Sequence[str], unreadable: Sequence[int]) -> str:
+def _remark(pages: _Pages, ocr: str) -> str:
+    texts, unreadable = pages.texts, pages.unreadable
     without = {n for n, text in enumerate(texts, 1) if not text}
     empty = sorted(without.difference(unreadable))
     unknown = sum(len(_UNKNOWN.findall(text)) for text in texts)
     remarks = []
+    if pages.recognised:
+        remarks.append(f"{_count(list(pages.recognised), texts)} read by Tesseract ({ocr})")
     if unreadable:
         remarks.append(f"{_count(unreadable, texts)} cannot be read: the file is damaged")
     if empty:
-        remarks.append(f"{_count(empty, texts)} without text: if they are scans, run OCR first")
+        advice = ", and Tesseract found none" if ocr else ": if they are scans, run OCR first"
+        remarks.append(f"{_count(empty, texts)} without text{advice}")
     if unknown * 100 > sum(map(len, texts)):
         remarks.append(f"{unknown} characters are unknown: its fonts do not name them; run OCR")
     return "; ".join(remarks)
@@ -323,10 +384,12 @@ def _count(numbers: Sequence[int], texts: Sequence[str]) -> str:
     return f"{len(numbers)} of {len(texts)} pages ({few}{', ...' * (len(numbers) > _NAMED)})"
 
 
-def _without_text(pages: int, unreadable: Sequence[int]) -> str:
+def _without_text(pages: int, unreadable: Sequence[int], ocr: str) -> str:
     if len(unreadable) == pages:
         return "none of its pages can be read: the file is damaged; get it again"
     without = "its only page has no text" if pages == 1 else f"{pages} pages without text"
+    if ocr:
+        return f"{without}, and Tesseract ({ocr}) found none"
     return f"{without}, as in a scan; run OCR (e.g. `ocrmypdf`) first"
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ctypes import byref, c_double, c_ushort
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
-from math import cos, degrees, radians, sin
+from math import cos, degrees, hypot, radians, sin
 from statistics import median, mode
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ import pypdfium2.raw as pdfium
 from pypdfium2 import PdfPage, PdfTextPage
 
 from atlas_search.readers.markup import plain
-from atlas_search.readers.print import are_prose, goes_on, nearly_widest, runs_of
+from atlas_search.readers.print import are_prose, goes_on, nearly_widest, raised, runs_of
 
 BROKEN = "\x02"
 """Stands at the end of a line whose last word goes on in the next one; so pdfium marks it."""
@@ -34,6 +34,7 @@ _DOWNWARD = 90
 _RISE = 40.0  # points; what stands higher than that begins a column
 _BELOW = 20_000.0  # points, more than the highest page has
 _GUTTER = 6.0  # points; what is nearer on one line is in one column
+_LEAST_RISE = 1.5  # points
 _BASE = 6.0  # points from the base of a line to that of its raised numbers
 _OUT = 12.0  # points by which lines may begin before the left edge of their column
 _NARROWEST = 60.0  # points from one edge of columns to the next
@@ -50,7 +51,9 @@ _UNSURE = re.compile("[\x02\u0250-\u1fff\u2070-\uffff]")
 """Of the text that pdfium gives at once: the hyphens of broken words, and what may be half a code
 that is none."""
 
-_BREAK = re.compile(r"[^\W\d_]-\Z")
+_DIGITS = re.compile(r"[1-9]\d*(?![\w/⁄])")
+_WORD_BEFORE = 12  # characters by which the word before a raised number is known
+BREAK = re.compile(r"[^\W\d_]-\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,7 @@ class PrintedLine:
     One without text is a blank line. `words_left` and `words_right` are the ends of what stands
     between a number at its beginning and one at its end. `turn` is not 0 where it is turned against
     most lines of the page, by which angle in degrees; its places are those of the page so turned.
+    `size` is that of its type in points.
     """
 
     text: str
@@ -70,6 +74,7 @@ class PrintedLine:
     words_left: float = 0.0
     words_right: float = 0.0
     turn: int = 0
+    size: float = 0.0
 
 
 Column = list[PrintedLine]
@@ -110,6 +115,12 @@ class _Frame:
         )
         one, other = self._at(left.value, bottom.value), self._at(right.value, top.value)
         return min(one[0], other[0]), max(one[0], other[0])
+
+    def size(self, index: int) -> float:
+        """The size of the type of a character in points."""
+        matrix = pdfium.FS_MATRIX()
+        pdfium.FPDFText_GetMatrix(self._textpage, index, byref(matrix))
+        return float(pdfium.FPDFText_GetFontSize(self._textpage, index)) * hypot(matrix.c, matrix.d)
 
     def _at(self, x: float, y: float) -> tuple[float, float]:
         across, up = x * self._cos - y * self._sin, x * self._sin + y * self._cos
@@ -176,11 +187,17 @@ def _lines(textpage: PdfTextPage, area: Sequence[float]) -> Iterator[_Line]:
             frame = frames.get(turn) or frames.setdefault(turn, _Frame(textpage, area, turn))
             (left, first), (right, last) = map(frame.origin, (words[0][0], words[-1][1] - 1))
             height = median((first, frame.origin(middle)[1], last))
-            first_word, last_word = (
-                frame.origin(match.start() + at)[0] for at in _page_words(match[1])
+            first_word, last_word = (match.start() + at for at in _page_words(match[1]))
+            line = PrintedLine(
+                _text(_with_raised(frame, characters, *match.span(1))),
+                height,
+                left,
+                right,
+                match[2] == BROKEN,
+                frame.origin(first_word)[0],
+                frame.origin(last_word)[0],
+                size=max(map(frame.size, (words[0][0], middle, words[-1][1] - 1))),
             )
-            text, broken = _text(match[1]), match[2] == BROKEN
-            line = PrintedLine(text, height, left, right, broken, first_word, last_word)
             yield _Line(line, _parts(line, frame, characters, words), turn)
 
 
@@ -189,6 +206,30 @@ def _turn(textpage: PdfTextPage, index: int) -> int:
     angle = round(degrees(pdfium.FPDFText_GetCharAngle(textpage, index)))
     quarter = 90 * round(angle / 90)
     return (quarter if abs(angle - quarter) <= _ASKEW else angle) % 360
+
+
+def _with_raised(frame: _Frame, characters: str, start: int, end: int) -> str:
+    """The characters `start` to `end`, with each raised number apart from its word."""
+    text, done = "", start
+    for digits in _DIGITS.finditer(characters, start, end):
+        first, last = digits.start(), digits.end() - 1
+        is_behind = first > start and not characters[first - 1].isspace()
+        if is_behind or last > first:
+            height = frame.origin(last)[1]
+            first = next(
+                (at + 1 for at in range(last - 1, first - 1, -1) if _is_raised(frame, at, height)),
+                first,
+            )
+            if first > start and _is_raised(frame, first - 1, height):
+                text += characters[done:first]
+                text += raised(characters[first : last + 1], text[-_WORD_BEFORE:])
+                done = last + 1
+    return text + characters[done:end]
+
+
+def _is_raised(frame: _Frame, before: int, height: float) -> bool:
+    """Say if `height` is the base of a raised number behind the character `before`."""
+    return _LEAST_RISE < height - frame.origin(before)[1] < _BASE
 
 
 def _middle(words: Sequence[tuple[int, int]]) -> int:
@@ -215,9 +256,13 @@ def _parts(
     parts = []
     for start, end in zip(ends[::2], ends[1::2], strict=True):
         left, height = frame.origin(start)
-        text, right = _text(characters[start : end + 1]), frame.sides(end)[1]
+        text = _text(_with_raised(frame, characters, start, end + 1))
+        right = frame.sides(end)[1]
         is_last = end == ends[-1]
-        parts.append(PrintedLine(text, height, left, right, line.broken and is_last, left, right))
+        ends_broken = line.broken and is_last
+        parts.append(
+            PrintedLine(text, height, left, right, ends_broken, left, right, size=frame.size(start))
+        )
     return [part for part in parts if part.text]
 
 
@@ -252,10 +297,12 @@ def _joined(parts: Sequence[PrintedLine], places: Places) -> list[PrintedLine]:
     for part in parts:
         number, _ = places[id(part)]
         if number == last and _goes_on(lines[-1], part):
-            whole = f"{lines[-1].text} {part.text}"
+            is_call = part.height - lines[-1].height > _LEAST_RISE and part.text.isdecimal()
+            before = lines[-1].text if is_call else f"{lines[-1].text} "
+            whole = f"{before}{raised(part.text, before) if is_call else part.text}"
             lines[-1] = replace(lines[-1], text=whole, right=part.right, broken=part.broken)
         else:
-            if lines and _BREAK.search(lines[-1].text) and part.text[0].isalpha():
+            if lines and BREAK.search(lines[-1].text) and part.text[0].isalpha():
                 lines[-1] = replace(lines[-1], text=lines[-1].text[:-1], broken=True)
             lines.append(part)
         last = number

@@ -3,9 +3,10 @@ them."""
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise, zip_longest
 
 from atlas_search.readers.pdf_lines import (
     BROKEN,
@@ -167,6 +168,13 @@ _HANGING = 0.15
 
 _LONGEST = 100  # characters of a heading
 
+_SMALL = 0.93
+"""The share of the usual size of type under which that of notes is: 9 points of 10."""
+
+_NOTE = re.compile(r"(\d{1,3}|[*†‡§¶]{1,3})[.)]?\s*(?=[^\W\d]|[“\"‘'(])")
+_LEAST_OPEN = 40
+"""Characters of a paragraph without a full stop that goes on over the page; a heading has fewer."""
+
 _ITEM = re.compile(r"[•◦▪‣*–—-]\s|\(?(?:\d{1,3}|[a-z]|[ivxlc]{1,5})[.)]\s")
 _NUMBERED = re.compile(r"(?:\d{1,2}(?:\.\d{1,2}){0,3}\.|\d{1,2}(?:\.\d{1,2}){1,3}|[IVX]{1,5}\.)\s+")
 _NAMED = re.compile(
@@ -178,12 +186,46 @@ _STOP = re.compile(r"[.!?][\"”’»)\]]*(?=\s+[^\W\d_a-z])")
 _ENDS = tuple('.!?:;"”’»)]')
 
 
-def page_text(lines: Sequence[PrintedLine]) -> str:
-    """The text of a page, each paragraph on one line; what is turned stands apart."""
-    body = _paragraphs([line for line in lines if not line.turn])
+def usual_size(pages: Iterable[Iterable[PrintedLine]]) -> float:
+    """The size of the type in which most is printed."""
+    letters: Counter[float] = Counter()
+    for line in chain(*pages):
+        letters[line.size] += len(line.text)
+    return max(letters, key=lambda size: letters[size], default=0.0)
+
+
+def page_text(lines: Sequence[PrintedLine], size: float = 0.0) -> str:
+    """The text of a page, each paragraph on one line; what is turned, and notes in a smaller type
+    than `size`, stand apart."""
     turned = (line for line in lines if line.turn)
-    aside = [_paragraphs(list(of)) for _, of in groupby(turned, key=lambda line: line.turn)]
-    return _with_aside(body, aside)
+    aside = [list(of) for _, of in groupby(turned, key=lambda line: line.turn)]
+    along = [line for line in lines if not line.turn]
+    notes = _notes(along, size)
+    noted = {id(line) for note in notes for line in note}
+    body = [line for line in along if id(line) not in noted]
+    return _with_aside(_paragraphs(body), list(map(_paragraphs, [*notes, *aside])))
+
+
+def _notes(lines: Sequence[PrintedLine], size: float) -> list[list[PrintedLine]]:
+    """The lines at the foot of each column that are smaller than `size`, if one begins with the
+    number or sign by which a line above calls it."""
+    feet: list[list[PrintedLine]] = []
+    foot: list[PrintedLine] = []
+    filled = [line for line in lines if line.text]
+    for number, (line, after) in enumerate(zip_longest(filled, filled[1:])):
+        is_below = number == 0 or line.height < filled[number - 1].height
+        foot = [*foot, line] if 0 < line.size < _SMALL * size and (is_below or foot) else []
+        if foot and (after is None or _begins_column(line, after)):
+            feet.append(foot)
+            foot = []
+    below = {id(line) for foot in feet for line in foot}
+    above = "".join(line.text for line in filled if id(line) not in below)
+    return [foot for foot in feet if any(_is_called(line.text, above) for line in foot)]
+
+
+def _is_called(note: str, text: str) -> bool:
+    match = _NOTE.match(note)
+    return match is not None and (f"[{match[1]}]" if match[1].isdecimal() else match[1]) in text
 
 
 def _with_aside(body: str, aside: Sequence[str]) -> str:
@@ -192,7 +234,8 @@ def _with_aside(body: str, aside: Sequence[str]) -> str:
     Where it is the only one they stand behind its last sentence.
     """
     end = len(body)
-    if aside and not body.endswith(_ENDS):
+    last = body.rpartition("\n\n")[2]
+    if aside and not body.endswith(_ENDS) and len(last) >= _LEAST_OPEN:
         end = body.rfind("\n\n")
         if end < 0:
             end = max((stop.end() for stop in _STOP.finditer(body)), default=len(body))
