@@ -41,6 +41,7 @@ _NARROWEST = 60.0  # points from one edge of columns to the next
 _ALIGNED = 3  # lines that begin at the edge of a column
 SAME = 2.5  # points between the left ends of lines that stand below each other
 _PIECES = 1.3  # parts of a line of a column: those of a table and of lines set wide have more
+_EVERY = 3  # of the lines of a page, in which gaps are looked for before they are in all
 _MOST_EDGES = 8  # that are tried
 _CHANGES = 1.25
 """Changes of the column for each line of the shortest from which on lines alternate: row by row
@@ -82,22 +83,11 @@ Places = Mapping[int, tuple[int, int]]
 """The number of the line of each part, by its id, and the number of the part in that."""
 
 
-class _Line(NamedTuple):
-    """A line, the parts of it that stand apart, and its angle in degrees.
-
-    A line without gaps is its only part.
-    """
-
-    whole: PrintedLine
-    parts: Sequence[PrintedLine]
-    turn: int = 0
-
-
 class _Frame:
     """A page turned so that text of one angle runs from left to right; its lower left is (0, 0)."""
 
     def __init__(self, textpage: PdfTextPage, area: Sequence[float], turn: int) -> None:
-        self._textpage = textpage
+        self._textpage, self._turn = textpage, turn
         self._cos, self._sin = cos(radians(turn)), sin(radians(turn))
         self._left = self._bottom = 0.0
         corners = [self._at(x, y) for x in area[::2] for y in area[1::2]]
@@ -113,6 +103,8 @@ class _Frame:
         pdfium.FPDFText_GetCharBox(
             self._textpage, index, byref(left), byref(right), byref(bottom), byref(top)
         )
+        if not self._turn:
+            return left.value - self._left, right.value - self._left
         one, other = self._at(left.value, bottom.value), self._at(right.value, top.value)
         return min(one[0], other[0]), max(one[0], other[0])
 
@@ -127,6 +119,19 @@ class _Frame:
         return across - self._left, up - self._bottom
 
 
+class _Line(NamedTuple):
+    """A line, the parts of it that stand apart, and its angle in degrees.
+
+    A line without gaps is its only part. `words` are where they begin and end on the page.
+    """
+
+    whole: PrintedLine
+    parts: Sequence[PrintedLine] = ()
+    turn: int = 0
+    frame: _Frame | None = None
+    words: Sequence[tuple[int, int]] = ()
+
+
 def printed_lines(page: PdfPage) -> list[PrintedLine]:
     """The lines of a page as pdfium orders them, but columns that were drawn row by row one after
     the other, and what is turned against the rest last.
@@ -136,7 +141,12 @@ def printed_lines(page: PdfPage) -> list[PrintedLine]:
     """
     textpage = page.get_textpage()
     try:
-        lines = list(_lines(textpage, page.get_bbox()))
+        characters = page_characters(textpage)
+        lines = list(_lines(textpage, characters, page.get_bbox()))
+        # to look for gaps in all lines takes half as long again
+        filled = [line for line in lines if line.words]
+        if any(len(_ends(line)) > 2 for line in filled[::_EVERY]):
+            lines = [line._replace(parts=_parts(line, characters)) for line in lines]
     finally:
         textpage.close()
     return _without_margin(_by_column(_turned_last(lines, -page.get_rotation() % 360)))
@@ -163,7 +173,7 @@ def _turned_last(lines: Sequence[_Line], upright: int) -> list[_Line]:
         for line in lines
         if line.turn != main and line.whole.text
     ]
-    return [*along, *(_Line(line, ()) for line in turned)]
+    return [*along, *map(_Line, turned)]
 
 
 def _stands_above(before: _Line, line: _Line) -> bool:
@@ -172,14 +182,13 @@ def _stands_above(before: _Line, line: _Line) -> bool:
     return not is_blank and 0 < line.whole.height - before.whole.height < _RISE
 
 
-def _lines(textpage: PdfTextPage, area: Sequence[float]) -> Iterator[_Line]:
-    """Lines in order."""
-    characters = page_characters(textpage)
+def _lines(textpage: PdfTextPage, characters: str, area: Sequence[float]) -> Iterator[_Line]:
+    """Lines in order, each its only part."""
     frames: dict[int, _Frame] = {}
     for match in re.finditer(rf"([^\n{BROKEN}]*)([\n{BROKEN}]|$)", characters):
         words = [word.span() for word in _WORD.finditer(characters, *match.span(1))]
         if not words:
-            yield _Line(PrintedLine("", 0.0, 0.0, 0.0, broken=False), ())
+            yield _Line(PrintedLine("", 0.0, 0.0, 0.0, broken=False))
             continue
         middle = _middle(words)
         if _is_within(_origin(textpage, middle), area):
@@ -196,9 +205,9 @@ def _lines(textpage: PdfTextPage, area: Sequence[float]) -> Iterator[_Line]:
                 match[2] == BROKEN,
                 frame.origin(first_word)[0],
                 frame.origin(last_word)[0],
-                size=max(map(frame.size, (words[0][0], middle, words[-1][1] - 1))),
+                size=max(frame.size(middle), frame.size(words[-1][1] - 1)),
             )
-            yield _Line(line, _parts(line, frame, characters, words), turn)
+            yield _Line(line, [line] if line.text else [], turn, frame, words)
 
 
 def _turn(textpage: PdfTextPage, index: int) -> int:
@@ -242,24 +251,29 @@ def _middle(words: Sequence[tuple[int, int]]) -> int:
     return start + at
 
 
-def _parts(
-    line: PrintedLine, frame: _Frame, characters: str, words: Sequence[tuple[int, int]]
-) -> list[PrintedLine]:
-    """The parts of a line between wide gaps, and where it goes back: maybe to a line below."""
-    ends = [words[0][0]]
-    for (_, end), (start, _) in pairwise(words):
-        if abs(frame.sides(start)[0] - frame.sides(end - 1)[1]) > _GUTTER:
+def _ends(line: _Line) -> list[int]:
+    """The first and the last character of each part between wide gaps, and where the line goes
+    back: maybe to a line below."""
+    if line.frame is None:
+        return []
+    ends = [line.words[0][0]]
+    for (_, end), (start, _) in pairwise(line.words):
+        if abs(line.frame.sides(start)[0] - line.frame.sides(end - 1)[1]) > _GUTTER:
             ends += [end - 1, start]
-    ends.append(words[-1][1] - 1)
-    if len(ends) == 2:
-        return [line] if line.text else []
+    return [*ends, line.words[-1][1] - 1]
+
+
+def _parts(line: _Line, characters: str) -> Sequence[PrintedLine]:
+    ends, frame = _ends(line), line.frame
+    if frame is None or len(ends) == 2:
+        return line.parts
     parts = []
     for start, end in zip(ends[::2], ends[1::2], strict=True):
         left, height = frame.origin(start)
         text = _text(_with_raised(frame, characters, start, end + 1))
         right = frame.sides(end)[1]
         is_last = end == ends[-1]
-        ends_broken = line.broken and is_last
+        ends_broken = line.whole.broken and is_last
         parts.append(
             PrintedLine(text, height, left, right, ends_broken, left, right, size=frame.size(start))
         )
