@@ -414,7 +414,7 @@ def with_raised(texts: Iterable[str], height: float) -> list[Run]:
     runs: list[Run] = []
     left = 72.0
     for text in texts:
-        size, rise = (7, 3.6) if text.isdecimal() else (10, 0)
+        size, rise = (7, 3.6) if text[0].isdecimal() else (10, 0)
         left += 3 * (rise == 0)
         runs.append((left, height + rise, size, text))
         left += stringWidth(text, "Helvetica", size)
@@ -438,7 +438,7 @@ def test_notes_at_the_foot_interrupt_no_sentence_that_goes_on_over_the_page(draf
 
 
 def test_the_number_of_a_note_is_no_part_of_the_word(draft: Read) -> None:
-    texts = ["The tariff", "1", "of the year 1911", "12", "for 40 km", "2", "and 1914."]
+    texts = ["The tariff", "1", "of the year 1911", "12", "for 40 km", "2", "and 1914", "3,4"]
     assert draft(in_sizes(with_raised(texts, 700))).text == (
-        "The tariff[1] of the year 1911[12] for 40 km² and 1914."
+        "The tariff[1] of the year 1911[12] for 40 km² and 1914[3,4]"
     )

@@ -52,7 +52,7 @@ _UNSURE = re.compile("[\x02\u0250-\u1fff\u2070-\uffff]")
 """Of the text that pdfium gives at once: the hyphens of broken words, and what may be half a code
 that is none."""
 
-_DIGITS = re.compile(r"[1-9]\d*(?![\w/⁄])")
+_DIGITS = re.compile(r"[1-9]\d*(?:[,–-]\d{1,3})*(?![\w/⁄])")
 _WORD_BEFORE = 12  # characters by which the word before a raised number is known
 BREAK = re.compile(r"[^\W\d_]-\Z")
 
@@ -231,7 +231,9 @@ def _with_raised(frame: _Frame, characters: str, start: int, end: int) -> str:
             )
             if first > start and _is_raised(frame, first - 1, height):
                 text += characters[done:first]
-                text += raised(characters[first : last + 1], text[-_WORD_BEFORE:])
+                number = characters[first : last + 1]
+                is_one = number.isdecimal()
+                text += raised(number, text[-_WORD_BEFORE:]) if is_one else f"[{number}]"
                 done = last + 1
     return text + characters[done:end]
 
