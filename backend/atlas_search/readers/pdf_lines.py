@@ -306,28 +306,31 @@ def _by_column(lines: Sequence[_Line]) -> list[PrintedLine]:
 def _joined(parts: Sequence[PrintedLine], places: Places) -> list[PrintedLine]:
     """The lines that a column has of these parts.
 
-    pdfium marks no broken word where another column follows.
+    pdfium marks no broken word where another column follows, and puts lines of two bases in one.
     """
-    lines: list[PrintedLine] = []
-    last = -1  # line that pdfium gives
-    for part in parts:
-        number, _ = places[id(part)]
-        if number == last and _goes_on(lines[-1], part):
-            is_call = part.height - lines[-1].height > _LEAST_RISE and part.text.isdecimal()
-            before = lines[-1].text if is_call else f"{lines[-1].text} "
-            whole = f"{before}{raised(part.text, before) if is_call else part.text}"
-            lines[-1] = replace(lines[-1], text=whole, right=part.right, broken=part.broken)
-        else:
-            if lines and BREAK.search(lines[-1].text) and part.text[0].isalpha():
-                lines[-1] = replace(lines[-1], text=lines[-1].text[:-1], broken=True)
-            lines.append(part)
-        last = number
+
+    def goes_on(before: PrintedLine, part: PrintedLine) -> bool:
+        is_on_base = abs(part.height - before.height) < _BASE
+        is_in_line = places[id(before)][0] == places[id(part)][0]
+        return is_in_line and is_on_base and part.left > before.left
+
+    lines = [_whole(run) for run in runs_of(parts, goes_on)]
+    for number, (line, after) in enumerate(pairwise(lines)):
+        if BREAK.search(line.text) and after.text[0].isalpha():
+            lines[number] = replace(line, text=line.text[:-1], broken=True)
     return lines
 
 
-def _goes_on(line: PrintedLine, part: PrintedLine) -> bool:
-    """Say if a part stands further to the right on the same base, or a little above or below."""
-    return part.left > line.left and abs(part.height - line.height) < _BASE
+def _whole(parts: Sequence[PrintedLine]) -> PrintedLine:
+    """A line of these parts, of which one may be the raised number of a note."""
+    texts = [parts[0].text]
+    for before, part in pairwise(parts):
+        is_call = part.height - before.height > _LEAST_RISE and part.text.isdecimal()
+        texts.append(raised(part.text, before.text) if is_call else f" {part.text}")
+    right = parts[-1].right
+    return replace(
+        parts[0], text="".join(texts), right=right, words_right=right, broken=parts[-1].broken
+    )
 
 
 def _blocks(parts: Sequence[PrintedLine], places: Places) -> list[list[Column]]:
