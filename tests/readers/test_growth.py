@@ -25,7 +25,8 @@ from atlas_search.readers.epub import chapter_of
 from atlas_search.readers.files import files_reader
 from atlas_search.readers.law.persons import spoken, without_title
 from atlas_search.readers.metadata import name_of
-from atlas_search.readers.pdf import PrintedLine, _heading, mend
+from atlas_search.readers.pdf import _heading, mend
+from atlas_search.readers.pdf_lines import PrintedLine
 from atlas_search.readers.pdf_paragraphs import page_text
 from atlas_search.readers.pdf_picture import _aligned
 from atlas_search.readers.print import running_lines, without_line_numbers

@@ -1,19 +1,22 @@
 """PDF files: what they state, their pages, numbers and bookmarks, scans and damage."""
 
+import shutil
 from collections.abc import Callable, Sequence
 from io import BytesIO
 from pathlib import Path
 
 import pytest
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfgen.canvas import Canvas
 
+from atlas_search.core.errors import ConfigurationError
 from atlas_search.readers import Draft
-from atlas_search.readers.pdf import PdfReader
+from atlas_search.readers.files import files_reader
+from atlas_search.readers.pdf import PdfReader, pdf_reader
 from tests.pdf_pages import Entry, pdf
 from tests.readers.conftest import Reads
-from tests.readers.drafts import headings, only_draft, only_reason
+from tests.readers.drafts import headings, only_draft, only_reason, pages
 from tests.samples.pdf_demo import write_demo
 
 Read = Callable[[bytes], Draft]
@@ -197,3 +200,62 @@ def test_the_demo_is_two_corpora_of_two_pages_each_and_always_the_same(tmp_path:
         assert len(read.segments) > 2
         again = tmp_path / "b" / path.relative_to(tmp_path / "a")
         assert path.read_bytes() == again.read_bytes()
+
+
+def page_of(*lines: str) -> Image.Image:
+    image = Image.new("RGB", (1240, 1754), "white")
+    draw = ImageDraw.Draw(image)
+    for number, line in enumerate(lines):
+        draw.text((120, 150 + 60 * number), line, "black", ImageFont.load_default(36))
+    return image
+
+
+def scanned(canvas: Canvas) -> None:
+    """A page of text, one with a picture of a text, and an empty one."""
+    canvas.drawString(72, 700, "Printed by the board.")
+    canvas.showPage()
+    image = page_of(
+        "The harbour of Northport be-", "longs to the town.", "", "", "Ships wait here."
+    )
+    canvas.drawInlineImage(image, 0, 0, 595, 842)
+    canvas.showPage()
+    canvas.showPage()
+
+
+@pytest.mark.skipif(not shutil.which("tesseract"), reason="the program tesseract is not installed")
+def test_scanned_pages_are_read_by_tesseract_where_it_is_asked_for(reads: Reads) -> None:
+    read = only_draft(reads(drawing(scanned), "scan.pdf", pdf_reader(ocr="eng")))
+    texts = ["Printed by the board.", "The harbour of Northport belongs to the town."]
+    assert pages(read) == [texts[0], f"{texts[1]}\n\nShips wait here.", ""]
+    confidence = read.metadata["ocr_confidence"]
+    assert isinstance(confidence, float)
+    assert 0.5 < confidence <= 1
+    assert read.remark == (
+        "1 of 3 pages (2) read by Tesseract (eng); "
+        "1 of 3 pages (3) without text, and Tesseract found none"
+    )
+    without = only_draft(reads(drawing(scanned), "scan.pdf"))
+    assert without.text == texts[0]
+    assert "ocr_confidence" not in without.metadata
+
+
+@pytest.mark.skipif(not shutil.which("tesseract"), reason="the program tesseract is not installed")
+@pytest.mark.parametrize("reader", [pdf_reader, files_reader])
+def test_a_language_that_tesseract_lacks_is_an_error(reader: Callable[..., object]) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        reader(ocr="eng+tlh")
+    assert str(refused.value).startswith("--ocr eng+tlh: tesseract has no language tlh. It has ")
+
+
+@pytest.mark.parametrize("reader", [pdf_reader, files_reader])
+def test_without_tesseract_nothing_is_built(
+    reader: Callable[..., object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(ConfigurationError) as refused:
+        reader(ocr="eng")
+    assert str(refused.value) == (
+        "--ocr eng needs the program tesseract, not installed here. Install it "
+        "(`apt install tesseract-ocr`, `brew install tesseract`) or leave out --ocr."
+    )
+    assert reader()

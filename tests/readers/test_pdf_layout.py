@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from io import BytesIO
 
 import pytest
+from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen.canvas import Canvas
 
 from atlas_search.readers import Draft
@@ -259,3 +260,185 @@ def test_a_table_that_counts_by_fives_keeps_its_numbers(draft: Read, at: float) 
     for page in (cells + counts, rows + ages):
         text = draft(drawing(sorted(page, key=lambda line: (-line[1], line[0])))).text
         assert {"5", "15", "30"} <= set(text.split())
+
+
+LEFT = ["The survey of the estuary began in", "April. The surveyor Nils Berg meas-"]
+LEFT += ["ured the depth each week, and his", "sister Marta drew the chart, as the"]
+MIDDLE = ["board had told them. The channel had", "moved northward by forty metres in a"]
+MIDDLE += ["year, and nobody had been told of the", "shoal. The harbour board then ordered"]
+RIGHT = ["two new buoys and a bell, and had the", "old light mended. All of its cost was"]
+RIGHT += ["borne by the guild of pilots, who had", "asked for it."]
+IN_THREE = " ".join([*LEFT, *MIDDLE, *RIGHT]).replace("meas- ", "meas")
+IN_TWO = " ".join([*LEFT, *MIDDLE]).replace("meas- ", "meas")
+TITLE = "The estuary and its channel: a survey of its depths, with a chart, by the board"
+
+
+def by_row(*columns: list[str], top: float = 650, lower: float = 0) -> list[Line]:
+    """Columns of lines drawn row by row, each column `lower` than the one before."""
+    rows = enumerate(zip(*columns, strict=True))
+    return [
+        (40 + 260 * column, top - 14 * row - lower * column, text)
+        for row, texts in rows
+        for column, text in enumerate(texts)
+    ]
+
+
+@pytest.mark.parametrize("lower", [0, 5])
+def test_each_column_is_read_in_one_piece_though_drawn_row_by_row(
+    draft: Read, lower: float
+) -> None:
+    page: list[Line] = [(40, 700, TITLE), *by_row(LEFT, MIDDLE, RIGHT, lower=lower)]
+    assert draft(drawing(page)).text == f"{TITLE}\n\n{IN_THREE}"
+
+
+def test_lines_over_all_columns_stay_between_what_is_above_and_below(draft: Read) -> None:
+    above, below_ = by_row(LEFT, MIDDLE), by_row(MIDDLE, RIGHT, top=500)
+    page: list[Line] = [(40, 700, TITLE), *above, (40, 550, "Fig. 1. " + TITLE), *below_]
+    text = draft(drawing(page)).text
+    places = [text.index(words) for words in (TITLE, "survey of the", "told them", "Fig. 1")]
+    places += [text.rindex(words) for words in ("told them", "new buoys", "asked for it")]
+    assert places == sorted(places)
+
+
+ROWS = [
+    # items with their numbers, a page of dialogue, an index, a table of contents, and tables
+    [(str(n), MIDDLE[n % 4]) for n in range(8)],
+    [(("ANNA", "KARL")[n % 2], MIDDLE[n % 4]) for n in range(8)],
+    [(f"{LEFT[n % 4][:12]}, of the board", f"{n}, {3 * n}, 112") for n in range(8)],
+    [(f"{n}. {MIDDLE[n % 4]}", str(9 * n)) for n in range(8)],
+    [(name, "the depth in metres at low water") for name in ("Northport", "Ostby", "Holm", "Dyr")],
+    [(f"Reports of {n} from the north", f"Kept by the master in {n}") for n in range(1890, 1898)],
+]
+
+
+@pytest.mark.parametrize("rows", ROWS)
+def test_what_stands_side_by_side_without_being_prose_stays_in_its_rows(
+    draft: Read, rows: list[tuple[str, str]]
+) -> None:
+    text = draft(drawing(by_row(*map(list, zip(*rows, strict=True))))).text
+    assert " ".join(text.split()) == " ".join(" ".join(row) for row in rows)
+
+
+def test_a_table_drawn_cell_by_cell_keeps_its_order(draft: Read) -> None:
+    cells = [(40.0, LEFT[:3]), (300.0, MIDDLE[:3]), (40.0, LEFT[1:]), (300.0, RIGHT[1:])]
+    page = [
+        line
+        for number, (left, lines) in enumerate(cells)
+        for line in below([(left, text) for text in lines], top=(700, 640)[number // 2])
+    ]
+    text = draft(drawing(page)).text
+    places = [text.index(words) for words in ("survey of", "board had", "old light", "asked")]
+    assert places == sorted(places)
+
+
+PILOTS = ["The harbour of Northport belongs to the town, which keeps its moles", "and its quays."]
+PILOTS += ["", "Ships that come by night wait for a pilot at the mole, unless the"]
+PILOTS += ["harbour master has told them", "otherwise by lamp."]
+NOTE = "Copied at the archive of Holm"
+
+
+def turned(
+    degrees: int, lines: Iterable[Line], rotate: int = 0, upright: Iterable[Line] = ()
+) -> bytes:
+    """A page whose lines are drawn turned to the left, and which is shown turned to the right."""
+    canvas = Canvas(stream := BytesIO(), pageCompression=0, pagesize=(600, 600))
+    canvas.setPageRotation(rotate)
+    for left, height, text in upright:
+        canvas.drawString(left, height, text)
+    canvas.translate(300, 300)
+    canvas.rotate(degrees)
+    canvas.translate(-300, -300)
+    for left, height, text in lines:
+        canvas.drawString(left, height, text)
+    canvas.save()
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("degrees", [0, 90, 180, 270])
+@pytest.mark.parametrize("is_shown_turned", [True, False])
+def test_a_turned_page_is_read_like_an_upright_one(
+    draft: Read, degrees: int, is_shown_turned: bool
+) -> None:
+    lines = below([(72.0, text) for text in PILOTS], top=500)
+    columns = by_row(LEFT, MIDDLE, top=380)
+    data = turned(degrees, [*lines, *columns], rotate=degrees * is_shown_turned)
+    paragraphs = [" ".join(PILOTS[:2]), " ".join(PILOTS[3:5]), PILOTS[5]]
+    assert " ".join(draft(data).text.split()) == " ".join([*paragraphs, IN_TWO])
+    assert draft(data).text == draft(turned(0, [*lines, *columns])).text
+
+
+def test_a_turned_note_in_the_margin_interrupts_no_sentence(draft: Read) -> None:
+    lines = below([(72.0, text) for text in PILOTS], top=500)
+    whole, open_ = (
+        draft(turned(90, [(200, 580, NOTE)], upright=page)).text.split("\n\n")
+        for page in (lines, lines[:-1])
+    )
+    assert whole == [*open_[:1], "\n".join([open_[2], PILOTS[5]]), NOTE]
+    assert open_[1:] == [NOTE, " ".join(PILOTS[3:5])]
+
+
+def test_a_foot_beside_a_turned_table_runs_on_from_the_other_pages(draft: Read) -> None:
+    canvas = Canvas(stream := BytesIO())
+    for number in range(5):
+        canvas.drawString(300, 30, str(number + 7))
+        canvas.rotate(90 * (number == 2))
+        canvas.translate(0, -600 * (number == 2))
+        for left, height, text in by_row(*([word] * 6 for word in (f"Row{number}", "of figures"))):
+            canvas.drawString(left, height / 2, text)
+        canvas.showPage()
+    canvas.save()
+    assert "9" not in draft(stream.getvalue()).text
+
+
+Run = tuple[float, float, float, str]
+"""A text with its left end, its height and the size of its type."""
+
+
+def in_sizes(*pages: Iterable[Run]) -> bytes:
+    canvas = Canvas(stream := BytesIO(), pageCompression=0)
+    for page in pages:
+        for left, height, size, text in page:
+            canvas.setFont("Helvetica", size)
+            canvas.drawString(left, height, text)
+        canvas.showPage()
+    canvas.save()
+    return stream.getvalue()
+
+
+def in_size(size: float, lines: Iterable[Line]) -> list[Run]:
+    return [(left, height, size, text) for left, height, text in lines]
+
+
+def with_raised(texts: Iterable[str], height: float) -> list[Run]:
+    """A line of these texts, of which numbers alone are raised."""
+    runs: list[Run] = []
+    left = 72.0
+    for text in texts:
+        size, rise = (7, 3.6) if text[0].isdecimal() else (10, 0)
+        left += 3 * (rise == 0)
+        runs.append((left, height + rise, size, text))
+        left += stringWidth(text, "Helvetica", size)
+    return runs
+
+
+CALLED = ["The pilots of Northport asked for a new light in the spring", "of that year. The board"]
+CALLED[1] += " refused it, and the master wrote to"
+GOES_ON = ["the town, which had paid for the old one, that no ship would", "come by night."]
+NOTES = ["1 See the minutes of 1911, kept at Holm,", "with the chart.", "2 Ibid., p. 12."]
+
+
+def test_notes_at_the_foot_interrupt_no_sentence_that_goes_on_over_the_page(draft: Read) -> None:
+    first = [*with_raised([CALLED[0], "1"], 714), *in_size(10, [(72, 700, CALLED[1])])]
+    first += in_size(8, below([(72, text) for text in NOTES], top=100))
+    data = in_sizes(first, in_size(10, below([(72, text) for text in GOES_ON])))
+    one, notes, rest = draft(data).text.split("\n\n", 2)
+    assert one == "The pilots of Northport asked for a new light in the spring[1] of that year."
+    assert " ".join(notes.split()) == " ".join(NOTES)
+    assert rest == f"The board refused it, and the master wrote to\n{' '.join(GOES_ON)}"
+
+
+def test_the_number_of_a_note_is_no_part_of_the_word(draft: Read) -> None:
+    texts = ["The tariff", "1", "of the year 1911", "12", "for 40 km", "2", "and 1914", "3,4"]
+    assert draft(in_sizes(with_raised(texts, 700))).text == (
+        "The tariff[1] of the year 1911[12] for 40 km² and 1914[3,4]"
+    )

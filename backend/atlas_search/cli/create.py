@@ -52,6 +52,7 @@ from atlas_search.readers.fetch import LIST_SUFFIXES, FetchOptions
 from atlas_search.readers.files import READERS, ReaderFactory, files_reader
 from atlas_search.readers.tables import TextColumn as TextField
 from atlas_search.readers.tables import renames
+from atlas_search.readers.tesseract import Ocr
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.versions import lock
 
@@ -576,9 +577,9 @@ LOCATE: Mapping[str, Locate] = {"html": locate_pages, "chroma": locate_chroma}
 Command = Callable[..., None]
 
 
-def _any_files(text_column: TextField = "") -> Reader:
+def _any_files(text_column: TextField = "", ocr: Ocr = "") -> Reader:
     # not in its module: each process that reads would import the readers of tables for the option
-    return files_reader(text_column)
+    return files_reader(text_column, ocr)
 
 
 _any_files.__doc__ = files_reader.__doc__

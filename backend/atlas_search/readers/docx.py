@@ -28,7 +28,7 @@ from atlas_search.readers.markup import (
     write_row,
 )
 from atlas_search.readers.metadata import doi_in
-from atlas_search.readers.raised import raised
+from atlas_search.readers.print import raised
 from atlas_search.readers.titles import title_of_file
 
 if TYPE_CHECKING:

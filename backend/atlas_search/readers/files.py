@@ -71,18 +71,19 @@ class FilesReader:
     """Hands each file to the reader of its format, with that reader's own defaults.
 
     `formats` are the names of readers and what they read, `missing` the reasons why some of them
-    cannot, `text_column` the option of those that read tables. The longest suffix decides, and of
-    two equal ones the first reader.
+    cannot, `text_column` the option of those that read tables, `ocr` that of the reader of PDFs.
+    The longest suffix decides, and of two equal ones the first reader.
     """
 
     formats: Mapping[str, frozenset[str]]
     missing: Mapping[str, str]
     text_column: str = ""
+    ocr: str = ""
     _open: dict[str, Reader] = field(default_factory=dict, repr=False, compare=False)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Leave the readers behind, so that a process imports those of its own files only."""
-        return FilesReader, (self.formats, self.missing, self.text_column)
+        return FilesReader, (self.formats, self.missing, self.text_column, self.ocr)
 
     @property
     def suffixes(self) -> frozenset[str]:
@@ -112,6 +113,7 @@ class FilesReader:
             return MissingReader(self.formats[name], self.missing[name])
         if name not in self._open:
             own = {"text_column": self.text_column} if name in TABLES else {}
+            own |= {"ocr": self.ocr} if name == "pdf" else {}
             self._open[name] = _factory(name)(**own)
         return self._open[name]
 
@@ -129,8 +131,12 @@ class MissingReader:
         yield Skipped(self.reason)
 
 
-def files_reader(text_column: str = "") -> FilesReader:
+def files_reader(text_column: str = "", ocr: str = "") -> FilesReader:
     """Build a collection from files of every format, each read by what its name ends in."""
+    if ocr:
+        from atlas_search.readers.tesseract import require_tesseract
+
+        require_tesseract(ocr)
     formats, missing = dict(SUFFIXES), {}
     for name in READERS.names():
         if name in SUFFIXES:
@@ -144,7 +150,7 @@ def files_reader(text_column: str = "") -> FilesReader:
             parameters = inspect.signature(factory).parameters.values()
             if all(parameter.default is not parameter.empty for parameter in parameters):
                 formats[name] = factory().suffixes
-    return FilesReader(formats, missing, text_column)
+    return FilesReader(formats, missing, text_column, ocr)
 
 
 def _factory(name: str) -> ReaderFactory:

@@ -2,68 +2,29 @@
 
 import os
 import re
-import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from ctypes import byref, c_double, c_ushort
+from ctypes import c_ushort
 from dataclasses import dataclass
 from datetime import date
-from itertools import pairwise
+from itertools import chain, groupby, pairwise
 from pathlib import Path
-from statistics import median
-from typing import Any, ClassVar
+from statistics import fmean
+from typing import Any, ClassVar, NamedTuple
 
 import pypdfium2.raw as pdfium
-from pypdfium2 import PdfDocument, PdfiumError, PdfPage, PdfTextPage
+from pypdfium2 import PdfDocument, PdfiumError, PdfPage
 
 from atlas_search.core.domain import Segment
 from atlas_search.language.text import term_of
 from atlas_search.language.word_pieces import is_english
 from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.markup import Heading, plain, sections
+from atlas_search.readers.pdf_lines import BREAK, BROKEN, PrintedLine, printed_lines
+from atlas_search.readers.pdf_paragraphs import page_text, usual_size, without_line_numbers
 from atlas_search.readers.print import labels_of_pages, printed_numbers, running_lines
+from atlas_search.readers.tesseract import Ocr, Word, recognise, require_tesseract
 from atlas_search.readers.titles import title_of_file
-
-BROKEN = "\x02"
-"""Stands at the end of a line whose last word goes on in the next one; so pdfium marks it."""
-
-NEAR = 30.0  # points between the left ends of lines of one column
-
-_MARGIN = 20
-"""Numbers below each other from which on they count the lines of the page."""
-
-
-_NUMBER_FIRST = re.compile(r"\s*\d+\s+(?=\S)")
-
-
-@dataclass(frozen=True, slots=True)
-class PrintedLine:
-    """A printed line: the height of its base, and how far it reaches from left to right.
-
-    One without text is a blank line. `words_left` and `words_right` are the ends of what stands
-    between a number at its beginning and one at its end.
-    """
-
-    text: str
-    height: float
-    left: float
-    right: float
-    broken: bool
-    words_left: float = 0.0
-    words_right: float = 0.0
-
-
-def printed_lines(page: PdfPage) -> list[PrintedLine]:
-    """The lines of a page as pdfium orders them.
-
-    Text outside the visible area, such as printers' marks, is left out, and so are the numbers of
-    lines in the margin of a pleading.
-    """
-    textpage = page.get_textpage()
-    try:
-        return _without_margin(list(_lines(textpage, page.get_bbox())))
-    finally:
-        textpage.close()
 
 
 def without_running_lines(pages: Sequence[Sequence[PrintedLine]]) -> list[list[PrintedLine]]:
@@ -82,76 +43,6 @@ def _from_top(page: Sequence[PrintedLine]) -> list[PrintedLine]:
     """The lines with text from top to bottom."""
     filled = (line for line in page if line.text)
     return sorted(filled, key=lambda line: (-line.height, line.left))
-
-
-def _lines(textpage: PdfTextPage, area: Sequence[float]) -> Iterator[PrintedLine]:
-    """Lines in order."""
-    characters = page_characters(textpage)
-    for match in re.finditer(rf"([^\n{BROKEN}]*)([\n{BROKEN}]|$)", characters):
-        filled = [match.start() + blank.start() for blank in re.finditer(r"\S", match[1])]
-        if not filled:
-            yield PrintedLine("", 0.0, 0.0, 0.0, broken=False)
-            continue
-        sample = [filled[0], filled[len(filled) // 2], filled[-1]]
-        places = [_origin(textpage, index) for index in sample]
-        if _is_within(places[1], area):
-            height = median(y for _, y in places)
-            left, right = places[0][0], places[2][0]
-            words = [_origin(textpage, match.start() + at)[0] for at in _page_words(match[1])]
-            yield PrintedLine(_text(match[1]), height, left, right, match[2] == BROKEN, *words)
-
-
-def _page_words(characters: str) -> tuple[int, int]:
-    """Return the indices of the first and the last character between numbers at either end."""
-    first = _NUMBER_FIRST.match(characters)
-    bare = characters.rstrip()
-    last = len(bare) - len(bare.rstrip("0123456789"))
-    before = bare[: len(bare) - last].rstrip() if last else bare
-    return first.end() if first else len(characters) - len(characters.lstrip()), len(before) - 1
-
-
-def _without_margin(lines: list[PrintedLine]) -> list[PrintedLine]:
-    """The lines without numbers that count them: 1, 2, 3, ... below each other at the left."""
-    numbers = sorted((line for line in lines if line.text.isdecimal()), key=lambda line: line.left)
-    column = [line for line in numbers if line.left - numbers[0].left <= NEAR]
-    column.sort(key=lambda line: -line.height)
-    sequence = [str(number) for number in range(1, len(column) + 1)]
-    if len(column) < _MARGIN or [line.text for line in column] != sequence:
-        return lines
-    margin = set(map(id, column))
-    return [line for line in lines if id(line) not in margin]
-
-
-def page_characters(textpage: PdfTextPage) -> str:
-    """One character for each that pdfium counts, so that an index into it is one for pdfium.
-
-    Line ends are `\\n`; of the usual two characters the other is a blank.
-    """
-    raw = textpage.raw
-    codes = [pdfium.FPDFText_GetUnicode(raw, index) for index in range(textpage.count_chars())]
-    for index, code in enumerate(codes):
-        if code > sys.maxunicode or (
-            code == ord(BROKEN) and not pdfium.FPDFText_IsHyphen(raw, index)
-        ):
-            codes[index] = 0
-    return "".join(map(chr, codes)).replace("\r\n", " \n").replace("\r", "\n")
-
-
-def _text(characters: str) -> str:
-    # halves of a character that a damaged font table names cannot be written as UTF-8
-    whole = characters.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return plain(whole).strip()
-
-
-def _origin(textpage: PdfTextPage, index: int) -> tuple[float, float]:
-    x, y = c_double(), c_double()
-    pdfium.FPDFText_GetCharOrigin(textpage, index, byref(x), byref(y))
-    return x.value, y.value
-
-
-def _is_within(place: tuple[float, float], area: Sequence[float]) -> bool:
-    left, bottom, right, top = area
-    return left <= place[0] <= right and bottom <= place[1] <= top
 
 
 _WORD = re.compile(r"\w+(?:-\w+)*")
@@ -287,6 +178,8 @@ _DATE = re.compile(r"(?:D:)?([0-9]{4})([0-9]{2})?([0-9]{2})?")
 _UNKNOWN = re.compile("[\ufffd\ue000-\uf8ff]")  # replaced, or of a font's private use
 _TAIL = 1024
 _NAMED = 5
+_INCH = 72  # points
+_DPI = 250  # at which A4 has the most pixels that a picture may have
 _HOPELESS = 1000  # pages in a row that cannot be loaded: no more are tried
 
 
@@ -302,58 +195,81 @@ class PdfReader:
     """
 
     suffixes: ClassVar[frozenset[str]] = frozenset({".pdf"})
-    options: ClassVar[Mapping[str, object]] = {"version": 5}
+    ocr: str = ""
+
+    @property
+    def options(self) -> Mapping[str, object]:
+        """Its version, and the languages in which Tesseract reads scans, if it does."""
+        return {"version": 6, **({"ocr": self.ocr} if self.ocr else {})}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """The one document of the file; a PDF states its own encoding."""
-        yield _read(path)
+        yield _read(path, self.ocr)
 
 
-def pdf_reader() -> PdfReader:
+def pdf_reader(ocr: Ocr = "") -> PdfReader:
     """Build a collection from PDF files; page numbers are kept."""
-    return PdfReader()
+    if ocr:
+        require_tesseract(ocr)
+    return PdfReader(ocr)
 
 
-def _read(path: Path) -> Read:
+def _read(path: Path, ocr: str) -> Read:
     path.stat()  # of a missing file pypdfium2 would say only the path
     try:
         document = PdfDocument(path)
     except PdfiumError as error:
         return Skipped(_reason(path, error))
     with document:
-        return _draft(document)
+        return _draft(document, ocr)
 
 
-def _draft(document: PdfDocument) -> Read:
-    texts, numbers, unreadable = _pages(document)
-    if not any(texts):
-        return Skipped(_without_text(len(texts), unreadable))
-    text, pages = _join(mend(texts))
-    metadata = _metadata(document)
-    labels = [_stated(document.get_page_label, page) for page in range(len(texts))]
+class _Pages(NamedTuple):
+    """The text of each page and the numbers printed on them, the numbers of those that could not be
+    loaded, and the confidences of the words of each that Tesseract read."""
+
+    texts: Sequence[str]
+    printed: Sequence[str]
+    unreadable: Sequence[int]
+    recognised: Mapping[int, Sequence[float]]
+
+
+def _draft(document: PdfDocument, ocr: str) -> Read:
+    read = _pages(document, ocr)
+    if not any(read.texts):
+        return Skipped(_without_text(len(read.texts), read.unreadable, ocr))
+    text, pages = _join(mend(read.texts))
+    metadata: dict[str, object] = {**_metadata(document)}
+    title = title_of_file(str(metadata.get("title", "")))
+    if confidences := list(chain(*read.recognised.values())):
+        metadata["ocr_confidence"] = round(fmean(confidences), 3)
+    labels = [_stated(document.get_page_label, page) for page in range(len(pages))]
     return Draft(
         text=text,
-        title=title_of_file(metadata.get("title", "")),
+        title=title,
         metadata=metadata,
         pages=pages,
         segments=outline_sections(document, text, pages),
-        remark=_remark(texts, unreadable),
-        printed_pages=labels_of_pages(labels) or labels_of_pages(numbers),
+        remark=_remark(read, ocr),
+        printed_pages=labels_of_pages(labels) or labels_of_pages(read.printed),
     )
 
 
-def _pages(document: PdfDocument) -> tuple[list[str], list[str], list[int]]:
-    """The text of each page, the numbers printed on them, and which of them could not be loaded."""
-    from atlas_search.readers.pdf_paragraphs import page_text, without_line_numbers
-
+def _pages(document: PdfDocument, ocr: str) -> _Pages:
     pages: list[list[PrintedLine]] = []
     unreadable = []
+    recognised = {}
     for index in range(len(document)):
         try:
             page = document[index]
-            pages.append(printed_lines(page))
+            lines = printed_lines(page)
+            if ocr and not any(line.text for line in lines):
+                words, scale = _words(page, ocr)
+                lines = _recognised_lines(words, scale)
+                recognised[index + 1] = [word.confidence for word in words]
+            pages.append(lines)
             page.close()
-        except PdfiumError:
+        except (PdfiumError, ValueError):  # or it has no size
             pages.append([])
             unreadable.append(index + 1)
             # a tree of pages that holds itself can name a million that are none
@@ -362,7 +278,35 @@ def _pages(document: PdfDocument) -> tuple[list[str], list[str], list[int]]:
     unnumbered = without_line_numbers(pages)
     numbers = printed_numbers([[line.text for line in page] for page in map(_from_top, unnumbered)])
     printed = without_running_lines(unnumbered)
-    return [page_text(lines) for lines in printed], numbers, unreadable
+    size = usual_size(printed)
+    texts = [page_text(lines, size) for lines in printed]
+    return _Pages(texts, numbers, unreadable, {n: of for n, of in recognised.items() if of})
+
+
+def _words(page: PdfPage, ocr: str) -> tuple[Sequence[Word], float]:
+    """The words that Tesseract finds on a page, and the points that one of their pixels is."""
+    from atlas_search.readers.pdf_picture import picture
+
+    image = picture(page, round(page.get_width() * _DPI / _INCH))
+    points = page.get_width() / int.from_bytes(image[16:20], "big")  # of a PNG that is its width
+    return recognise(image, ocr, round(_INCH / points)), points
+
+
+def _recognised_lines(words: Sequence[Word], scale: float) -> list[PrintedLine]:
+    """The lines of a recognised page, with a blank one between paragraphs."""
+    lines: list[PrintedLine] = []
+    for _, of in groupby(words, key=lambda word: word.line[:-1]):
+        lines += [PrintedLine("", 0.0, 0.0, 0.0, broken=False)] if lines else []
+        for _, line in groupby(of, key=lambda word: word.line):
+            own = list(line)
+            text = " ".join(word.text for word in own)
+            # most words end at the base, some below it
+            base = -scale * sorted(word.bottom for word in own)[len(own) // 4]
+            left, right = scale * own[0].left, scale * own[-1].right
+            broken = BREAK.search(text) is not None and own[-1] is not words[-1]
+            text = text[:-1] if broken else text
+            lines.append(PrintedLine(text, base, left, right, broken, left, right))
+    return lines
 
 
 def _join(texts: Sequence[str]) -> tuple[str, tuple[int, ...]]:
@@ -416,15 +360,19 @@ def _day(written: str) -> str:
     return ""
 
 
-def _remark(texts: Sequence[str], unreadable: Sequence[int]) -> str:
+def _remark(pages: _Pages, ocr: str) -> str:
+    texts, unreadable = pages.texts, pages.unreadable
     without = {n for n, text in enumerate(texts, 1) if not text}
     empty = sorted(without.difference(unreadable))
     unknown = sum(len(_UNKNOWN.findall(text)) for text in texts)
     remarks = []
+    if pages.recognised:
+        remarks.append(f"{_count(list(pages.recognised), texts)} read by Tesseract ({ocr})")
     if unreadable:
         remarks.append(f"{_count(unreadable, texts)} cannot be read: the file is damaged")
     if empty:
-        remarks.append(f"{_count(empty, texts)} without text: if they are scans, run OCR first")
+        advice = ", and Tesseract found none" if ocr else ": if they are scans, run OCR first"
+        remarks.append(f"{_count(empty, texts)} without text{advice}")
     if unknown * 100 > sum(map(len, texts)):
         remarks.append(f"{unknown} characters are unknown: its fonts do not name them; run OCR")
     return "; ".join(remarks)
@@ -436,10 +384,12 @@ def _count(numbers: Sequence[int], texts: Sequence[str]) -> str:
     return f"{len(numbers)} of {len(texts)} pages ({few}{', ...' * (len(numbers) > _NAMED)})"
 
 
-def _without_text(pages: int, unreadable: Sequence[int]) -> str:
+def _without_text(pages: int, unreadable: Sequence[int], ocr: str) -> str:
     if len(unreadable) == pages:
         return "none of its pages can be read: the file is damaged; get it again"
     without = "its only page has no text" if pages == 1 else f"{pages} pages without text"
+    if ocr:
+        return f"{without}, and Tesseract ({ocr}) found none"
     return f"{without}, as in a scan; run OCR (e.g. `ocrmypdf`) first"
 
 

@@ -3,12 +3,19 @@ them."""
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import chain, groupby, pairwise, zip_longest
 
-from atlas_search.readers.pdf import BROKEN, NEAR, PrintedLine
-from atlas_search.readers.print import are_prose, goes_on, nearly_widest
+from atlas_search.readers.pdf_lines import (
+    BROKEN,
+    LEAST_LINE,
+    NEAR,
+    SAME,
+    PrintedLine,
+    is_prose,
+)
 from atlas_search.readers.speech_openings import begins_speech
 
 _STEP = 5
@@ -22,8 +29,6 @@ _BETWEEN = range(2, 8)
 _ABOVE = range(2, 12)
 """Lines above the first number of so short a column, the head of the page among them: a note of
 this number stands below more."""
-
-_LEAST_LINE = 25  # characters; where all lines are shorter they are cells
 
 _APART = 12.0  # points from a number to the words of its line
 _ALIGNED = 8.0  # points between numbers below each other: 5 and 10 align at the left or the right
@@ -103,7 +108,7 @@ def _counting(
         return []
     beside = _beside(column, lines)
     is_column = _is_outside(column, beside) and _counts(column, lines)
-    is_sure = _is_prose(beside) if len(column) >= _LEAST else _is_at_top(column[0], lines)
+    is_sure = is_prose(beside) if len(column) >= _LEAST else _is_at_top(column[0], lines)
     return column if is_column and is_sure else []
 
 
@@ -118,17 +123,6 @@ def _beside(numbers: Sequence[_Number], lines: Sequence[PrintedLine]) -> list[Pr
 def _is_outside(numbers: Sequence[_Number], beside: Sequence[PrintedLine]) -> bool:
     left, right = (pick(number.place for number in numbers) for pick in (max, min))
     return all(line.left > left for line in beside) or all(line.right < right for line in beside)
-
-
-def _is_prose(lines: Sequence[PrintedLine]) -> bool:
-    """Say if sentences go on from line to line, and from full ones."""
-    if max((len(line.text) for line in lines), default=0) < _LEAST_LINE:
-        return False
-    first = min(line.left for line in lines)
-    width = nearly_widest(line.right - first for line in lines)
-    pairs = pairwise(lines)
-    open_ = [before.right - first for before, after in pairs if goes_on(before.text, after.text)]
-    return are_prose(open_, len(lines) - 1, width)
 
 
 def _is_at_top(number: _Number, lines: Sequence[PrintedLine]) -> bool:
@@ -157,7 +151,6 @@ _LEAST_GAP = 5.0  # points; what is nearer to a line than that is its superscrip
 
 _RISE = 20.0  # points; a line that stands so much higher than the one before begins a column
 
-
 _FULL_LINE = 0.8
 """The share of a paragraph's width from which a line is full: the next word did not fit."""
 
@@ -167,13 +160,20 @@ _FEW = 3
 _INDENTS = (6.0, 75.0)
 """Points by which the first line of a paragraph may stand further in than the next one."""
 
-_SAME = 2.5  # points between the left ends of lines that stand below each other
+
 _AT_EDGE = 1 / 3  # the share of lines near a column's left end that begin at it
 
 _HANGING = 0.15
 """The share of sentences that go on from which indented lines begin no paragraph."""
 
 _LONGEST = 100  # characters of a heading
+
+_SMALL = 0.93
+"""The share of the usual size of type under which that of notes is: 9 points of 10."""
+
+_NOTE = re.compile(r"(\d{1,3}|[*†‡§¶]{1,3})[.)]?\s*(?=[^\W\d]|[“\"‘'(])")
+_LEAST_OPEN = 40
+"""Characters of a paragraph without a full stop that goes on over the page; a heading has fewer."""
 
 _ITEM = re.compile(r"[•◦▪‣*–—-]\s|\(?(?:\d{1,3}|[a-z]|[ivxlc]{1,5})[.)]\s")
 _NUMBERED = re.compile(r"(?:\d{1,2}(?:\.\d{1,2}){0,3}\.|\d{1,2}(?:\.\d{1,2}){1,3}|[IVX]{1,5}\.)\s+")
@@ -182,11 +182,69 @@ _NAMED = re.compile(
     r"|kapitel|chapitre|titre)\s+(?:\d{1,4}[a-z]{0,2}|[ivxlc]{1,7})\b(?:\s*[.:–—-])?(?:\s+|$)",
     re.IGNORECASE,
 )
+_STOP = re.compile(r"[.!?][\"”’»)\]]*(?=\s+[^\W\d_a-z])")
 _ENDS = tuple('.!?:;"”’»)]')
 
 
-def page_text(lines: Sequence[PrintedLine]) -> str:
-    """The text of a page, each paragraph on one line.
+def usual_size(pages: Iterable[Iterable[PrintedLine]]) -> float:
+    """The size of the type in which most is printed."""
+    letters: Counter[float] = Counter()
+    for line in chain(*pages):
+        letters[line.size] += len(line.text)
+    return max(letters, key=lambda size: letters[size], default=0.0)
+
+
+def page_text(lines: Sequence[PrintedLine], size: float = 0.0) -> str:
+    """The text of a page, each paragraph on one line; what is turned, and notes in a smaller type
+    than `size`, stand apart."""
+    turned = (line for line in lines if line.turn)
+    aside = [list(of) for _, of in groupby(turned, key=lambda line: line.turn)]
+    along = [line for line in lines if not line.turn]
+    notes = _notes(along, size)
+    noted = {id(line) for note in notes for line in note}
+    body = [line for line in along if id(line) not in noted]
+    return _with_aside(_paragraphs(body), list(map(_paragraphs, [*notes, *aside])))
+
+
+def _notes(lines: Sequence[PrintedLine], size: float) -> list[list[PrintedLine]]:
+    """The lines at the foot of each column that are smaller than `size`, if one begins with the
+    number or sign by which a line above calls it."""
+    feet: list[list[PrintedLine]] = []
+    foot: list[PrintedLine] = []
+    filled = [line for line in lines if line.text]
+    for number, (line, after) in enumerate(zip_longest(filled, filled[1:])):
+        is_below = number == 0 or line.height < filled[number - 1].height
+        foot = [*foot, line] if 0 < line.size < _SMALL * size and (is_below or foot) else []
+        if foot and (after is None or _begins_column(line, after)):
+            feet.append(foot)
+            foot = []
+    below = {id(line) for foot in feet for line in foot}
+    above = "".join(line.text for line in filled if id(line) not in below)
+    return [foot for foot in feet if any(_is_called(line.text, above) for line in foot)]
+
+
+def _is_called(note: str, text: str) -> bool:
+    match = _NOTE.match(note)
+    return match is not None and (f"[{match[1]}]" if match[1].isdecimal() else match[1]) in text
+
+
+def _with_aside(body: str, aside: Sequence[str]) -> str:
+    """The body with other texts behind it, or before a last paragraph that goes on over the page.
+
+    Where it is the only one they stand behind its last sentence.
+    """
+    end = len(body)
+    last = body.rpartition("\n\n")[2]
+    if aside and not body.endswith(_ENDS) and len(last) >= _LEAST_OPEN:
+        end = body.rfind("\n\n")
+        if end < 0:
+            end = max((stop.end() for stop in _STOP.finditer(body)), default=len(body))
+    texts = [body[:end], *aside, body[end:]]
+    return "\n\n".join(stripped for text in texts if (stripped := text.strip()))
+
+
+def _paragraphs(lines: Sequence[PrintedLine]) -> str:
+    """The paragraphs of lines.
 
     A line that ends short of the others of its paragraph keeps its end: an item of a list, a
     verse. A numbered heading is a paragraph of its own.
@@ -236,7 +294,7 @@ class _Columns:
         point = round(left)
         if point not in self.edges:
             near = self._near(left)
-            at = sum(abs(line.left - left) <= _SAME for line in near)
+            at = sum(abs(line.left - left) <= SAME for line in near)
             self.edges[point] = at >= _AT_EDGE * len(near)
         return self.edges[point]
 
@@ -269,7 +327,7 @@ def _running(lines: Sequence[PrintedLine], opening: Collection[int], columns: _C
         for number, (before, line) in enumerate(pairwise(lines[first:last]), start=first + 1):
             width = own if line.text[0].islower() else column
             is_full = before.right - left >= _FULL_LINE * width
-            if len(before.text) >= _LEAST_LINE and is_full and not _ITEM.match(line.text):
+            if len(before.text) >= LEAST_LINE and is_full and not _ITEM.match(line.text):
                 running.add(number)
     return running
 
@@ -320,16 +378,16 @@ def _is_indented(lines: Sequence[PrintedLine], number: int, columns: _Columns) -
     """Say if the line may be the first of a paragraph of several."""
     line, after = lines[number], lines[number + 1]
     is_in = _INDENTS[0] <= line.left - after.left <= _INDENTS[1] and after.height < line.height
-    if not (is_in and len(line.text) >= _LEAST_LINE and columns.is_full(line, after.left)):
+    if not (is_in and len(line.text) >= LEAST_LINE and columns.is_full(line, after.left)):
         return False
     if not columns.is_edge(after.left):
         return False
     if not number or _begins_column(lines[number - 1], line):
         return True
     before = lines[number - 1]
-    if abs(before.left - line.left) <= _SAME:  # a short paragraph, not the lines of a quotation
+    if abs(before.left - line.left) <= SAME:  # a short paragraph, not the lines of a quotation
         return not columns.is_full(before, after.left)
-    return abs(before.left - after.left) <= _SAME
+    return abs(before.left - after.left) <= SAME
 
 
 def _goes_on(lines: Sequence[PrintedLine], number: int, columns: _Columns) -> bool:

@@ -13,7 +13,7 @@ import pypdfium2.raw as pdfium
 from numpy.typing import NDArray
 from pypdfium2 import PdfPage, PdfTextPage
 
-from atlas_search.readers.pdf import page_characters
+from atlas_search.readers.pdf_lines import page_characters
 
 MOST_PIXELS = 6_000_000
 """A page may be as large as its file says: what does not fit into these is shown smaller."""

@@ -190,6 +190,28 @@ def runs_of(items: Iterable[Item], follows: Callable[[Item, Item], bool]) -> lis
     return runs
 
 
+RAISED_NUMBER = re.compile(r"[\[(]?([-−]?\d{1,3}|\d{1,3}(?:\s?[,;–-]\s?\d{1,3})+)[\])]?")
+_POWER_OF_TEN = re.compile(r"(?<![\d.,])10$")
+_UNIT = re.compile(r"(?:(?<![^\W\d_])(?:[kcdm]?m|ft|yd)|\d\s?(?:in|mi|s)|(?<!\w)[A-Za-z])$")
+"""What a 2 or a 3 raises: `km`, `40 in`, `x`."""
+
+_RAISED = str.maketrans("-−0123456789", "⁻⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def raised(number: str, before: str) -> str:
+    """A raised number as it is read behind a text: `²` behind a unit, else the note `[2]`.
+
+    At the beginning, and behind a blank or a bracket, it stays as it is.
+    """
+    match = RAISED_NUMBER.fullmatch(number.strip())
+    if match is None or not before or before[-1].isspace() or before[-1] in "([{":
+        return number
+    is_power = _POWER_OF_TEN.search(before) or not match[1][0].isdigit()
+    if is_power or (match[1] in ("2", "3") and _UNIT.search(before)):
+        return match[1].translate(_RAISED)
+    return f"[{match[1]}]"
+
+
 _ROMAN = (
     *((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l")),
     *((40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from lxml import etree
 
 from atlas_search.readers.markup import tag_of, words
+from atlas_search.readers.print import RAISED_NUMBER, raised
 
 EPUB_TYPE = "{http://www.idpf.org/2007/ops}type"
 _TYPES = (EPUB_TYPE, "epub:type", "role")  # the second in a chapter that is read as HTML
@@ -17,28 +18,8 @@ _CLASSES = frozenset(
 _INLINE = frozenset("a abbr b bdi cite code dfn em i q s small span strong sub sup u var".split())
 _ONE = r"(?:\d{1,4}|[a-z]|[ivxlc]{2,6}|[*†‡§‖¶]{1,4})"
 _SIGN = re.compile(rf"[\[(]?{_ONE}(?:\s?[,;–-]\s?{_ONE})*[\])]?")
-_NUMBER = re.compile(r"[\[(]?([-−]?\d{1,3}|\d{1,3}(?:\s?[,;–-]\s?\d{1,3})+)[\])]?")
-_POWER_OF_TEN = re.compile(r"(?<![\d.,])10$")
-_UNIT = re.compile(r"(?:(?<![^\W\d_])(?:[kcdm]?m|ft|yd)|\d\s?(?:in|mi|s)|(?<!\w)[A-Za-z])$")
-"""What a 2 or a 3 raises: `km`, `40 in`, `x`."""
-
-_RAISED = str.maketrans("-−0123456789", "⁻⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SUPER = re.compile(r"vertical-align:\s*super")
 _BEFORE = 12  # characters by which the word before is known
-
-
-def raised(number: str, before: str) -> str:
-    """A raised number as it is read behind a text: `²` behind a unit, else the note `[2]`.
-
-    At the beginning, and behind a blank or a bracket, it stays as it is.
-    """
-    match = _NUMBER.fullmatch(number.strip())
-    if match is None or not before or before[-1].isspace() or before[-1] in "([{":
-        return number
-    is_power = _POWER_OF_TEN.search(before) or not match[1][0].isdigit()
-    if is_power or (match[1] in ("2", "3") and _UNIT.search(before)):
-        return match[1].translate(_RAISED)
-    return f"[{match[1]}]"
 
 
 def write_raised(root: etree._Element, note: str = "[{}]") -> None:
@@ -77,7 +58,7 @@ def _is_sign(element: etree._Element) -> bool:
         return False
     text = words(element)
     is_raised = is_raised or "#" in element.get("href", "")
-    is_number = is_raised and _NUMBER.fullmatch(text) is not None
+    is_number = is_raised and RAISED_NUMBER.fullmatch(text) is not None
     return is_number or (_SIGN.fullmatch(text) is not None and _leads_to_note(element))
 
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.docx import EXPLICIT, Paragraph, Text
 from atlas_search.readers.markup import Heading, header_of, plain, sections, write_row
-from atlas_search.readers.raised import raised
+from atlas_search.readers.print import raised
 from atlas_search.readers.titles import title_of_file
 
 _TOKEN = re.compile(

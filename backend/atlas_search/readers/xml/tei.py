@@ -9,7 +9,7 @@ from lxml import etree
 
 from atlas_search.readers import Read, Skipped
 from atlas_search.readers.markup import LONGEST_SPAN, header_of, span
-from atlas_search.readers.raised import raised
+from atlas_search.readers.print import raised
 from atlas_search.readers.xml.parse import INCLUDE
 from atlas_search.readers.xml.tree import (
     COLUMNS,

@@ -1,0 +1,478 @@
+"""The lines of a printed page in the order in which they are read."""
+
+import re
+import sys
+from bisect import bisect
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from ctypes import byref, c_double, c_ushort
+from dataclasses import dataclass, replace
+from itertools import chain, pairwise
+from math import cos, degrees, hypot, radians, sin
+from statistics import median, mode
+from typing import NamedTuple
+
+import pypdfium2.raw as pdfium
+from pypdfium2 import PdfPage, PdfTextPage
+
+from atlas_search.readers.markup import plain
+from atlas_search.readers.print import are_prose, goes_on, nearly_widest, raised, runs_of
+
+BROKEN = "\x02"
+"""Stands at the end of a line whose last word goes on in the next one; so pdfium marks it."""
+
+NEAR = 30.0  # points between the left ends of lines of one column
+LEAST_LINE = 25  # characters; where all lines are shorter they are cells
+
+_MARGIN = 20
+"""Numbers below each other from which on they count the lines of the page."""
+
+_NUMBER_FIRST = re.compile(r"\s*\d+\s+(?=\S)")
+
+_ASKEW = 10  # degrees by which scanned pages may be
+_DOWNWARD = 90
+_RISE = 40.0  # points; what stands higher than that begins a column
+_BELOW = 20_000.0  # points, more than the highest page has
+_GUTTER = 6.0  # points; what is nearer on one line is in one column
+_LEAST_RISE = 1.5  # points
+_BASE = 6.0  # points from the base of a line to that of its raised numbers
+_OUT = 12.0  # points by which lines may begin before the left edge of their column
+_NARROWEST = 60.0  # points from one edge of columns to the next
+_ALIGNED = 3  # lines that begin at the edge of a column
+SAME = 2.5  # points between the left ends of lines that stand below each other
+_PIECES = 1.3  # parts of a line of a column: those of a table and of lines set wide have more
+_EVERY = 3  # of the lines of a page, in which gaps are looked for before they are in all
+_MOST_EDGES = 8  # that are tried
+_CHANGES = 1.25
+"""Changes of the column for each line of the shortest from which on lines alternate: row by row
+there are two, and one where cells of two lines are drawn each in one piece."""
+
+_WORD = re.compile(r"\S+")
+_UNSURE = re.compile("[\x02\u0250-\u1fff\u2070-\uffff]")
+"""Of the text that pdfium gives at once: the hyphens of broken words, and what may be half a code
+that is none."""
+
+_DIGITS = re.compile(r"[1-9]\d*(?:[,–-]\d{1,3})*(?![\w/⁄])")
+_WORD_BEFORE = 12  # characters by which the word before a raised number is known
+BREAK = re.compile(r"[^\W\d_]-\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedLine:
+    """A printed line: the height of its base, and how far it reaches from left to right.
+
+    One without text is a blank line. `words_left` and `words_right` are the ends of what stands
+    between a number at its beginning and one at its end. `turn` is not 0 where it is turned against
+    most lines of the page, by which angle in degrees; its places are those of the page so turned.
+    `size` is that of its type in points.
+    """
+
+    text: str
+    height: float
+    left: float
+    right: float
+    broken: bool
+    words_left: float = 0.0
+    words_right: float = 0.0
+    turn: int = 0
+    size: float = 0.0
+
+
+Column = list[PrintedLine]
+Places = Mapping[int, tuple[int, int]]
+"""The number of the line of each part, by its id, and the number of the part in that."""
+
+
+class _Frame:
+    """A page turned so that text of one angle runs from left to right; its lower left is (0, 0)."""
+
+    def __init__(self, textpage: PdfTextPage, area: Sequence[float], turn: int) -> None:
+        self._textpage, self._turn = textpage, turn
+        self._cos, self._sin = cos(radians(turn)), sin(radians(turn))
+        self._left = self._bottom = 0.0
+        corners = [self._at(x, y) for x in area[::2] for y in area[1::2]]
+        self._left, self._bottom = map(min, zip(*corners, strict=True))
+
+    def origin(self, index: int) -> tuple[float, float]:
+        """Where a character stands on its base."""
+        return self._at(*_origin(self._textpage, index))
+
+    def sides(self, index: int) -> tuple[float, float]:
+        """Where a character begins and ends from left to right."""
+        left, right, bottom, top = c_double(), c_double(), c_double(), c_double()
+        pdfium.FPDFText_GetCharBox(
+            self._textpage, index, byref(left), byref(right), byref(bottom), byref(top)
+        )
+        if not self._turn:
+            return left.value - self._left, right.value - self._left
+        one, other = self._at(left.value, bottom.value), self._at(right.value, top.value)
+        return min(one[0], other[0]), max(one[0], other[0])
+
+    def size(self, index: int) -> float:
+        """The size of the type of a character in points."""
+        matrix = pdfium.FS_MATRIX()
+        pdfium.FPDFText_GetMatrix(self._textpage, index, byref(matrix))
+        return float(pdfium.FPDFText_GetFontSize(self._textpage, index)) * hypot(matrix.c, matrix.d)
+
+    def _at(self, x: float, y: float) -> tuple[float, float]:
+        across, up = x * self._cos - y * self._sin, x * self._sin + y * self._cos
+        return across - self._left, up - self._bottom
+
+
+class _Line(NamedTuple):
+    """A line, the parts of it that stand apart, and its angle in degrees.
+
+    A line without gaps is its only part. `words` are where they begin and end on the page.
+    """
+
+    whole: PrintedLine
+    parts: Sequence[PrintedLine] = ()
+    turn: int = 0
+    frame: _Frame | None = None
+    words: Sequence[tuple[int, int]] = ()
+
+
+def printed_lines(page: PdfPage) -> list[PrintedLine]:
+    """The lines of a page as pdfium orders them, but columns that were drawn row by row one after
+    the other, and what is turned against the rest last.
+
+    Text outside the visible area, such as printers' marks, is left out, and so are the numbers of
+    lines in the margin of a pleading.
+    """
+    textpage = page.get_textpage()
+    try:
+        characters = page_characters(textpage)
+        lines = list(_lines(textpage, characters, page.get_bbox()))
+        # to look for gaps in all lines takes half as long again
+        filled = [line for line in lines if line.words]
+        if any(len(_ends(line)) > 2 for line in filled[::_EVERY]):
+            lines = [line._replace(parts=_parts(line, characters)) for line in lines]
+    finally:
+        textpage.close()
+    return _without_margin(_by_column(_turned_last(lines, -page.get_rotation() % 360)))
+
+
+def _turned_last(lines: Sequence[_Line], upright: int) -> list[_Line]:
+    """The lines, with those that are turned against most of the page below it.
+
+    A head or foot that is upright as the page is shown, beside a wide table, keeps its height.
+    """
+    letters: Counter[int] = Counter()
+    for line in lines:
+        letters[line.turn] += len(line.whole.text)
+    main = max(letters, key=lambda turn: letters[turn], default=0)
+    along = [line for line in lines if line.turn == main or not line.whole.text]
+    if (main - upright) % 360 == _DOWNWARD:  # pdfium puts the lower of two such lines first
+        along = list(chain(*(reversed(run) for run in runs_of(along, _stands_above))))
+    turned = [
+        replace(
+            line.whole,
+            turn=(line.turn - main) % 360,
+            height=line.whole.height - _BELOW * (line.turn != upright),
+        )
+        for line in lines
+        if line.turn != main and line.whole.text
+    ]
+    return [*along, *map(_Line, turned)]
+
+
+def _stands_above(before: _Line, line: _Line) -> bool:
+    """Say if a line stands a little above the one before."""
+    is_blank = not (before.whole.text and line.whole.text)
+    return not is_blank and 0 < line.whole.height - before.whole.height < _RISE
+
+
+def _lines(textpage: PdfTextPage, characters: str, area: Sequence[float]) -> Iterator[_Line]:
+    """Lines in order, each its only part."""
+    frames: dict[int, _Frame] = {}
+    for match in re.finditer(rf"([^\n{BROKEN}]*)([\n{BROKEN}]|$)", characters):
+        words = [word.span() for word in _WORD.finditer(characters, *match.span(1))]
+        if not words:
+            yield _Line(PrintedLine("", 0.0, 0.0, 0.0, broken=False))
+            continue
+        middle = _middle(words)
+        if _is_within(_origin(textpage, middle), area):
+            turn = _turn(textpage, middle)
+            frame = frames.get(turn) or frames.setdefault(turn, _Frame(textpage, area, turn))
+            (left, first), (right, last) = map(frame.origin, (words[0][0], words[-1][1] - 1))
+            height = median((first, frame.origin(middle)[1], last))
+            first_word, last_word = (match.start() + at for at in _page_words(match[1]))
+            line = PrintedLine(
+                _text(_with_raised(frame, characters, *match.span(1))),
+                height,
+                left,
+                right,
+                match[2] == BROKEN,
+                frame.origin(first_word)[0],
+                frame.origin(last_word)[0],
+                size=max(frame.size(middle), frame.size(words[-1][1] - 1)),
+            )
+            yield _Line(line, [line] if line.text else [], turn, frame, words)
+
+
+def _turn(textpage: PdfTextPage, index: int) -> int:
+    """The angle of a character, clockwise in degrees; a page that lies askew is none."""
+    angle = round(degrees(pdfium.FPDFText_GetCharAngle(textpage, index)))
+    quarter = 90 * round(angle / 90)
+    return (quarter if abs(angle - quarter) <= _ASKEW else angle) % 360
+
+
+def _with_raised(frame: _Frame, characters: str, start: int, end: int) -> str:
+    """The characters `start` to `end`, with each raised number apart from its word."""
+    text, done = "", start
+    for digits in _DIGITS.finditer(characters, start, end):
+        first, last = digits.start(), digits.end() - 1
+        is_behind = first > start and not characters[first - 1].isspace()
+        if is_behind or last > first:
+            height = frame.origin(last)[1]
+            first = next(
+                (at + 1 for at in range(last - 1, first - 1, -1) if _is_raised(frame, at, height)),
+                first,
+            )
+            if first > start and _is_raised(frame, first - 1, height):
+                text += characters[done:first]
+                number = characters[first : last + 1]
+                is_one = number.isdecimal()
+                text += raised(number, text[-_WORD_BEFORE:]) if is_one else f"[{number}]"
+                done = last + 1
+    return text + characters[done:end]
+
+
+def _is_raised(frame: _Frame, before: int, height: float) -> bool:
+    """Say if `height` is the base of a raised number behind the character `before`."""
+    return _LEAST_RISE < height - frame.origin(before)[1] < _BASE
+
+
+def _middle(words: Sequence[tuple[int, int]]) -> int:
+    """The index of the character with as many before it as behind it, blanks aside."""
+    at = sum(end - start for start, end in words) // 2
+    for start, end in words:
+        if at < end - start:
+            break
+        at -= end - start
+    return start + at
+
+
+def _ends(line: _Line) -> list[int]:
+    """The first and the last character of each part between wide gaps, and where the line goes
+    back: maybe to a line below."""
+    if line.frame is None:
+        return []
+    ends = [line.words[0][0]]
+    for (_, end), (start, _) in pairwise(line.words):
+        if abs(line.frame.sides(start)[0] - line.frame.sides(end - 1)[1]) > _GUTTER:
+            ends += [end - 1, start]
+    return [*ends, line.words[-1][1] - 1]
+
+
+def _parts(line: _Line, characters: str) -> Sequence[PrintedLine]:
+    ends, frame = _ends(line), line.frame
+    if frame is None or len(ends) == 2:
+        return line.parts
+    parts = []
+    for start, end in zip(ends[::2], ends[1::2], strict=True):
+        left, height = frame.origin(start)
+        text = _text(_with_raised(frame, characters, start, end + 1))
+        right = frame.sides(end)[1]
+        is_last = end == ends[-1]
+        ends_broken = line.whole.broken and is_last
+        parts.append(
+            PrintedLine(text, height, left, right, ends_broken, left, right, size=frame.size(start))
+        )
+    return [part for part in parts if part.text]
+
+
+def _by_column(lines: Sequence[_Line]) -> list[PrintedLine]:
+    """The lines, with all columns of a block that was drawn row by row at its first line."""
+    places = {
+        id(part): (number, at)
+        for number, line in enumerate(lines)
+        for at, part in enumerate(line.parts)
+    }
+    blocks = _blocks([part for line in lines for part in line.parts], places)
+    block_of = {id(part): n for n, block in enumerate(blocks) for part in chain(*block)}
+    result: list[PrintedLine] = []
+    placed: set[int] = set()
+    for line in lines:
+        own = {block_of[id(part)] for part in line.parts if id(part) in block_of}
+        for number in sorted(own - placed):
+            result += chain(*(_joined(column, places) for column in blocks[number]))
+        placed |= own
+        rest = [part for part in line.parts if id(part) not in block_of]
+        result += _joined(rest, places) if own else [line.whole]
+    return result
+
+
+def _joined(parts: Sequence[PrintedLine], places: Places) -> list[PrintedLine]:
+    """The lines that a column has of these parts.
+
+    pdfium marks no broken word where another column follows, and puts lines of two bases in one.
+    """
+
+    def goes_on(before: PrintedLine, part: PrintedLine) -> bool:
+        is_on_base = abs(part.height - before.height) < _BASE
+        is_in_line = places[id(before)][0] == places[id(part)][0]
+        return is_in_line and is_on_base and part.left > before.left
+
+    lines = [_whole(run) for run in runs_of(parts, goes_on)]
+    for number, (line, after) in enumerate(pairwise(lines)):
+        if BREAK.search(line.text) and after.text[0].isalpha():
+            lines[number] = replace(line, text=line.text[:-1], broken=True)
+    return lines
+
+
+def _whole(parts: Sequence[PrintedLine]) -> PrintedLine:
+    """A line of these parts, of which one may be the raised number of a note."""
+    texts = [parts[0].text]
+    for before, part in pairwise(parts):
+        is_call = part.height - before.height > _LEAST_RISE and part.text.isdecimal()
+        texts.append(raised(part.text, before.text) if is_call else f" {part.text}")
+    right = parts[-1].right
+    return replace(
+        parts[0], text="".join(texts), right=right, words_right=right, broken=parts[-1].broken
+    )
+
+
+def _blocks(parts: Sequence[PrintedLine], places: Places) -> list[list[Column]]:
+    """The columns of each block whose lines alternate between them.
+
+    Of the edges at which the right one may begin, that with the most lines in columns counts.
+    """
+    best: list[list[Column]] = []
+    for edge in _edges(parts):
+        blocks = [
+            columns
+            for block in _between_crossing(parts, edge)
+            if (columns := _columns(block, edge, places))
+        ]
+        if _size(blocks) > _size(best):
+            best = blocks
+    return [columns for columns in best if _alternate(columns, places)]
+
+
+def _size(blocks: Sequence[Sequence[Column]]) -> int:
+    return sum(len(column) for columns in blocks for column in columns)
+
+
+def _edges(parts: Sequence[PrintedLine]) -> list[int]:
+    """The places, further to the right than the first, at which most lines or parts begin."""
+    at = Counter(round(part.left) for part in parts)
+    near = {left: sum(at[left + by] for by in (-2, -1, 0, 1, 2)) for left in at}
+    first = min(at, default=0)
+    edges = [left for left in at if near[left] >= _ALIGNED and left - first >= _NARROWEST]
+    return sorted(edges, key=lambda left: (-near[left], left))[:_MOST_EDGES]
+
+
+def _between_crossing(parts: Sequence[PrintedLine], edge: float) -> list[Column]:
+    """The parts above, between and below those that stand on both sides of the edge."""
+    crossing = sorted(part.height for part in parts if _is_left(part, edge) and part.right > edge)
+    blocks: defaultdict[int, Column] = defaultdict(list)
+    for part in parts:
+        if part.right <= edge or not _is_left(part, edge):
+            blocks[bisect(crossing, part.height)].append(part)
+    return list(blocks.values())
+
+
+def _is_left(part: PrintedLine, edge: float) -> bool:
+    return part.left < edge - _OUT
+
+
+def _columns(parts: Column, edge: float, places: Places) -> list[Column]:
+    """The columns of prose on both sides of the edge, from left to right; none if one is none."""
+    left = [part for part in parts if _is_left(part, edge)]
+    right = [part for part in parts if not _is_left(part, edge)]
+    if not _is_column(left, places):
+        return []
+    if _is_column(right, places):
+        return [left, right]
+    further = (_columns(right, next_, places) for next_ in _edges(right))
+    return next(([left, *columns] for columns in further if columns), [])
+
+
+def _is_column(parts: Column, places: Places) -> bool:
+    """Say if the parts are whole lines of prose, most of them long and from one edge on."""
+    lines = _joined(parts, places)
+    if not is_prose(lines) or len(parts) > _PIECES * len(lines):
+        return False
+    edge = mode(round(line.left) for line in lines)
+    at_edge = sum(abs(line.left - edge) <= SAME for line in lines)
+    is_wide = median(len(line.text) for line in lines) >= LEAST_LINE
+    return is_wide and at_edge >= len(lines) / 2
+
+
+def _alternate(columns: Sequence[Column], places: Places) -> bool:
+    """Say if they were drawn row by row, not each in one piece or cell by cell."""
+    column_of = {id(part): at for at, column in enumerate(columns) for part in column}
+    drawn = sorted(chain(*columns), key=lambda part: places[id(part)])
+    changes = sum(column_of[id(one)] != column_of[id(next_)] for one, next_ in pairwise(drawn))
+    return changes > _CHANGES * min(len(_joined(column, places)) for column in columns)
+
+
+def is_prose(lines: Sequence[PrintedLine]) -> bool:
+    """Say if sentences go on from line to line, and from full ones."""
+    if max((len(line.text) for line in lines), default=0) < LEAST_LINE:
+        return False
+    first = min(line.left for line in lines)
+    width = nearly_widest(line.right - first for line in lines)
+    pairs = pairwise(lines)
+    open_ = [before.right - first for before, after in pairs if goes_on(before.text, after.text)]
+    return are_prose(open_, len(lines) - 1, width)
+
+
+def _page_words(characters: str) -> tuple[int, int]:
+    """Return the indices of the first and the last character between numbers at either end."""
+    first = _NUMBER_FIRST.match(characters)
+    bare = characters.rstrip()
+    last = len(bare) - len(bare.rstrip("0123456789"))
+    before = bare[: len(bare) - last].rstrip() if last else bare
+    return first.end() if first else len(characters) - len(characters.lstrip()), len(before) - 1
+
+
+def _without_margin(lines: list[PrintedLine]) -> list[PrintedLine]:
+    """The lines without numbers that count them: 1, 2, 3, ... below each other at the left."""
+    numbers = sorted((line for line in lines if line.text.isdecimal()), key=lambda line: line.left)
+    column = [line for line in numbers if line.left - numbers[0].left <= NEAR]
+    column.sort(key=lambda line: -line.height)
+    sequence = [str(number) for number in range(1, len(column) + 1)]
+    if len(column) < _MARGIN or [line.text for line in column] != sequence:
+        return lines
+    margin = set(map(id, column))
+    return [line for line in lines if id(line) not in margin]
+
+
+def page_characters(textpage: PdfTextPage) -> str:
+    """One character for each that pdfium counts, so that an index into it is one for pdfium.
+
+    Line ends are `\\n`; of the usual two characters the other is a blank.
+    """
+    raw, count = textpage.raw, textpage.count_chars()
+    buffer = (c_ushort * (count + 1))()
+    size = pdfium.FPDFText_GetText(raw, 0, count, buffer) - 1
+    text = bytes(buffer)[: 2 * size].decode("utf-16-le", "surrogatepass")
+    if len(text) != count:
+        text = BROKEN * count  # some have none: each is asked for, which takes 20 times as long
+
+    def single(sign: re.Match[str]) -> str:
+        code = pdfium.FPDFText_GetUnicode(raw, sign.start())
+        is_none = code == ord(BROKEN) and not pdfium.FPDFText_IsHyphen(raw, sign.start())
+        return "\0" if is_none or code > sys.maxunicode else chr(code)
+
+    text = _UNSURE.sub(single, text)
+    return text.replace("\r\n", " \n").replace("\r", "\n")
+
+
+def _text(characters: str) -> str:
+    # halves of a character that a damaged font table names cannot be written as UTF-8
+    whole = characters.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return plain(whole).strip()
+
+
+def _origin(textpage: PdfTextPage, index: int) -> tuple[float, float]:
+    x, y = c_double(), c_double()
+    pdfium.FPDFText_GetCharOrigin(textpage, index, byref(x), byref(y))
+    return x.value, y.value
+
+
+def _is_within(place: tuple[float, float], area: Sequence[float]) -> bool:
+    left, bottom, right, top = area
+    return left <= place[0] <= right and bottom <= place[1] <= top
