@@ -442,3 +442,9 @@ def test_the_number_of_a_note_is_no_part_of_the_word(draft: Read) -> None:
     assert draft(in_sizes(with_raised(texts, 700))).text == (
         "The tariff[1] of the year 1911[12] for 40 km² and 1914[3,4]"
     )
+
+
+def test_numbers_a_little_higher_than_the_cell_before_keep_their_form(draft: Read) -> None:
+    row: list[Run] = [(72, 700, 10, "Northport"), (130, 702, 10, "117,609"), (180, 700, 10, "10")]
+    row.append((191.5, 703, 7, "-7"))
+    assert draft(in_sizes(row)).text == "Northport 117,609 10-7"

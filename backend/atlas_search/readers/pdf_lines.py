@@ -229,9 +229,10 @@ def _with_raised(frame: _Frame, characters: str, start: int, end: int) -> str:
                 (at + 1 for at in range(last - 1, first - 1, -1) if _is_raised(frame, at, height)),
                 first,
             )
-            if first > start and _is_raised(frame, first - 1, height):
+            number = characters[first : last + 1]
+            is_behind = is_behind or first > digits.start()
+            if is_behind and number[0].isdecimal() and _is_raised(frame, first - 1, height):
                 text += characters[done:first]
-                number = characters[first : last + 1]
                 is_one = number.isdecimal()
                 text += raised(number, text[-_WORD_BEFORE:]) if is_one else f"[{number}]"
                 done = last + 1

@@ -14,7 +14,7 @@ Ocr = Annotated[
     str,
     typer.Option(
         metavar="LANGUAGES",
-        help="Read pages of PDFs without text by Tesseract, in these of its languages: `eng+fra`",
+        help="Have Tesseract read pages of PDFs without text, in these of its languages: `eng+fra`",
     ),
 ]
 _PROGRAM = "tesseract"
