@@ -34,7 +34,7 @@ export default {
     first: "Drop a folder, files or a ZIP anywhere on this page, or choose them. Then ask what they say.",
     others: "Whoever runs this server can add them.",
     drop: "Drop files, folders or a ZIP to add them",
-    kinds: "PDF, Word, text, Markdown, HTML, TEI and other XML, tables (CSV), JSON, e-books, or a ZIP of them. They stay on the computer that runs Atlas.",
+    kinds: "PDF, Office and LibreOffice files, text, Markdown, HTML, TEI and other XML, tables, JSON, e-books, mail, library records, or a ZIP of them. They stay on the computer that runs Atlas.",
     here: "Drop files or folders here, or choose them. Each folder becomes a corpus.",
     files: "Choose files",
     folder: "Choose a folder",

@@ -34,7 +34,7 @@ export default {
     first: "Déposez un dossier, des fichiers ou un ZIP n’importe où sur cette page, ou choisissez-les. Posez ensuite vos questions.",
     others: "La personne qui gère ce serveur peut en ajouter.",
     drop: "Déposez des fichiers, des dossiers ou un ZIP pour les ajouter",
-    kinds: "PDF, Word, texte, Markdown, HTML, TEI et autre XML, tableaux (CSV), JSON, livres numériques, ou un ZIP de ceux-ci. Ils restent sur l’ordinateur où tourne Atlas.",
+    kinds: "PDF, fichiers Office et LibreOffice, texte, Markdown, HTML, TEI et autre XML, tableaux, JSON, livres numériques, courriels, notices de bibliothèque, ou un ZIP de ceux-ci. Ils restent sur l’ordinateur où tourne Atlas.",
     here: "Déposez ici des fichiers ou des dossiers, ou choisissez-les. Chaque dossier devient un corpus.",
     files: "Choisir des fichiers",
     folder: "Choisir un dossier",
