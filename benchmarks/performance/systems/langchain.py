@@ -37,7 +37,7 @@ class SYSTEM:
         "rank-bm25", "chromadb",
     )  # fmt: skip
     note = (
-        "BM25Retriever keeps words in memory and cannot change: a changed corpus gets a new one. "
+        "BM25Retriever cannot change: a changed corpus gets a new one. "
         "Vectors go to Chroma's collection, since the vector store takes texts only."
     )
 

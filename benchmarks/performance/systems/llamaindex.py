@@ -39,7 +39,7 @@ class SYSTEM:
         "llama-index-core", "llama-index-retrievers-bm25", "llama-index-vector-stores-chroma",
         "bm25s", "chromadb",
     )  # fmt: skip
-    note = "BM25Retriever keeps words in memory and cannot change: a changed corpus gets a new one."
+    note = "BM25Retriever cannot change: a changed corpus gets a new one."
 
     def build(self, corpora: Mapping[str, Passages], folder: Path) -> None:
         """See System."""
