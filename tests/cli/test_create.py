@@ -85,9 +85,9 @@ SHARED = (
     "output"
 ).split()
 OWN = {
-    "files": ["text_column"],
+    "files": ["text_column", "ocr"],
     "txt": [],
-    "pdf": [],
+    "pdf": ["ocr"],
     "html": ["whole_page", "contact", "delay", "refresh", "allow_private"],
     "xml": ["normalised", "documents_at"],
     "csv": [

@@ -259,7 +259,7 @@ def test_a_scale_of_a_file_says_what_each_step_means(tmp_path: Path) -> None:
     path = tmp_path / "scales.toml"
     path.write_text(next(block for block in blocks if "meanings" in block), encoding="utf-8")
     scales = read_scales(str(path))
-    assert [scale.name for scale in scales] == ["coherence", "historical context"]
+    assert [scale.name for scale in scales] == ["coherence"]
     assert all(len(scale.meanings) == len(scale.steps) for scale in scales)
     path.write_text('[tone]\nmeanings = ["No.", "Yes."]\n', encoding="utf-8")
     with pytest.raises(SourceError, match="tone has 5 steps and 2 meanings"):

@@ -23,7 +23,7 @@ from atlas_search.readers.markup import Heading, plain, sections
 from atlas_search.readers.pdf_lines import BREAK, BROKEN, PrintedLine, printed_lines
 from atlas_search.readers.pdf_paragraphs import page_text, usual_size, without_line_numbers
 from atlas_search.readers.print import labels_of_pages, printed_numbers, running_lines
-from atlas_search.readers.tesseract import Ocr, Word, recognise, require_tesseract
+from atlas_search.readers.tesseract import Ocr, RecognisedWord, recognise, require_tesseract
 from atlas_search.readers.titles import title_of_file
 
 
@@ -283,7 +283,7 @@ def _pages(document: PdfDocument, ocr: str) -> _Pages:
     return _Pages(texts, numbers, unreadable, {n: of for n, of in recognised.items() if of})
 
 
-def _words(page: PdfPage, ocr: str) -> tuple[Sequence[Word], float]:
+def _words(page: PdfPage, ocr: str) -> tuple[Sequence[RecognisedWord], float]:
     """The words that Tesseract finds on a page, and the points that one of their pixels is."""
     from atlas_search.readers.pdf_picture import picture
 
@@ -292,7 +292,7 @@ def _words(page: PdfPage, ocr: str) -> tuple[Sequence[Word], float]:
     return recognise(image, ocr, round(_INCH / points)), points
 
 
-def _recognised_lines(words: Sequence[Word], scale: float) -> list[PrintedLine]:
+def _recognised_lines(words: Sequence[RecognisedWord], scale: float) -> list[PrintedLine]:
     """The lines of a recognised page, with a blank one between paragraphs."""
     lines: list[PrintedLine] = []
     for _, of in groupby(words, key=lambda word: word.line[:-1]):

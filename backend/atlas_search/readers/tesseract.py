@@ -21,7 +21,7 @@ _PROGRAM = "tesseract"
 _WORD = "5"  # the level of a row that is a word
 
 
-class Word(NamedTuple):
+class RecognisedWord(NamedTuple):
     """A recognised word with its box in pixels from the left upper corner, and a confidence from
     0 to 1; `line` numbers its page, block, paragraph and line."""
 
@@ -50,7 +50,7 @@ def require_tesseract(languages: str) -> None:
         )
 
 
-def recognise(picture: bytes, languages: str, resolution: int) -> Sequence[Word]:
+def recognise(picture: bytes, languages: str, resolution: int) -> Sequence[RecognisedWord]:
     """The words on a picture of so many dots an inch, in reading order.
 
     Raises OSError with what the program says if it fails.
@@ -62,7 +62,7 @@ def recognise(picture: bytes, languages: str, resolution: int) -> Sequence[Word]
         if level == _WORD and text.strip():
             left, top, width, height = map(int, box)
             place, share = (page, block, paragraph, line), float(confidence) / 100
-            words.append(Word(text, left, top, left + width, top + height, share, place))
+            words.append(RecognisedWord(text, left, top, left + width, top + height, share, place))
     return words
 
 

@@ -173,7 +173,7 @@ class _Halves:
         self._begun = ""
 
     def join(self, word: ScannedWord) -> str:
-        """What is written of a word: nothing of a half of which the whole has been given."""
+        """The text of a word to write: nothing of a half of which the whole has been given."""
         if word.half == "second" and self._begun and word.whole in ("", self._begun):
             self._begun = ""
             return ""
