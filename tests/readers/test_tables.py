@@ -46,6 +46,12 @@ def test_several_text_columns_are_joined_by_blank_lines(reads: Reads) -> None:
     ]
 
 
+def test_a_headline_is_the_title_of_a_record_without_one(reads: Reads) -> None:
+    table = "Title,Headline,Body\n,Ferry aground,a\nWool,Prices fall,b\n"
+    titles = [draft.title for draft in reads(table, "a.csv") if isinstance(draft, Draft)]
+    assert titles == ["Ferry aground", "Wool"]
+
+
 def test_columns_can_be_renamed_named_and_left_out(reads: Reads) -> None:
     table = "no,headline,said,speaker_name,when,debate,junk\n4,Wool,Aye.,Ann,1901,Tariffs,x\n"
     columns = columns_for(
@@ -220,7 +226,7 @@ def test_objects_are_no_text(reads: Reads, record: dict[str, Any], reason: str) 
 
 def test_what_changes_the_reading_is_among_the_options() -> None:
     options = CsvReader(columns_for(text="a,B c", rename="x=y")).options
-    assert (options["version"], options["text_column"], options["rename"]) == (2, "a,b_c", "x=y")
+    assert (options["version"], options["text_column"], options["rename"]) == (3, "a,b_c", "x=y")
     assert CsvReader(Columns(), ";").options != CsvReader(Columns(), ",").options
     assert CsvReader(quotes=False).options != CsvReader().options
     assert JsonlReader(columns_for(text="a,b")).options != JsonlReader().options

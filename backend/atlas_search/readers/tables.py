@@ -26,6 +26,8 @@ from atlas_search.readers.text import Undecodable, clean, open_text, pages
 
 TEXT = ("text", "body", "content", "speech")
 ID = ("id", "_id")
+HEADLINE = "headline"
+"""The title of a record without one: of an article."""
 HEADINGS = ("part", "chapter", "heading")
 """Headings above a record's text, the outermost first; `section` is below them."""
 
@@ -45,7 +47,9 @@ TextColumn = Annotated[
 IdColumn = Annotated[
     str, typer.Option(help=f"Field of the record's id (default: first of {', '.join(ID)})")
 ]
-TitleColumn = Annotated[str, typer.Option(help="Field of the title")]
+TitleColumn = Annotated[
+    str, typer.Option(help=f"Field of the title; without it the record's `{HEADLINE}`")
+]
 MetadataColumns = Annotated[
     str, typer.Option(help="Fields kept as metadata, joined by commas (default: all)")
 ]
@@ -183,7 +187,7 @@ def _draft(record: Record, columns: Columns) -> Read:
     text_fields = columns.texts(fields)
     if not text_fields:
         return Skipped(f"{record.place}: {columns.lacking(fields)}", key)
-    title = " ".join(text_of(fields.get(columns.title)).split())
+    title = " ".join(text_of(fields.get(columns.title) or fields.get(HEADLINE)).split())
     texts = {name: _text(fields[name]) for name in text_fields}
     for name, each in texts.items():
         if not each and isinstance(fields[name], Nested):
@@ -291,7 +295,7 @@ class JsonlReader:
     @property
     def options(self) -> Mapping[str, object]:
         """All settings change what is read."""
-        return {"version": 4} | self.columns.options
+        return {"version": 5} | self.columns.options
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """One draft or Skipped for every record, in order. A blank line is no record."""
@@ -449,7 +453,7 @@ class CsvReader:
     @property
     def options(self) -> Mapping[str, object]:
         """All settings change what is read."""
-        own = {"version": 2, "delimiter": self.delimiter, "quotes": self.quotes}
+        own = {"version": 3, "delimiter": self.delimiter, "quotes": self.quotes}
         return own | self.columns.options
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
