@@ -152,7 +152,7 @@ def contents(folder: Path) -> dict[str, Any]:
     tables = ("documents", "passages", "metadata")
     return {
         "manifest": said,
-        "corpora": [c.model_dump(exclude={"seconds"}) for c in manifest.corpora],
+        "corpora": [c.model_dump(exclude={"seconds", "reads_like"}) for c in manifest.corpora],
         "origins": {k: o.model_dump(exclude={"arguments"}) for k, o in manifest.origins.items()},
         "arrays": arrays,
         "sources": rows(folder, "SELECT name, origin, fingerprint, remarks, bytes FROM sources"),

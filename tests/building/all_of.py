@@ -42,7 +42,9 @@ def _manifest(manifest: Manifest) -> dict[str, Any]:
     described = manifest.model_dump(
         mode="json", include={"content_digest", "fields", "truncated_share", "embedding"}
     )
-    corpora = [corpus.model_dump(exclude={"seconds"}) for corpus in manifest.corpora]
+    # the language that a corpus reads like is judged when it is built whole
+    apart = {"seconds", "reads_like"}
+    corpora = [corpus.model_dump(exclude=apart) for corpus in manifest.corpora]
     origins = {k: o.model_dump(exclude={"arguments"}) for k, o in manifest.origins.items()}
     return {**described, "corpora": corpora, "origins": origins}
 

@@ -71,6 +71,7 @@ _OF_EACH = 2_000  # characters of a document by which the language of its corpus
 class _Corpus:
     language: str
     sample: str = ""
+    is_kept: bool = False
     documents: int = 0
     passages: int = 0
     characters: int = 0
@@ -124,6 +125,7 @@ class Counter:
     ) -> None:
         """Count documents that stay: of each the characters, words, passages and metadata."""
         corpus = self._corpora.setdefault(kept.corpus, _Corpus(kept.language))
+        corpus.is_kept = True
         corpus.documents += len(kept.documents)
         corpus.passages += len(kept.rows)
         corpus.characters += sum(characters)
@@ -152,7 +154,8 @@ class Counter:
     ) -> tuple[CorpusStatistics, ...]:
         """Return the statistics of every corpus; `tokens` are those of all passages in order.
 
-        `before` are the languages that corpora read like in the version before.
+        `before` are the languages that corpora read like in the version before: a corpus of which
+        something stays is not judged by what is new.
 
         Size and time of a file with documents of several corpora are shared by characters.
         """
@@ -173,7 +176,9 @@ class Counter:
                 language=corpus.language,
                 date=note.date,
                 description=note.description,
-                reads_like=likely_language(corpus.sample) or before.get(id_, ""),
+                reads_like=before.get(id_, "")
+                if corpus.is_kept
+                else likely_language(corpus.sample),
             )
             for number, (id_, corpus) in enumerate(self._corpora.items())
             for note in [notes.get(id_) or CorpusNote()]
