@@ -267,8 +267,8 @@ def attributes(size: int) -> bytes:
         (lambda part: list(Body(styles_of(word(""), word(""))).paragraphs(part)), row, 15_000),
         (lambda part: chapter_of(part, {}), broken_word, 3_000),
         (page_text, steps, 1_500),
-        # with fewer, the longer list alone no longer fits the processor's cache
-        (lambda data: parse(data, ""), attributes, 20_000),
+        # with more, the longer list alone no longer fits the processor's cache
+        (lambda data: parse(data, ""), attributes, 5_000),
     ],
     ids=["styles", "lists", "row", "pages", "lines", "attributes"],
 )
