@@ -22,7 +22,14 @@ from atlas_search.core.ids import check_id
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.language.text import ANALYSER_VERSION, TextSpan, terms_and_parts
 from atlas_search.readers import Draft, EmbeddedDraft, Reader, ScanDraft, Skipped
-from atlas_search.readers.elsewhere import FEWEST, LEAST, wordiest_place, words_of
+from atlas_search.readers.elsewhere import (
+    ENOUGH,
+    FEWEST,
+    LEAST,
+    has_places,
+    wordiest_place,
+    words_of,
+)
 from atlas_search.readers.metadata import is_empty, name_of, typed_metadata
 from atlas_search.readers.speeches import with_speeches
 from atlas_search.readers.titles import clean_title, closed, title_from
@@ -171,7 +178,8 @@ def prepare(preparation: Preparation, file: SourceFile) -> Iterator[Prepared]:
     """
     keys: set[str] = set()
     is_empty = True
-    place, words = "", 0
+    enough = ENOUGH * size_of(file) if has_places(file.path) else 0
+    characters = 0
     reached: set[str] = set()
     for read in _read(preparation.reader, file):
         is_empty = False
@@ -186,10 +194,9 @@ def prepare(preparation: Preparation, file: SourceFile) -> Iterator[Prepared]:
         if isinstance(staged, Skipped):
             yield Remark(staged.reason, staged.key)
             continue
-        if not keys and not _is_place_named(preparation.reader):
-            place, words = wordiest_place(file.path)
         keys.add(read.key)
-        if len(reached) < LEAST * words:
+        if characters < enough:
+            characters += len(read.text)
             reached |= words_of(read.text)
         for remark in (read.remark, refused):
             if remark:
@@ -200,8 +207,10 @@ def prepare(preparation: Preparation, file: SourceFile) -> Iterator[Prepared]:
             yield staged
     if is_empty:
         yield Remark("it holds no document")
-    if keys and words >= FEWEST and len(reached) < LEAST * words:
-        raise TextElsewhere(_ELSEWHERE.format(place=place, words=words, reached=len(reached)))
+    if keys and characters < enough and not _is_place_named(preparation.reader):
+        place, words = wordiest_place(file.path)
+        if words >= FEWEST and len(reached) < LEAST * words:
+            raise TextElsewhere(_ELSEWHERE.format(place=place, words=words, reached=len(reached)))
 
 
 def size_of(file: SourceFile) -> int:

@@ -7,15 +7,23 @@ from collections.abc import Iterator
 from contextlib import suppress
 from operator import itemgetter
 from pathlib import Path
+from typing import TYPE_CHECKING
 from zipfile import ZipFile
 
 from atlas_search.readers.archive import BadArchive
 from atlas_search.readers.archive import part as read_part
 
+if TYPE_CHECKING:
+    from lxml import etree
+
 LEAST = 0.1
 """The share of the words of a file's wordiest place that must reach its documents: with less, they
 are a unit, a label or a remark. Of 1,878 real files one had less, an ALTO file named .html, and all
 but three more than .2."""
+
+ENOUGH = 0.2
+"""The share of the bytes of a file from which on the characters of its documents are its text: what
+else it holds cannot have ten times their words. Then it is not looked at again."""
 
 FEWEST = 30
 """Different words below which a place is no text: an attribute of a stub has as many."""
@@ -35,6 +43,11 @@ _SCRIPTS = ("script", "style")
 # neither parts of addresses and names such as `note-12`, nor of pictures written in letters
 _WORD = re.compile(r"(?<![\w/@=+&.:-])[^\W\d_]{2,}(?![\w/@=+&-]|[.:]\w)")
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*+)"(\s*:)?')
+
+
+def has_places(path: Path) -> bool:
+    """Return True for a file whose words can stand in places that no document has."""
+    return path.name.lower().endswith((*_PACKAGES, *_MARKUP, *_RECORDS))
 
 
 def words_of(text: str) -> set[str]:
@@ -60,27 +73,18 @@ def _texts(path: Path) -> Iterator[tuple[str, str]]:
             for part in archive.namelist():
                 if _PART.fullmatch(part):
                     with suppress(BadArchive):  # of which its reader has told
-                        texts = _of_markup(read_part(archive, part)[:_READ], part.lower())
-                        yield from ((part, text) for place, text in texts if "@" not in place)
+                        root = _root(read_part(archive, part)[:_READ], part.lower())
+                        yield part, "" if root is None else " ".join(root.itertext())
     elif name.endswith(_MARKUP):
         with path.open("rb") as file:
-            yield from _of_markup(file.read(_READ), name)
+            yield from _of_markup(_root(file.read(_READ), name))
     elif name.endswith(_RECORDS):
         with path.open(encoding="utf-8", errors="replace") as file:
             yield from _of_records(file.read(_READ))
 
 
-def _of_markup(data: bytes, name: str) -> Iterator[tuple[str, str]]:
+def _of_markup(root: "etree._Element | None") -> Iterator[tuple[str, str]]:
     """Texts below the name of their element, and values of attributes below `string/@content`."""
-    from lxml import etree
-
-    kind = etree.XMLParser if name.endswith((".xml", ".tei")) else etree.HTMLParser
-    # nothing else is opened, and faults are passed over: a reader has told them
-    options = {} if kind is etree.HTMLParser else {"resolve_entities": False}
-    try:
-        root = etree.fromstring(data, kind(recover=True, no_network=True, **options))
-    except etree.XMLSyntaxError:
-        return
     for element in () if root is None else root.iter():
         around = element.getparent()
         if around is not None:
@@ -91,6 +95,18 @@ def _of_markup(data: bytes, name: str) -> Iterator[tuple[str, str]]:
             for key, value in element.items():
                 if (attribute := _local(key)) not in _NEVER_TEXT:
                     yield f"{tag}/@{attribute}", value
+
+
+def _root(data: bytes, name: str) -> "etree._Element | None":
+    from lxml import etree
+
+    kind = etree.XMLParser if name.endswith((".xml", ".tei")) else etree.HTMLParser
+    # nothing else is opened, and faults are passed over: a reader has told them
+    options = {} if kind is etree.HTMLParser else {"resolve_entities": False}
+    try:
+        return etree.fromstring(data, kind(recover=True, no_network=True, **options))
+    except etree.XMLSyntaxError:
+        return None
 
 
 def _local(name: str) -> str:

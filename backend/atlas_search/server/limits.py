@@ -135,7 +135,7 @@ def answer_threads(threads: int) -> int:
 class Clients:
     """The addresses that came of late, and how many requests of each are in progress.
 
-    Safe to use from several threads.
+    One that only asks whether the server is well wants no places. Safe to use from several threads.
     """
 
     def __init__(self) -> None:
@@ -143,14 +143,15 @@ class Clients:
         self._last: dict[str, float] = {}  # when each came last, the latest at the end
         self._in_progress: Counter[str] = Counter()
 
-    def enter(self, owner: str) -> None:
+    def enter(self, owner: str, *, wants_places: bool) -> None:
         """Note that a request of an address comes."""
         now = time.monotonic()
         with self._lock:
             self._in_progress[owner] += 1
-            self._last.pop(owner, None)
-            self._last[owner] = now
-            while self._last[first := next(iter(self._last))] < now - SHARED_SECONDS:
+            if wants_places:
+                self._last.pop(owner, None)
+                self._last[owner] = now
+            while self._last and self._last[first := next(iter(self._last))] < now - SHARED_SECONDS:
                 del self._last[first]
 
     def leave(self, owner: str) -> None:
@@ -159,10 +160,9 @@ class Clients:
             self._in_progress[owner] -= 1
             self._in_progress += Counter()  # without those at zero
 
-    @property
-    def several(self) -> bool:
-        """True while more than one address comes."""
-        return len(self._last) > 1
+    def are_others(self, owner: str) -> bool:
+        """True while others than this address want places."""
+        return len(self._last) > (owner in self._last)
 
     def rest(self, owner: str, seconds: float) -> None:
         """Let others go first, if an address sends a crowd of requests.
@@ -172,7 +172,7 @@ class Clients:
         other turns to others.
         """
         crowd = self._in_progress[owner]
-        if self.several and crowd > CROWD:
+        if crowd > CROWD and self.are_others(owner):
             time.sleep(min(REST * crowd * seconds, MAX_REST_SECONDS))
 
 
@@ -223,9 +223,10 @@ class TurnsAtWork:
             self._give()
 
     def _give(self) -> None:
-        share = max(1, self._at_once // SHARE) if self._clients.several else self._at_once
         free = self._at_once - self._working.total()
         for turn in list(self._queue) if free else ():
+            are_others = self._clients.are_others(turn.owner)
+            share = max(1, self._at_once // SHARE) if are_others else self._at_once
             if free and self._working[turn.owner] < share:
                 free -= 1
                 self._working[turn.owner] += 1
@@ -269,7 +270,7 @@ class Capacity:
         if counted and not self._enter(answer):
             return self._refuse(environ, start_response)
         owner = owner_of(client_of(environ, self._trusted))
-        self._clients.enter(owner)
+        self._clients.enter(owner, wants_places=counted)
         clock = time.monotonic if answer else time.thread_time  # an answer has its own thread
         begun = clock()
 
