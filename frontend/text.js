@@ -88,15 +88,16 @@ export function counted(number, noun, plural = `${noun}s`) {
   return `${number.toLocaleString("en")} ${number === 1 ? noun : plural}`;
 }
 
-// kinds of files whose text is one page, unless marks divide it
-const UNPAGED = new Set(["csv", "htm", "html", "json", "jsonl", "md", "txt", "xml"]);
+// kinds of files that have pages; the text of others is one, unless marks divide it
+const PAGED = new Set(["docx", "epub", "odt", "pdf", "pptx", "rtf", "scan"]);
 
 /** `s 10(1)` of a source that has such, else `p. xii`, or `col. 345` of one cited by columns; an
  * empty string of a passage whose text has no pages. */
 export function shortPlace(place) {
   const { locator, page, printed_page: printed, metadata, passage_id: passage } = place;
   if (locator) return locator;
-  if (passage && page === 1 && !printed && UNPAGED.has(metadata?.content_type)) return "";
+  const kind = metadata?.content_type;
+  if (passage && page === 1 && !printed && kind && !PAGED.has(kind)) return "";
   return `${unit(metadata)} ${printed || page}`;
 }
 
