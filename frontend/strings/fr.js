@@ -824,8 +824,8 @@ export const told = [
   // of files that are added
   [/^it is a picture, and text in pictures is not read; run OCR .*$/, "c’est une image, et le texte des images n’est pas lu ; passez-la à l’OCR (OCRmyPDF, par exemple) et ajoutez le PDF ou le texte obtenu"],
   [/^files of this kind are not read; save it as PDF, Word \(\.docx\) or text, and add that$/, "les fichiers de ce type ne sont pas lus ; enregistrez-le en PDF, en Word (.docx) ou en texte, et ajoutez ce fichier"],
-  [/^its only page has no text, as in a scan; run OCR .*$/, "sa seule page n’a pas de texte, comme un document numérisé ; passez-le d’abord à l’OCR (`ocrmypdf`, par exemple)"],
-  [/^(\d+) pages without text, as in a scan; run OCR .*$/, "$1 pages sans texte, comme un document numérisé ; passez-le d’abord à l’OCR (`ocrmypdf`, par exemple)"],
+  [/^its only page has no text, as in a scan; run OCR .*$/, "sa seule page n’a pas de texte, comme un document numérisé ; passez-le d’abord à l’OCR (`ocrmypdf`, ou `atlas create files --ocr fra`)"],
+  [/^(\d+) pages without text, as in a scan; run OCR .*$/, "$1 pages sans texte, comme un document numérisé ; passez-le d’abord à l’OCR (`ocrmypdf`, ou `atlas create files --ocr fra`)"],
   [/^(\d+) of (\d+) pages \((.+)\) without text: if they are scans, run OCR first$/, "$1 pages sur $2 ($3) sans texte : si elles sont numérisées, passez-les d’abord à l’OCR"],
   [/^(\d+) of (\d+) pages \((.+)\) cannot be read: the file is damaged$/, "$1 pages sur $2 ($3) ne peuvent pas être lues : le fichier est endommagé"],
   [/^it holds no (?:text|document)$/, "il ne contient pas de texte"],

@@ -390,7 +390,7 @@ def _without_text(pages: int, unreadable: Sequence[int], ocr: str) -> str:
     without = "its only page has no text" if pages == 1 else f"{pages} pages without text"
     if ocr:
         return f"{without}, and Tesseract ({ocr}) found none"
-    return f"{without}, as in a scan; run OCR (e.g. `ocrmypdf`) first"
+    return f"{without}, as in a scan; run OCR first (`ocrmypdf`, or `atlas create files --ocr eng`)"
 
 
 def _reason(path: Path, error: PdfiumError) -> str:
