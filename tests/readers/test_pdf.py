@@ -176,7 +176,8 @@ def scan(canvas: Canvas) -> None:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (drawing(scan), "3 pages without text, as in a scan; run OCR first (`ocrmypdf`, or `atlas create files --ocr eng`)"),
+        (drawing(scan), "3 pages without text, as in a scan; run OCR first (`ocrmypdf`, or "
+         "`atlas create files --ocr eng`)"),
         (b"%PDF-1.4\nnothing\n%%EOF",
          "it is damaged; open it in a PDF program and save it anew, or get it again"),
         (with_bytes(pdf([["One."]]), b"/Count 1 /Kids [ 3 0 R ]", b"/Count 0 /Kids [ ]"),
