@@ -40,7 +40,9 @@ def test_the_public_names_are_these() -> None:
     assert atlas_search.__all__ == [
         "Answer",
         "AskRequest",
+        "AsyncAtlasClient",
         "Atlas",
+        "AtlasClient",
         "BuildReport",
         "SearchRequest",
         "SearchResult",

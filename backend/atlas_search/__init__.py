@@ -14,7 +14,9 @@ from atlas_search.core.ids import __version__ as __version__
 __all__ = [
     "Answer",
     "AskRequest",
+    "AsyncAtlasClient",
     "Atlas",
+    "AtlasClient",
     "BuildReport",
     "SearchRequest",
     "SearchResult",
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from atlas_search.answer.request import AskRequest
     from atlas_search.atlas import Atlas
     from atlas_search.building.flow import BuildReport
+    from atlas_search.client import AsyncAtlasClient, AtlasClient
     from atlas_search.core import errors
     from atlas_search.core.stop import Stop
     from atlas_search.search.request import SearchRequest
@@ -35,7 +38,9 @@ if TYPE_CHECKING:
 _HOMES = {
     "Answer": "atlas_search.answer.answer",
     "AskRequest": "atlas_search.answer.request",
+    "AsyncAtlasClient": "atlas_search.client",
     "Atlas": "atlas_search.atlas",
+    "AtlasClient": "atlas_search.client",
     "BuildReport": "atlas_search.building.flow",
     "SearchRequest": "atlas_search.search.request",
     "SearchResult": "atlas_search.search.result",

@@ -16,8 +16,7 @@ from atlas_search.answer.quotes.scores import Confidence
 from atlas_search.answer.readings import Reading
 from atlas_search.answer.request import AnswerPlan
 from atlas_search.core.domain import CheckedPassage, CheckedSentence, Citation, Passage
-from atlas_search.core.ids import CONFIDENCE
-from atlas_search.core.notebook import closest_html, footer_html, frame, html_with_citations
+from atlas_search.core.notebook import answer_frame, answer_html
 from atlas_search.providers.chat import Message, Usage
 from atlas_search.search.result import SearchResult
 from atlas_search.search.scope import Extent
@@ -294,30 +293,10 @@ class Answer:
 
     def to_frame(self) -> "DataFrame":
         """A pandas table: a row for each citation of each sentence."""
-        document = self.to_dict()
-        return frame(
-            [
-                {"sentence": sentence["text"], **document["citations"][index]}
-                for sentence in document["sentences"]
-                for index in sentence["citations"]
-            ]
-        )
+        return answer_frame(self.to_dict())
 
     def _repr_html_(self) -> str:
-        """The answer with its quotes, or why there is none and what comes closest.
-
-        Below it what was searched, and counts.
-        """
-        document = self.to_dict()
-        counts = (
-            f"{corpus}: {of['cited']} cited, {of['kept']} kept"
-            for corpus, of in document["retrieval"]["per_corpus"].items()
-        )
-        text = self.text or f"{self.outcome.decision}: {self.outcome.message}"
-        shown = html_with_citations(text, document["citations"]) + closest_html(document["closest"])
-        if self.confidence:
-            shown += footer_html([CONFIDENCE[self.confidence.word]])
-        return shown + footer_html([self.scope.sentence]) + footer_html(counts)
+        return answer_html(self.to_dict())
 
 
 def answer_document(answer: Answer, *, include_context: bool) -> dict[str, Any]:

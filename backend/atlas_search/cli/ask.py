@@ -3,9 +3,9 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from http import HTTPStatus
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from pydantic import BaseModel
@@ -16,16 +16,12 @@ from rich.text import Text
 
 from atlas_search.answer.request import AskRequest
 from atlas_search.cli.options import AsJson, CollectionChoice, command_of, command_settings
-from atlas_search.core.addresses import bounded_request
-from atlas_search.core.errors import AtlasError
+from atlas_search.client import AtlasClient, Call, body_of
+from atlas_search.core.errors import UnknownCaller
 from atlas_search.core.ids import CLOSEST, CONFIDENCE
 from atlas_search.core.locator import page_unit, place_in_words
 from atlas_search.core.settings import Settings
 from atlas_search.search.request import SearchRequest
-
-if TYPE_CHECKING:
-    from httpx2 import Response
-
 
 # what a terminal obeys, and what turns the order of writing; a line end and a tab are harmless
 _OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -52,63 +48,36 @@ def printable_json(document: Any) -> str:
     return _OBEYED.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-TIMEOUT = 120  # seconds; a language model may take its time
-
 Document = dict[str, Any]
 """A response of the server, by the schema of its route."""
 
 
 def post(settings: Settings, path: str, body: Mapping[str, object]) -> Document:
     """Return the server's reply to a POST. Raises AtlasError with its refusal, or if it is down."""
-    return _document(_request(settings, "POST", path, body), settings)
-
-
-def body_of(request: BaseModel, collection: str | None) -> dict[str, object]:
-    """The body of a request to a collection by its name; None: the server's own choice."""
-    body = request.model_dump(mode="json", by_alias=True, exclude_unset=True)
-    return body | {"collection": collection} if collection else body
+    call: Call[Document] = Call("POST", path, lambda document: document, body)
+    with _server(settings) as client:
+        return client.send(call)
 
 
 def get_text(settings: Settings, path: str) -> str:
     """A file that the server gives. Raises AtlasError likewise."""
-    response = _request(settings, "GET", path, None)
-    if response.is_error:
-        _document(response, settings)
-    return response.text
+    with _server(settings) as client:
+        return client.reply(Call("GET", path, str)).text
 
 
-def _request(
-    settings: Settings, method: str, path: str, body: Mapping[str, object] | None
-) -> "Response":
-    from httpx2 import HTTPError  # 0.15 s: only who asks a server pays
-
-    key = settings.atlas_api_key.get_secret_value()
-    headers = {"Authorization": f"Bearer {key}"} if key else {}
-    address = f"{_address(settings)}{path}"
+@contextmanager
+def _server(settings: Settings) -> Iterator[AtlasClient]:
+    url = f"http://{settings.atlas_host}:{settings.atlas_port}"
     try:
-        return bounded_request(method, address, json=body, headers=headers, timeout=TIMEOUT)
-    except HTTPError as error:
-        raise AtlasError(
-            f"No server answers at {_address(settings)} ({error}). Start it: `atlas serve`."
-        ) from error
+        with AtlasClient(url, settings.atlas_api_key.get_secret_value()) as client:
+            yield client
+    except UnknownCaller as error:
+        raise UnknownCaller(f"{error} The key is taken from ATLAS_API_KEY.") from error
 
 
-def _document(response: "Response", settings: Settings) -> Document:
-    try:
-        document: Document = response.json()
-    except ValueError as error:
-        raise AtlasError(
-            f"What answers at {_address(settings)} is not Atlas. Check ATLAS_PORT."
-        ) from error
-    if response.status_code == HTTPStatus.UNAUTHORIZED:
-        raise AtlasError(f"{document['detail']} The key is taken from ATLAS_API_KEY.")
-    if response.is_error:
-        raise AtlasError(document["detail"])
-    return document
-
-
-def _address(settings: Settings) -> str:
-    return f"http://{settings.atlas_host}:{settings.atlas_port}"
+def collection_body(request: BaseModel, collection: str | None) -> dict[str, object]:
+    """The body of a request to a collection by its name; None: the server's own choice."""
+    return body_of(request) | ({"collection": collection} if collection else {})
 
 
 def print_answer(console: Console, answer: Document) -> None:
@@ -294,7 +263,7 @@ def _ask(
 ) -> None:
     """Ask the running server and print the answer with its sources."""
     settings = command_settings()
-    body = body_of(request, collection) | {"mode": "compare" if compare else "answer"}
+    body = collection_body(request, collection) | {"mode": "compare" if compare else "answer"}
     answer = post(settings, "/api/ask", body)
     if bundle:
         path = f"/api/ask/{answer['qa_id']}/export?format=bundle"
@@ -312,7 +281,7 @@ def _search(
     as_json: AsJson = False,
 ) -> None:
     """Search the running server and print the passages, what speaks to the question marked."""
-    result = post(command_settings(), "/api/search", body_of(request, collection))
+    result = post(command_settings(), "/api/search", collection_body(request, collection))
     if as_json:
         print(printable_json(result))
     else:

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from atlas_search.cli.ask import (
     Document,
-    body_of,
+    collection_body,
     post,
     print_whole,
     printable,
@@ -44,7 +44,7 @@ def _kwic(
     """Show every hit of some words in its context (keyword in context), and count them."""
     ask_and_print(
         "/api/concordance",
-        body_of(request, collection),
+        collection_body(request, collection),
         "lines",
         list(Line.model_fields),
         _print_lines,
@@ -60,7 +60,7 @@ def _trends(
     as_json: AsJson = False,
 ) -> None:
     """Count the hits of some words by year, decade, corpus or metadata field."""
-    _count("/api/trends", body_of(request, collection), as_csv=as_csv, as_json=as_json)
+    _count("/api/trends", collection_body(request, collection), as_csv=as_csv, as_json=as_json)
 
 
 def _counts(
@@ -70,7 +70,7 @@ def _counts(
     as_json: AsJson = False,
 ) -> None:
     """Count the documents and passages that say something, at once or by a field."""
-    _count("/api/counts", body_of(request, collection), as_csv=as_csv, as_json=as_json)
+    _count("/api/counts", collection_body(request, collection), as_csv=as_csv, as_json=as_json)
 
 
 def ask_and_print(
@@ -166,7 +166,9 @@ def _collocates(
 ) -> None:
     """List the words that stand near some words more often than elsewhere."""
     columns = list(Collocate.model_fields)
-    _list("collocates", columns, body_of(request, collection), as_csv=as_csv, as_json=as_json)
+    _list(
+        "collocates", columns, collection_body(request, collection), as_csv=as_csv, as_json=as_json
+    )
 
 
 def _keywords(
@@ -177,7 +179,7 @@ def _keywords(
 ) -> None:
     """List the words that set some texts apart: those of a corpus, or with `--where`."""
     columns = list(Keyword.model_fields)
-    _list("keywords", columns, body_of(request, collection), as_csv=as_csv, as_json=as_json)
+    _list("keywords", columns, collection_body(request, collection), as_csv=as_csv, as_json=as_json)
 
 
 def _frequencies(
@@ -188,7 +190,9 @@ def _frequencies(
 ) -> None:
     """List the most frequent words, all of them or those like `--pattern 'strike*'`."""
     columns = list(Frequency.model_fields)
-    _list("frequencies", columns, body_of(request, collection), as_csv=as_csv, as_json=as_json)
+    _list(
+        "frequencies", columns, collection_body(request, collection), as_csv=as_csv, as_json=as_json
+    )
 
 
 def _list(

@@ -36,6 +36,9 @@ def moment(to: Literal["seconds", "milliseconds"] = "seconds") -> str:
     return datetime.now(UTC).isoformat(timespec=to)
 
 
+COLLECTION_HEADER = "Atlas-Collection"
+"""The header that names the collection a request is about."""
+
 CLOSEST = "Closest passages, not an answer"
 """The heading of quotes that come closest to a question that is not answered."""
 

@@ -5,7 +5,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from atlas_search.core.errors import ConfigurationError
-from atlas_search.core.ids import CLOSEST
+from atlas_search.core.ids import CLOSEST, CONFIDENCE
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -20,6 +20,49 @@ def frame(rows: Sequence[Mapping[str, Any]]) -> "DataFrame":
             "A table needs pandas, which is not installed with Atlas: `pip install pandas`."
         ) from error
     return DataFrame(rows)
+
+
+def search_frame(document: Mapping[str, Any]) -> "DataFrame":
+    """A row for each passage of a search, a column for each value and signal."""
+    rows = [dict(passage) for passage in document["passages"]]
+    return frame([{**row, **row.pop("signals"), **row.pop("metadata")} for row in rows])
+
+
+def answer_frame(document: Mapping[str, Any]) -> "DataFrame":
+    """A row for each citation of each sentence of an answer."""
+    return frame(
+        [
+            {"sentence": sentence["text"], **document["citations"][index]}
+            for sentence in document["sentences"]
+            for index in sentence["citations"]
+        ]
+    )
+
+
+def search_html(document: Mapping[str, Any]) -> str:
+    """The passages with what speaks to the question marked, what was searched, and counts."""
+    counts = (
+        f"{corpus}: {of['kept']} of {of['candidates']}"
+        for corpus, of in document["retrieval"]["per_corpus"].items()
+    )
+    scope = footer_html([document["scope"]["sentence"]])
+    return passages_html(document["passages"]) + scope + footer_html(counts)
+
+
+def answer_html(document: Mapping[str, Any]) -> str:
+    """An answer with its quotes, or why there is none and what comes closest.
+
+    Below it what was searched, and counts.
+    """
+    counts = (
+        f"{corpus}: {of['cited']} cited, {of['kept']} kept"
+        for corpus, of in document["retrieval"]["per_corpus"].items()
+    )
+    text = document["answer"] or f"{document['decision']}: {document['reason']['message']}"
+    shown = html_with_citations(text, document["citations"]) + closest_html(document["closest"])
+    if document["confidence"]:
+        shown += footer_html([CONFIDENCE[document["confidence"]["word"]]])
+    return shown + footer_html([document["scope"]["sentence"]]) + footer_html(counts)
 
 
 def passages_html(passages: Sequence[Mapping[str, Any]]) -> str:

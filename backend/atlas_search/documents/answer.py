@@ -3,14 +3,17 @@
 import json
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 
 from atlas_search.answer.answer import Counted, Fallback
+from atlas_search.answer.decide import Outcome
 from atlas_search.answer.quotes.scores import Confidence
+from atlas_search.core.domain import Decision
 from atlas_search.core.errors import RequestError
 from atlas_search.core.locator import page_unit, place_in_words
+from atlas_search.core.notebook import answer_frame, answer_html
 from atlas_search.core.sent import Facts, Link, Sent
 from atlas_search.documents.search import (
     RankedPassageOut,
@@ -18,6 +21,9 @@ from atlas_search.documents.search import (
     ScopeOut,
     SuccessorOut,
 )
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 class CitationOut(Sent):
@@ -43,6 +49,16 @@ class CitationOut(Sent):
     quote: str
     metadata: Facts = Field(default_factory=dict, description="The document's")
     successors: list[SuccessorOut] = Field([], description="What took the document's place")
+
+    @property
+    def passage(self) -> Self:
+        """Itself: in Python a citation has the passage that it quotes."""
+        return self
+
+    @property
+    def id(self) -> str:
+        """The passage's id, as `Passage` calls it."""
+        return self.passage_id
 
 
 class SentenceOut(Sent):
@@ -176,6 +192,20 @@ class CorpusAnswerOut(Sent):
         None, description="Of an answer in the sources' own sentences"
     )
 
+    @property
+    def text(self) -> str:
+        """The answer, empty unless the decision is ANSWER."""
+        return self.answer or ""
+
+    @property
+    def outcome(self) -> Outcome:
+        """The decision and its reason."""
+        return _outcome(self.decision, self.reason)
+
+
+def _outcome(decision: Decision, why: ReasonOut) -> Outcome:
+    return Outcome(decision, why.code, why.message, why.numbers, tuple(why.missing))
+
 
 class ComparisonOut(Sent):
     """The answers of the corpora, and what they agree and differ about."""
@@ -250,6 +280,16 @@ class AnswerDocument(Sent):
     cache_hit: bool = False
 
     @property
+    def text(self) -> str:
+        """The answer, empty unless the decision is ANSWER."""
+        return self.answer or ""
+
+    @property
+    def outcome(self) -> Outcome:
+        """The decision and its reason."""
+        return _outcome(self.decision, self.reason)
+
+    @property
     def written_by(self) -> tuple[str, str]:
         """Provider and model, both empty if nobody wrote: it was declined before."""
         wrote = self.answer is not None or self.usage.attempts > 0
@@ -262,6 +302,13 @@ class AnswerDocument(Sent):
         if points is None:
             return tuple(self.sentences)
         return (*self.sentences, *points.agreements, *points.differences)
+
+    def to_frame(self) -> "DataFrame":
+        """A pandas table: a row for each citation of each sentence."""
+        return answer_frame(self.to_dict())
+
+    def _repr_html_(self) -> str:
+        return answer_html(self.to_dict())
 
 
 def place_of(cited: CitationOut) -> str:

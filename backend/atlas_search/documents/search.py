@@ -1,13 +1,20 @@
 """The form of passages, documents and search results, as the API sends and describes them."""
 
+from typing import TYPE_CHECKING, Self
+
 from pydantic import BaseModel, Field
 
+from atlas_search.core.domain import Highlight
+from atlas_search.core.notebook import search_frame, search_html
 from atlas_search.core.sent import Facts, Link, Sent
 from atlas_search.search.counts import CountedValue
 from atlas_search.search.evidence import Freshness, RetrievalConfidence
 from atlas_search.search.result import CorpusCounts, Explained, RequiredUnmet
 from atlas_search.search.scope import ShortLeg
 from atlas_search.search.unknown import UnknownWord
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 class SuccessorOut(Sent):
@@ -41,6 +48,11 @@ class PassageOut(Sent):
     successors: list[SuccessorOut] = Field([], description="What its `superseded_by` names")
     marker: str = Field(description="Citation token of the passage: `[id s10(1)]`, `[id p3]`")
 
+    @property
+    def id(self) -> str:
+        """The passage's id, as `Passage` calls it."""
+        return self.passage_id
+
 
 class RankedPassageOut(PassageOut):
     """A passage in a result."""
@@ -49,10 +61,20 @@ class RankedPassageOut(PassageOut):
     signals: dict[str, float] = Field(description="Each in [0, 1]")
     valid: bool = Field(description="Whether it passed the evidence check")
     overlap: float = Field(description="Share of the question's words it holds")
-    highlights: list[dict[str, int]] = Field(description="Spans in `text` that speak most to it")
+    highlights: list[Highlight] = Field(description="Spans in `text` that speak most to it")
     duplicates: list[str] = Field(
         description="Ids of passages left out because they say nearly the same"
     )
+
+    @property
+    def ranked(self) -> Self:
+        """Itself: in Python a result's check holds its rank, and that its passage."""
+        return self
+
+    @property
+    def passage(self) -> Self:
+        """Itself, likewise."""
+        return self
 
 
 class SearchedCorpusOut(BaseModel):
@@ -133,7 +155,7 @@ class RetrievalOut(Sent):
     warnings: list[str] = []
 
 
-class SearchOut(BaseModel):
+class SearchOut(Sent):
     """Ranked passages without an answer."""
 
     question: str
@@ -150,6 +172,23 @@ class SearchOut(BaseModel):
     )
     timings_ms: dict[str, float]
 
+    @property
+    def per_corpus(self) -> dict[str, CorpusCounts]:
+        """Passages of each corpus at each stage."""
+        return self.retrieval.per_corpus
+
+    @property
+    def confidence(self) -> RetrievalConfidence:
+        """The evidence that the collection holds."""
+        return self.retrieval.confidence
+
+    def to_frame(self) -> "DataFrame":
+        """A pandas table: a row for each passage, a column for each value and signal."""
+        return search_frame(self.to_dict())
+
+    def _repr_html_(self) -> str:
+        return search_html(self.to_dict())
+
 
 class SegmentOut(BaseModel):
     """From the character `start` to the next segment: a section, or one speech."""
@@ -160,7 +199,7 @@ class SegmentOut(BaseModel):
     locator: str | None
 
 
-class DocumentOut(BaseModel):
+class DocumentOut(Sent):
     """A document with its whole text.
 
     `pages` are the characters at which its pages begin, `printed_pages` the numbers on them, one
@@ -177,3 +216,8 @@ class DocumentOut(BaseModel):
     printed_pages: list[str]
     segments: list[SegmentOut]
     passages: list[PassageOut]
+
+    @property
+    def id(self) -> str:
+        """The document's id, as `Document` calls it."""
+        return self.document_id

@@ -16,6 +16,7 @@ from tenacity import Retrying, retry_if_exception, stop_after_attempt, stop_befo
 from atlas_search.atlas import Atlas
 from atlas_search.core.addresses import address_fault, bounded, without_login
 from atlas_search.core.errors import AtlasError, NotFound, RequestError, UnknownTarget
+from atlas_search.core.ids import COLLECTION_HEADER
 from atlas_search.core.settings import Settings, load_settings
 from atlas_search.core.telemetry.tracer import Tracer, open_tracer
 from atlas_search.documents.answer import AnswerDocument
@@ -49,8 +50,6 @@ PATIENCE = 600.0
 
 CONNECT_SECONDS = 10.0
 LONGEST_DOCUMENT = 500_000_000  # bytes: a document comes whole
-
-COLLECTION_HEADER = "Atlas-Collection"
 
 
 @dataclass(frozen=True)

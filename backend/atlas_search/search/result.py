@@ -10,7 +10,7 @@ from pydantic import Field
 from pydantic_core import to_jsonable_python as plain
 
 from atlas_search.core.domain import CheckedPassage, Citation, Leg
-from atlas_search.core.notebook import footer_html, frame, passages_html
+from atlas_search.core.notebook import search_frame, search_html
 from atlas_search.core.sent import sent
 from atlas_search.core.stop import Stop
 from atlas_search.core.targets import Target
@@ -198,16 +198,10 @@ class SearchResult:
 
     def to_frame(self) -> "DataFrame":
         """A pandas table: a row for each passage, a column for each value and signal."""
-        rows = [item.to_dict() for item in self.passages]
-        return frame([{**row, **row.pop("signals"), **row.pop("metadata")} for row in rows])
+        return search_frame(self.to_dict())
 
     def _repr_html_(self) -> str:
-        """The passages with what speaks to the question marked, what was searched, and counts."""
-        counts = (
-            f"{corpus}: {of.kept} of {of.candidates}" for corpus, of in self.per_corpus.items()
-        )
-        table = passages_html([item.to_dict() for item in self.passages])
-        return table + footer_html([self.scope.sentence]) + footer_html(counts)
+        return search_html(self.to_dict())
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

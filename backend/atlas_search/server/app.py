@@ -14,7 +14,7 @@ from flask_openapi3.openapi import OpenAPI
 from werkzeug.routing import BaseConverter
 
 from atlas_search.core.files import bundled_folder
-from atlas_search.core.ids import __version__
+from atlas_search.core.ids import COLLECTION_HEADER, __version__
 from atlas_search.core.settings import Settings
 from atlas_search.providers.open import EmbedderFactory, open_embedder
 from atlas_search.server.access.caller import Access
@@ -26,7 +26,6 @@ from atlas_search.server.ask import ask_blueprint, share_blueprint
 from atlas_search.server.audit import audit
 from atlas_search.server.collection_routes import collections_blueprint
 from atlas_search.server.collections import (
-    HEADER,
     Collections,
     OneCollection,
     ServedCollections,
@@ -131,7 +130,7 @@ FRONTEND = bundled_folder("frontend")
 
 _DESCRIPTION = (
     "Where several collections are served, each request may choose one: by the field `collection` "
-    f"of its body, the parameter `collection` of its query, or the header `{HEADER}`."
+    f"of its body, the parameter `collection` of its query, or the header `{COLLECTION_HEADER}`."
 )
 
 

@@ -14,7 +14,7 @@ from flask import g, has_request_context, request
 
 from atlas_search.atlas import Atlas
 from atlas_search.core.errors import MissingStore, UnknownCollection, shown
-from atlas_search.core.ids import is_collection_name
+from atlas_search.core.ids import COLLECTION_HEADER, is_collection_name
 from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding import Embedder
 from atlas_search.server.access.caller import present_caller
@@ -130,7 +130,6 @@ class OpenCollections:
             self._open.popitem(last=False)[1].forget()
 
 
-HEADER = "Atlas-Collection"
 EVERY = "*"
 
 
@@ -183,7 +182,7 @@ def chosen_collection() -> str:
     return (
         (named if isinstance(named, str) else "")
         or request.args.get("collection", "")
-        or request.headers.get(HEADER, "")
+        or request.headers.get(COLLECTION_HEADER, "")
     )
 
 

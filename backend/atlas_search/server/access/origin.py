@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 from flask import Response, request
 
 from atlas_search.core.errors import ForeignOrigin, UnknownHost
+from atlas_search.core.ids import COLLECTION_HEADER
 from atlas_search.core.settings import Settings, listed
-from atlas_search.server.collections import HEADER
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^:/@?#\[\]\s,]+)(?::\d*)?")
 _LOCAL = ("localhost", "127.0.0.1", "::1")
@@ -23,7 +23,8 @@ _LONGEST = 80  # characters of a stranger's header that are told
 
 _PREFLIGHT = {
     "Access-Control-Allow-Methods": "GET, POST, PUT, DELETE",
-    "Access-Control-Allow-Headers": f"Authorization, Content-Type, Last-Event-ID, {HEADER}",
+    "Access-Control-Allow-Headers": "Authorization, Content-Type, Last-Event-ID, "
+    + COLLECTION_HEADER,
     "Access-Control-Max-Age": "600",
 }
 _READABLE = "Allow, Content-Disposition, Retry-After"

@@ -1,0 +1,1 @@
+"""Ways in for programs of others: MCP, chat front ends, LangChain, LlamaIndex, Haystack."""
