@@ -5,7 +5,15 @@ this module's tests name. What the server refuses raises the error that `Atlas` 
 """
 
 import json
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Callable,
+    Coroutine,
+    Generator,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass
 from functools import cached_property, wraps
 from types import TracebackType
@@ -360,7 +368,7 @@ class AtlasClient(_Methods):
 
     def stream(
         self, question: str | AskRequest, **options: Any
-    ) -> Iterator[Event | AnswerDocument]:
+    ) -> Generator[Event | AnswerDocument]:
         """The events of an answer as it comes about, and last of all the answer.
 
         Closing the iterator stops the answer, and the language model with it.

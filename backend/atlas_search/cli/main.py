@@ -114,6 +114,10 @@ class Commands(LazyGroup):
             "Serve, with Phoenix beside it unless PHOENIX=0; Ctrl-C stops both.",
         ),
         "serve": CommandEntry(f"{_CLI}.serve:serve_command", "Serve the page and the API."),
+        "mcp": CommandEntry(
+            f"{_CLI}.serve:mcp_command",
+            "Serve MCP on standard input and output to the program that starts this command.",
+        ),
         "phoenix": CommandEntry(f"{_CLI}.serve:phoenix_command", "Run Phoenix alone until Ctrl-C."),
         "doctor": CommandEntry(
             f"{_CLI}.doctor:doctor_command",

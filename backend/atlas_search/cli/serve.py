@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -22,11 +22,15 @@ from httpx2 import HTTPError
 from atlas_search.building.maintain import make_empty
 from atlas_search.cli.create import COMMANDS
 from atlas_search.cli.main import end_process, end_with_this, signal_group, stop_on_signal
-from atlas_search.cli.options import command_settings
+from atlas_search.cli.options import CollectionChoice, command_settings
+from atlas_search.client import AtlasClient
 from atlas_search.core.addresses import bounded_request
 from atlas_search.core.errors import UnwritableFolder
 from atlas_search.core.files import MEGABYTE, bundled_folder, writing
+from atlas_search.core.registry import require
 from atlas_search.core.settings import Settings
+from atlas_search.documents.references import Base
+from atlas_search.integrations.within import client_within
 from atlas_search.providers.open import open_embedder
 from atlas_search.server.access.caller import Access
 from atlas_search.server.access.gate import check_start
@@ -313,6 +317,54 @@ def serve_command() -> None:
     stop_on_signal()
     serve(settings)
     end_process(0)
+
+
+def mcp_command(
+    url: Annotated[
+        str, typer.Option(help="Ask the server at this address; else the collection is opened here")
+    ] = "",
+    collection: CollectionChoice = None,
+) -> None:
+    """Serve MCP on standard input and output to the program that starts this command."""
+    require("mcp", "MCP")
+    settings = command_settings()
+    key, chosen = settings.atlas_api_key.get_secret_value(), collection or ""
+    if url:
+        with AtlasClient(url, key, chosen) as client:
+            _speak_mcp(client, Base(url.rstrip("/")).of(chosen))
+    else:
+        _speak_mcp_of(settings, key, chosen)
+    end_process(0)
+
+
+def _speak_mcp_of(settings: Settings, key: str, collection: str) -> None:
+    """Serve MCP over collections opened in this process."""
+    serving = ServedCollections(settings)
+    try:
+        app = create_app(serving)
+        url = f"http://{settings.atlas_host}:{settings.atlas_port}"
+        caller = {"REMOTE_ADDR": "127.0.0.1"}
+        client = AtlasClient(url, key, collection, client=client_within(app, caller))
+        base = Base(settings.atlas_public_url or url, settings.chroma_collection_name)
+        _speak_mcp(client, base.of(collection))
+    finally:
+        serving.close()
+
+
+def _speak_mcp(client: AtlasClient, base: str) -> None:
+    import anyio
+    from mcp.server.stdio import stdio_server
+
+    from atlas_search.integrations.mcp import atlas_server
+
+    server = atlas_server(lambda _: (client, base))
+
+    async def speak() -> None:
+        async with stdio_server() as (incoming, outgoing):
+            await server.run(incoming, outgoing, server.create_initialization_options())
+
+    with suppress(KeyboardInterrupt):
+        anyio.run(speak)
 
 
 def demo_command(

@@ -25,6 +25,10 @@ LIBRARIES: Mapping[str, tuple[str, ...]] = {
     "eval": ("ir_measures", "matplotlib", "scipy"),
     "export": ("bibtexparser", "rispy"),
     "records": ("lxml", "pymarc"),
+    "mcp": ("mcp",),
+    "langchain": ("langchain_core",),
+    "llama-index": ("llama_index",),
+    "haystack": ("haystack",),
 }
 """The modules that an extra of the package brings."""
 

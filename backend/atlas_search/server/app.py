@@ -30,6 +30,7 @@ from atlas_search.server.collections import (
     OneCollection,
     ServedCollections,
 )
+from atlas_search.server.connect import Connections
 from atlas_search.server.documents import (
     catalogue_blueprint,
     listing_blueprint,
@@ -217,6 +218,7 @@ def create_app(
     app.register_api(statistics_blueprint(own, runs))
     app.register_api(read_sources_blueprint(own))
 
+    Connections(app, settings).add_routes()
     _add_page(app, PageFiles(frontend))
     # mypy has it that a method cannot be replaced; Flask says to do it so
     app.wsgi_app = ForwardedFor(  # type: ignore[method-assign]

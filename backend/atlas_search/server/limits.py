@@ -106,6 +106,10 @@ def _parse(text: str) -> Address | None:
 
 ALWAYS = ("/api/health", "/api/live", "/api/ready", "/metrics")
 ANSWERS = "/api/ask"
+RELAYS = ("/mcp",)
+"""Answered by requests from within, each of which takes its own turn."""
+FRONT = "atlas.front"
+"""Of a WSGI environment: what requests from within are put to."""
 JOBS = "/api/jobs/"
 DRAWN = ("/api/page-image/", "/api/page-boxes/")
 SPARE_THREADS = 16  # for everything but answers
@@ -269,6 +273,7 @@ class Capacity:
         counted, answer = path not in ALWAYS, _is_answer(environ["REQUEST_METHOD"], path)
         if counted and not self._enter(answer):
             return self._refuse(environ, start_response)
+        environ[FRONT] = self
         owner = owner_of(client_of(environ, self._trusted))
         self._clients.enter(owner, wants_places=counted)
         clock = time.monotonic if answer else time.thread_time  # an answer has its own thread
@@ -281,7 +286,7 @@ class Capacity:
                 self._leave(answer)
 
         try:
-            if answer:
+            if answer or path.startswith(RELAYS):
                 sent = self._app(environ, start_response)
             else:
                 turns = self._turns if counted else self._health

@@ -84,12 +84,14 @@ RULES: dict[str, Right] = {
     "DELETE /api/jobs/<job_id>": "administrator",
     "PUT /api/config/reranker": "administrator",
     "POST /api/cache/clear": "administrator",
+    "POST /mcp": "reader",
 }
 
 FREE = frozenset(
     rule for rule, right in RULES.items() if right == "anyone" and rule != "GET /api/shared/<token>"
-) | {"GET /metrics"}
-"""Not counted: the page and what it loads, and what watches whether the server is well."""
+) | {"GET /metrics", "POST /mcp"}
+"""Not counted: the page and what it loads, what watches whether the server is well, and what is
+answered by requests that are counted."""
 
 SENT_AS_WRITTEN = frozenset(
     {

@@ -19,12 +19,13 @@ from atlas_search.core.settings import Settings, listed
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^:/@?#\[\]\s,]+)(?::\d*)?")
 _LOCAL = ("localhost", "127.0.0.1", "::1")
+_API = ("/api/", "/mcp")
 _LONGEST = 80  # characters of a stranger's header that are told
 
 _PREFLIGHT = {
     "Access-Control-Allow-Methods": "GET, POST, PUT, DELETE",
     "Access-Control-Allow-Headers": "Authorization, Content-Type, Last-Event-ID, "
-    + COLLECTION_HEADER,
+    f"Mcp-Protocol-Version, Mcp-Session-Id, {COLLECTION_HEADER}",
     "Access-Control-Max-Age": "600",
 }
 _READABLE = "Allow, Content-Disposition, Retry-After"
@@ -93,7 +94,7 @@ def origin_gate(known: Origins) -> Callable[[], Response | None]:
         host = request.environ.get("HTTP_HOST", "")
         if host:  # only clients older than HTTP/1.1 send none; no browser does
             known.check_host(host)
-        if not request.path.startswith("/api/") or _is_navigation():
+        if not request.path.startswith(_API) or _is_navigation():
             return None
         origin = request.headers.get("Origin", "")
         known.check_origin(origin, request.headers.get("Sec-Fetch-Site", ""), host)
@@ -109,7 +110,7 @@ def allow_reading(known: Origins, response: Response) -> Response:
     if known.allowed:
         response.vary.add("Origin")
     origin = request.headers.get("Origin", "")
-    if origin in known.allowed and request.path.startswith("/api/"):
+    if origin in known.allowed and request.path.startswith(_API):
         response.headers["Access-Control-Allow-Origin"] = origin
         response.headers["Access-Control-Expose-Headers"] = _READABLE
     return response
