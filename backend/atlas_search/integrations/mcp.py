@@ -231,6 +231,11 @@ class Session:
         """The collection: its name, its corpora and its fields."""
         return self.client.send(Call("GET", "/api/corpora", dict))
 
+    @cached_property
+    def collection(self) -> str:
+        """The name of the collection."""
+        return str(self.about["collection"])
+
     def address(self, cited: CitationOut) -> str:
         """The address at which a citation is shown."""
         return permalink(self._base, cited.passage_id)
@@ -244,7 +249,7 @@ class Session:
         return fields | {
             "citation_link": self.address(cited),
             "citation": cite(cited, "plain", date.today()).reference.text,
-            "uri": f"atlas://{self.about['collection']}/{document}#{start}-{end}",
+            "uri": f"atlas://{self.collection}/{document}#{start}-{end}",
         }
 
     def whole(self, passage: PassageOut) -> dict[str, Any]:
@@ -334,6 +339,7 @@ def _ask(asked: AskRequest, session: Session) -> Answered:
 
 def answered(answer: AnswerDocument, session: Session) -> Answered:
     """An answer with links, its citations numbered from 1."""
+    session.collection = answer.collection
     citations = [_cited(each, session) for each in answer.citations]
     return Answered(
         citations=citations,
@@ -539,7 +545,7 @@ def _documents(cursor: str, session: Session) -> types.ListResourcesResult:
 def _read(uri: str, session: Session) -> types.ReadResourceResult:
     """The text of a document, or of a place in one, with what to cite it by."""
     match = _URI.fullmatch(uri)
-    if match is None or match["collection"] != session.about["collection"]:
+    if match is None or match["collection"] != session.collection:
         raise NotFound(f"There is no resource {uri[:200]!r} here.")
     document = session.client.document(unquote(match["document"]))
     start, end = int(match["start"] or 0), int(match["end"] or len(document.text))

@@ -1,0 +1,41 @@
+"""A server of the demo, and one of two corpora that asks for keys."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from atlas_search import Atlas
+from atlas_search.server.access.keys import add_key
+from atlas_search.server.app import create_app
+from atlas_search.services import Services
+from tests.hash_embedder import HashEmbedder
+from tests.server.two_corpora import COLLECTION, OPEN, guard, two_corpora
+from tests.servers import served
+
+
+class Guarded(NamedTuple):
+    """A server that asks for keys: one sees every corpus, one the open one."""
+
+    address: str
+    whole: str
+    narrow: str
+
+
+@pytest.fixture(scope="session")
+def address(services: Services) -> Iterator[str]:
+    with served(create_app(lambda: Atlas(services))) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
+    folder = tmp_path_factory.mktemp("parish")
+    keys = Path(folder / "keys.json")
+    whole = add_key(keys, "whole").text
+    narrow = add_key(keys, "narrow", corpora={COLLECTION: [OPEN]}).text
+    with two_corpora(folder, HashEmbedder()) as atlas:
+        closed = guard(atlas, keys)
+        with served(create_app(lambda: closed)) as address:
+            yield Guarded(address, whole, narrow)
