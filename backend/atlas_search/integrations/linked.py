@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from atlas_search.core.domain import MARKER_LIKE
-from atlas_search.core.ids import CLOSEST
+from atlas_search.core.ids import CLOSEST, CONFIDENCE
 from atlas_search.documents.answer import AnswerDocument, CitationOut, SentenceOut
 from atlas_search.documents.export import escape_line
 
@@ -64,12 +64,26 @@ def linked_text(answer: AnswerDocument, link: LinkOf) -> LinkedText:
         _write_sentences(writer, answer, answer.sentences)
     else:
         writer.write(escape_line(answer.reason.message))
+    for note in _notes(answer):
+        writer.write(f"\n\n{escape_line(note)}")
     if answer.closest:
         writer.write(f"\n\n{CLOSEST}:\n")
     for number, quoted in enumerate(answer.closest, start=1):
         about = f"{escape_line(quoted.title)}: “{escape_line(quoted.quote)}”"
         writer.write(f"\n- {about}", [(number, quoted)])
     return LinkedText(tuple(writer.pieces), tuple(writer.links))
+
+
+def _notes(answer: AnswerDocument) -> Iterator[str]:
+    """What a reader of the text alone has to know."""
+    if answer.confidence and answer.answer:
+        yield f"{CONFIDENCE[answer.confidence.word]}, in the sources' own sentences."
+    for conflict in answer.conflicts:
+        lead = "Superseded" if conflict.kind == "repealed" else "The sources disagree"
+        yield f"{lead}: {conflict.detail}"
+    if answer.fallback:
+        yield answer.fallback.message
+    yield from answer.validation.warnings
 
 
 def _write_sentences(

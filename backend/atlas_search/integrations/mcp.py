@@ -6,14 +6,14 @@ what it returns, for clients shorten. Texts of sources are values of JSON, which
 end.
 """
 
+import inspect
 import json
 import re
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from datetime import date
 from functools import cached_property, partial
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 from urllib.parse import quote, unquote
 from uuid import uuid4
 
@@ -258,6 +258,7 @@ class Session:
 
 
 def _search(asked: SearchInput, session: Session) -> Found:
+    """Find passages, the same number of candidates from every corpus."""
     options = {name: getattr(asked, name) for name in asked.model_fields_set - {"query"}}
     found = session.client.search(asked.query, **options)
     results = []
@@ -269,6 +270,7 @@ def _search(asked: SearchInput, session: Session) -> Found:
 
 
 def _fetch(asked: FetchInput, session: Session) -> Fetched:
+    """Read a passage, or a document in parts of up to 100,000 characters."""
     try:
         passage = session.client.passage(asked.id)
     except NotFound:
@@ -305,6 +307,7 @@ def _passage_at(passages: Sequence[PassageOut], start: int) -> PassageOut:
 
 
 def _quote(asked: QuoteInput, session: Session) -> Quoted:
+    """Quote a passage, or a part of it, with its permanent link and a ready citation."""
     passage = session.client.passage(asked.id)
     start = passage.start if asked.start is None else asked.start
     end = passage.end if asked.end is None else asked.end
@@ -319,6 +322,10 @@ def _quote(asked: QuoteInput, session: Session) -> Quoted:
 
 
 def _ask(asked: AskRequest, session: Session) -> Answered:
+    """Answer from the sources alone, every sentence verified against its quotes.
+
+    Or say why there is no answer, and what comes closest.
+    """
     asked = asked.model_copy(update={"qa_id": asked.qa_id or uuid4().hex})
     session.cancel = partial(session.client.send, Call("DELETE", f"/api/ask/{asked.qa_id}", dict))
     with closing(session.client.stream(asked)) as events:
@@ -363,25 +370,30 @@ def _cited(cited: CitationOut, session: Session) -> Quoted:
 
 
 def _concordance(asked: ConcordanceRequest, session: Session) -> Lines:
+    """Count every hit of a query exactly, and show some of them in their context."""
     lines = session.client.concordance(asked)
     linked = [session.link(line, line.start, line.end, line.hit) for line in lines.lines]
     return Lines.model_validate(lines.model_dump() | {"lines": linked})
 
 
 def _trends(asked: TrendsRequest, session: Session) -> WordCounts:
+    """Count the hits of a query exactly, by year, decade, corpus or a metadata field."""
     return session.client.trends(asked)
 
 
 def _counts(asked: CountsRequest, session: Session) -> WordCounts:
+    """Count exactly the documents, passages and hits of a query."""
     return session.client.counts(asked)
 
 
 def _list_corpora(asked: Nothing, session: Session) -> Corpora:  # noqa: ARG001
+    """List the corpora that can be chosen, and the metadata that `filters` may name."""
     fields = list(session.about["filter_fields"])
     return Corpora.model_validate(session.about | {"filter_fields": fields})
 
 
 def _outline(asked: OutlineInput, session: Session) -> Outline:
+    """List the sections and speeches of a document, each with its link."""
     document = session.client.document(asked.document_id)
 
     def place(start: int, end: int, **fields: Any) -> dict[str, Any]:
@@ -398,22 +410,19 @@ def _outline(asked: OutlineInput, session: Session) -> Outline:
     return Outline.model_validate(whole | about)
 
 
-@dataclass(frozen=True)
-class _Tool:
-    """A tool: its name and description, its arguments, its result, and its work."""
+class _Tool(NamedTuple):
+    """A tool: its work, whose name and docstring are the tool's; what it takes and gives."""
 
-    name: str
+    work: Callable[[Any, Session], BaseModel]
     title: str
-    description: str
     takes: type[BaseModel]
     gives: type[BaseModel]
-    work: Callable[[Any, Session], BaseModel]
 
-    def described(self) -> types.Tool:
+    def described(self, name: str) -> types.Tool:
         return types.Tool(
-            name=self.name,
+            name=name,
             title=self.title,
-            description=self.description,
+            description=inspect.getdoc(self.work),
             input_schema=self.takes.model_json_schema(by_alias=False),
             output_schema=self.gives.model_json_schema(mode="serialization"),
             annotations=types.ToolAnnotations(
@@ -423,81 +432,17 @@ class _Tool:
 
 
 TOOLS = {
-    tool.name: tool
+    tool.work.__name__.removeprefix("_"): tool
     for tool in (
-        _Tool(
-            "search",
-            "Search the collection",
-            "Find passages of the sources, the same number of candidates from every corpus.",
-            SearchInput,
-            Found,
-            _search,
-        ),
-        _Tool(
-            "fetch",
-            "Read a passage or a document",
-            f"The text of a passage, or of a document in parts of {LONGEST_TEXT:,} characters.",
-            FetchInput,
-            Fetched,
-            _fetch,
-        ),
-        _Tool(
-            "ask",
-            "Ask for a verified answer",
-            "An answer from the sources alone, every sentence verified against its quotes; or why "
-            "there is none, and what comes closest.",
-            AskRequest,
-            Answered,
-            _ask,
-        ),
-        _Tool(
-            "quote",
-            "Quote a passage",
-            "A passage, or a part of it, with its permanent link and a ready citation.",
-            QuoteInput,
-            Quoted,
-            _quote,
-        ),
-        _Tool(
-            "concordance",
-            "Show words in their context",
-            "Every hit of a query counted exactly, and some of them in their context.",
-            ConcordanceRequest,
-            Lines,
-            _concordance,
-        ),
-        _Tool(
-            "trends",
-            "Count words over time or by a field",
-            "Exact hits of a query by year, decade, corpus or a metadata field.",
-            TrendsRequest,
-            WordCounts,
-            _trends,
-        ),
-        _Tool(
-            "counts",
-            "Count the documents that say something",
-            "Exact numbers of documents, passages and hits of a query.",
-            CountsRequest,
-            WordCounts,
-            _counts,
-        ),
-        _Tool(
-            "list_corpora",
-            "List the corpora",
-            "The corpora that can be chosen, and the metadata that `filters` may name.",
-            Nothing,
-            Corpora,
-            _list_corpora,
-        ),
-        _Tool(
-            "outline",
-            "Show the structure of a document",
-            "Sections and speeches of a document, each with its link.",
-            OutlineInput,
-            Outline,
-            _outline,
-        ),
+        _Tool(_search, "Search the collection", SearchInput, Found),
+        _Tool(_fetch, "Read a passage or a document", FetchInput, Fetched),
+        _Tool(_ask, "Ask for a verified answer", AskRequest, Answered),
+        _Tool(_quote, "Quote a passage", QuoteInput, Quoted),
+        _Tool(_concordance, "Show words in their context", ConcordanceRequest, Lines),
+        _Tool(_trends, "Count words over time or by a field", TrendsRequest, WordCounts),
+        _Tool(_counts, "Count the documents that say something", CountsRequest, WordCounts),
+        _Tool(_list_corpora, "List the corpora", Nothing, Corpora),
+        _Tool(_outline, "Show the structure of a document", OutlineInput, Outline),
     )
 }
 
@@ -584,7 +529,7 @@ def atlas_server(connect: Connect) -> Server[Any]:
             raise
 
     async def list_tools(context: Any, params: Any) -> types.ListToolsResult:  # noqa: ARG001
-        return types.ListToolsResult(tools=[tool.described() for tool in TOOLS.values()])
+        return types.ListToolsResult(tools=[tool.described(name) for name, tool in TOOLS.items()])
 
     async def call_tool(context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = TOOLS.get(params.name)

@@ -1,19 +1,46 @@
-"""Routes for programs of others: MCP.
+"""Routes for programs of others: MCP, and chat front ends that speak to OpenAI.
 
 Each is answered by requests to the API from within (`integrations/within.py`).
 """
 
 from functools import cached_property
+from typing import Any
 
-from flask import Flask, Response, request
+from flask import Flask, Response, g, json, jsonify, request
 
 from atlas_search.client import AtlasClient
+from atlas_search.core.errors import RequestError
 from atlas_search.core.registry import require
 from atlas_search.core.settings import Settings
 from atlas_search.documents.references import Base
+from atlas_search.integrations import openai
 from atlas_search.integrations.within import AsgiBridge, client_within
 from atlas_search.server.collections import chosen_collection
 from atlas_search.server.limits import FRONT
+from atlas_search.server.problems import PROBLEM_TYPE
+
+
+def _body() -> dict[str, Any]:
+    if "body" not in g:
+        raise RequestError("There is no body. Send a JSON object.")
+    body: dict[str, Any] = g.body
+    return body
+
+
+def _sent(reply: openai.Reply) -> Response:
+    if reply.lines is None:
+        return jsonify(reply.document)
+    headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+    return Response(reply.lines, 200, headers, content_type="text/event-stream; charset=utf-8")
+
+
+def _as_openai(response: Response) -> Response:
+    """Give a problem the form in which the clients of OpenAI read errors."""
+    if request.path.startswith("/v1/") and response.mimetype == PROBLEM_TYPE:
+        problem = json.loads(response.get_data())
+        response.set_data(json.dumps(openai.error_document(problem)))
+        response.mimetype = "application/json"
+    return response
 
 
 class Connections:
@@ -25,12 +52,33 @@ class Connections:
 
     def add_routes(self) -> None:
         """Add the routes to the application."""
-        self._app.add_url_rule("/mcp", view_func=self.post_mcp, methods=["POST"])
+        add = self._app.add_url_rule
+        add("/mcp", view_func=self.post_mcp, methods=["POST"])
+        add("/v1/models", view_func=self.get_models)
+        add("/v1/chat/completions", view_func=self.post_chat, methods=["POST"])
+        add("/v1/responses", view_func=self.post_responses, methods=["POST"])
+        self._app.after_request(_as_openai)
+
+    def get_models(self) -> Response:
+        """The targets, as models."""
+        client, _ = self._within()
+        return jsonify(openai.models(client))
+
+    def post_chat(self) -> Response:
+        """The answer to the last message of a chat."""
+        return _sent(openai.chat(_body(), *self._within()))
+
+    def post_responses(self) -> Response:
+        """Likewise, by the Responses API."""
+        return _sent(openai.respond(_body(), *self._within()))
 
     def post_mcp(self) -> Response:
         """A message of the Model Context Protocol."""
         extra = {"atlas": self._within()}
-        status, headers, chunks = self._mcp.answer(request.environ, request.get_data(), extra)
+        environ = request.environ
+        if environ.get("HTTP_ACCEPT", "*/*") == "*/*":  # both kinds are asked for by name
+            environ = environ | {"HTTP_ACCEPT": "application/json, text/event-stream"}
+        status, headers, chunks = self._mcp.answer(environ, request.get_data(), extra)
         return Response(chunks, status, headers)
 
     def _within(self) -> tuple[AtlasClient, str]:

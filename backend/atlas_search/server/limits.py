@@ -106,7 +106,7 @@ def _parse(text: str) -> Address | None:
 
 ALWAYS = ("/api/health", "/api/live", "/api/ready", "/metrics")
 ANSWERS = "/api/ask"
-RELAYS = ("/mcp",)
+RELAYS = ("/mcp", "/v1/")
 """Answered by requests from within, each of which takes its own turn."""
 FRONT = "atlas.front"
 """Of a WSGI environment: what requests from within are put to."""

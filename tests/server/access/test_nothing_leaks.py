@@ -99,6 +99,29 @@ def words_of(path: str, *more: dict[str, Any]) -> list[Case]:
     return [*open_words, *(Case(path, probe, True) for probe in probes)]
 
 
+def told(method: str, names_hidden: bool = False, **params: Any) -> Case:
+    """A message of MCP."""
+    message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    return Case("/mcp", message, names_hidden)
+
+
+def called(name: str, names_hidden: bool = False, **arguments: Any) -> Case:
+    return told("tools/call", names_hidden, name=name, arguments=arguments)
+
+
+def chatted(path: str, turns: str) -> list[Case]:
+    return [
+        Case(
+            f"/v1/{path}",
+            {"model": "certain", "stream": stream, "atlas": {"as_of": AS_OF}}
+            | {turns: [{"role": "user", "content": text}]},
+            text == SECRET_QUESTION,
+        )
+        for text in (QUESTION, SECRET_QUESTION)
+        for stream in (False, True)
+    ]
+
+
 PATHS = [Case("zzz"), Case(DOCUMENT, None, True), Case(f"{DOCUMENT}:0-133", None, True)]
 ANSWERS = [{"mode": "compare"}, {"include_context": True}, {"clarify": True}]
 CASES: dict[str, list[Case]] = {
@@ -247,6 +270,31 @@ CASES: dict[str, list[Case]] = {
     "DELETE /api/jobs/<job_id>": [Case("/api/jobs/x")],
     "PUT /api/config/reranker": [Case("/api/config/reranker", {"settings": {}})],
     "POST /api/cache/clear": [Case("/api/cache/clear", {})],
+    "POST /mcp": [
+        told("tools/list"),
+        told("resources/list"),
+        told("resources/templates/list"),
+        told("resources/read", uri=f"atlas://{COLLECTION}/{OPEN}.bridge"),
+        told("resources/read", True, uri=f"atlas://{COLLECTION}/{DOCUMENT}#0-20"),
+        called("list_corpora"),
+        called("search", query=QUESTION),
+        called("search", True, query=QUESTION, corpora=[VAULT]),
+        called("ask", question=QUESTION, as_of=AS_OF),
+        called("ask", True, question=SECRET_QUESTION, as_of=AS_OF),
+        called("concordance", query="the OR parish"),
+        called("concordance", True, query="zqx*"),
+        called("trends", query="the", by="author"),
+        called("counts", query="the", by="corpus"),
+        *(
+            called(name, id_ == DOCUMENT, **{field: id_})
+            for name, field in {"fetch": "id", "outline": "document_id"}.items()
+            for id_ in (f"{OPEN}.bridge", DOCUMENT)
+        ),
+        called("quote", True, id=f"{DOCUMENT}:0-133"),
+    ],
+    "GET /v1/models": [Case("/v1/models")],
+    "POST /v1/chat/completions": chatted("chat/completions", "messages"),
+    "POST /v1/responses": chatted("responses", "input"),
 }
 ASK_FIRST = {rule for rule in RULES if {"qa_id", "session_id"} & set(re.split("[<:>]", rule))} | {
     "POST /api/feedback"
@@ -339,6 +387,9 @@ def test_the_requests_would_show_it_to_who_sees_everything(visitors: Visitors) -
         "GET /api/documents",
         "GET /api/stats",
         "GET /api/suggestions",
+        "POST /mcp",
+        "POST /v1/chat/completions",
+        "POST /v1/responses",
     } <= shown
 
 
@@ -517,7 +568,7 @@ def settled(data: bytes) -> object:
 
 
 def _settled_line(line: str) -> object:
-    if line.startswith("data: "):  # of a server-sent event
+    if line.startswith("data: {"):  # of a server-sent event
         return _settled(json.loads(line.removeprefix("data: ")))
     return CHANGING_TEXT.sub("", line)
 

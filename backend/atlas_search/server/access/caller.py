@@ -84,12 +84,18 @@ RULES: dict[str, Right] = {
     "DELETE /api/jobs/<job_id>": "administrator",
     "PUT /api/config/reranker": "administrator",
     "POST /api/cache/clear": "administrator",
+    # answered by requests to the routes above
     "POST /mcp": "reader",
+    "GET /v1/models": "reader",
+    "POST /v1/chat/completions": "reader",
+    "POST /v1/responses": "reader",
 }
+
+RELAYED = frozenset(rule for rule in RULES if rule.partition(" ")[2].startswith(("/mcp", "/v1/")))
 
 FREE = frozenset(
     rule for rule, right in RULES.items() if right == "anyone" and rule != "GET /api/shared/<token>"
-) | {"GET /metrics", "POST /mcp"}
+) | {"GET /metrics", *RELAYED}
 """Not counted: the page and what it loads, what watches whether the server is well, and what is
 answered by requests that are counted."""
 

@@ -19,7 +19,7 @@ from atlas_search.core.settings import Settings, listed
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^:/@?#\[\]\s,]+)(?::\d*)?")
 _LOCAL = ("localhost", "127.0.0.1", "::1")
-_API = ("/api/", "/mcp")
+_API = ("/api/", "/mcp", "/v1/")
 _LONGEST = 80  # characters of a stranger's header that are told
 
 _PREFLIGHT = {
