@@ -49,6 +49,13 @@ class Server:
 
         return wait_for(printed, START_SECONDS, f"{of}'s address")
 
+    def close(self) -> None:
+        """Read what the ended command has left, and close its output."""
+        assert self.process.stdout
+        self._reader.join(5)  # longer only if a process that it started holds the other end
+        if not self._reader.is_alive():
+            self.process.stdout.close()
+
     def stop(self, how: signal.Signals = signal.SIGINT) -> int:
         """Send a signal as a terminal does, to the whole group, and wait; the exit code."""
         os.killpg(self.process.pid, how)
@@ -95,8 +102,9 @@ def running(*command: str | Path, environment: Mapping[str, str], folder: Path) 
         env={**own, "HOME": str(folder), **environment},
         start_new_session=True,
     )
+    server = Server(process)
     try:
-        yield Server(process)
+        yield server
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGTERM)
@@ -104,8 +112,7 @@ def running(*command: str | Path, environment: Mapping[str, str], folder: Path) 
                 process.wait(20)
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
-        assert process.stdout
-        process.stdout.close()
+        server.close()
 
 
 @contextmanager
