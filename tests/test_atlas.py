@@ -55,7 +55,17 @@ def test_the_public_names_are_these() -> None:
     public = {name for name in vars(Atlas) if not name.startswith("_")}
     assert public == {
         *("open", "build", "corpora", "search", "ask", "compare", "stream", "document"),
-        *("facets", "suggestions", "passages", "passage", "permitted", "find", "answer", "close"),
+        *(
+            "documents",
+            "facets",
+            "suggestions",
+            "passages",
+            "passage",
+            "permitted",
+            "find",
+            "answer",
+            "close",
+        ),
         *("concordance", "trends", "counts", "collocates", "keywords", "frequencies"),
     }
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):

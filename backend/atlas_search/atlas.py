@@ -311,6 +311,14 @@ class Atlas:
         ids, _ = check_corpora(self.services, corpora)
         return suggestions(self.services.store, ids, limit)
 
+    def documents(self, corpora: str | Sequence[str] = "all") -> Iterator[Document]:
+        """Every document of some corpora with its whole text, in the order of their ids."""
+        store = self.services.store
+        ids, _ = check_corpora(self.services, corpora)
+        within = store.documents_of(ids)
+        for listed in store.list_documents(within, "id", len(within), 0):
+            yield store.document(listed.id)
+
     def document(self, document_id: str) -> Document:
         """A document with its whole text. Raises NotFound."""
         return self.services.store.document(document_id)

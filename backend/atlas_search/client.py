@@ -5,6 +5,7 @@ this module's tests name. What the server refuses raises the error that `Atlas` 
 """
 
 import json
+import weakref
 from collections.abc import (
     AsyncIterator,
     Callable,
@@ -50,6 +51,7 @@ URL = "http://127.0.0.1:8000"
 SECONDS = 120.0
 """For a whole reply: a language model may take its time."""
 STREAM_SECONDS = 3600.0
+PAGE = 200  # documents that are listed at once
 MOST_BYTES = 2**30
 """Of a reply: a text of 99 MB is a document too."""
 
@@ -175,12 +177,27 @@ def _frequencies(scope: FrequenciesRequest | None = None, **options: Any) -> Cal
 
 def _suggestions(corpora: str | Sequence[str] = "all", *, limit: int = 4) -> Call[list[Suggestion]]:
     """Questions made from titles and headings of the corpora, which their sources answer."""
-    own = [corpora] if isinstance(corpora, str) else list(corpora)
     return Call(
         "GET",
         "/api/suggestions",
         lambda reply: _SUGGESTIONS.validate_python(reply["suggestions"]),
-        params={"corpus": [] if own == ["all"] else own, "limit": limit},
+        params={"corpus": _chosen(corpora), "limit": limit},
+    )
+
+
+def _chosen(corpora: str | Sequence[str]) -> list[str]:
+    """Corpora as a query of the API has them: none for all."""
+    own = [corpora] if isinstance(corpora, str) else list(corpora)
+    return [] if own == ["all"] else own
+
+
+def _listed(corpora: str | Sequence[str], offset: int) -> Call[tuple[list[str], int | None]]:
+    """A page of the ids of documents, and where the next one begins; None after the last."""
+    return Call(
+        "GET",
+        "/api/documents",
+        lambda page: ([each["document_id"] for each in page["documents"]], page["next_offset"]),
+        params={"corpus": _chosen(corpora), "limit": PAGE, "offset": offset},
     )
 
 
@@ -344,7 +361,17 @@ class AtlasClient(_Methods):
     def _client(self) -> "Client":
         from httpx2 import Client  # 0.15 s: only who asks a server pays
 
-        return self._given or bounded(Client(timeout=SECONDS), MOST_BYTES)
+        if self._given:
+            return self._given
+        client = bounded(Client(timeout=SECONDS), MOST_BYTES)
+        weakref.finalize(self, client.close)
+        return client
+
+    @property
+    def base(self) -> str:
+        """The beginning of permalinks into the collection, for `permalink`."""
+        chosen = self._at.headers.get(COLLECTION_HEADER)
+        return f"{self._at.url}/?collection={quote(chosen, safe='')}" if chosen else self._at.url
 
     def send(self, call: Call[T]) -> T:
         """Send a request, and read the reply."""
@@ -365,6 +392,13 @@ class AtlasClient(_Methods):
     def corpora(self) -> tuple[Corpus, ...]:
         """The corpora of the collection."""
         return self.send(_corpora())
+
+    def documents(self, corpora: str | Sequence[str] = "all") -> Iterator[DocumentOut]:
+        """Every document of some corpora with its whole text, in the order of their ids."""
+        offset: int | None = 0
+        while offset is not None:
+            ids, offset = self.send(_listed(corpora, offset))
+            yield from map(self.document, ids)
 
     def stream(
         self, question: str | AskRequest, **options: Any
@@ -434,6 +468,14 @@ class AsyncAtlasClient(_Methods):
         return call.read(self._at.document(response))
 
     corpora = _Method(_corpora)
+
+    async def documents(self, corpora: str | Sequence[str] = "all") -> AsyncIterator[DocumentOut]:
+        """Every document of some corpora with its whole text, in the order of their ids."""
+        offset: int | None = 0
+        while offset is not None:
+            ids, offset = await self.send(_listed(corpora, offset))
+            for id_ in ids:
+                yield await self.document(id_)
 
     async def stream(
         self, question: str | AskRequest, **options: Any

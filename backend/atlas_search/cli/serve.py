@@ -331,7 +331,7 @@ def mcp_command(
     key, chosen = settings.atlas_api_key.get_secret_value(), collection or ""
     if url:
         with AtlasClient(url, key, chosen) as client:
-            _speak_mcp(client, Base(url.rstrip("/")).of(chosen))
+            _speak_mcp(client, client.base)
     else:
         _speak_mcp_of(settings, key, chosen)
     end_process(0)
