@@ -60,7 +60,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Call(Generic[T]):
+class ApiCall(Generic[T]):
     """A request to the API, and how its reply is read."""
 
     method: str
@@ -73,7 +73,7 @@ class Call(Generic[T]):
 class _Method(Generic[P, T]):
     """A method of both clients: one returns the result, the other has to be awaited."""
 
-    def __init__(self, call: Callable[P, Call[T]]):
+    def __init__(self, call: Callable[P, ApiCall[T]]):
         self._call = call
 
     @overload
@@ -104,80 +104,82 @@ def body_of(request: BaseModel) -> dict[str, Any]:
     return request.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
-def _post(path: str, read: Callable[[Any], T], request: BaseModel, **more: Any) -> Call[T]:
-    return Call("POST", f"/api/{path}", read, body_of(request) | more)
+def _post(path: str, read: Callable[[Any], T], request: BaseModel, **more: Any) -> ApiCall[T]:
+    return ApiCall("POST", f"/api/{path}", read, body_of(request) | more)
 
 
-def _corpora() -> Call[tuple[Corpus, ...]]:
+def _corpora() -> ApiCall[tuple[Corpus, ...]]:
     """The corpora of the collection."""
-    return Call("GET", "/api/corpora", lambda reply: _CORPORA.validate_python(reply["corpora"]))
+    return ApiCall("GET", "/api/corpora", lambda reply: _CORPORA.validate_python(reply["corpora"]))
 
 
-def _search(question: str | SearchRequest, **options: Any) -> Call[SearchOut]:
+def _search(question: str | SearchRequest, **options: Any) -> ApiCall[SearchOut]:
     """The passages that speak to a question, best first, with every signal."""
     request = request_of(SearchRequest, question, options)
     return _post("search", SearchOut.model_validate, request)
 
 
-def _ask(question: str | AskRequest, **options: Any) -> Call[AnswerDocument]:
+def _ask(question: str | AskRequest, **options: Any) -> ApiCall[AnswerDocument]:
     """The answer to a question, each sentence with verified citations, or why there is none."""
     request = request_of(AskRequest, question, options)
     return _post("ask", AnswerDocument.model_validate, request, include_context=True)
 
 
-def _compare(question: str | AskRequest, **options: Any) -> Call[AnswerDocument]:
+def _compare(question: str | AskRequest, **options: Any) -> ApiCall[AnswerDocument]:
     """The answer of every corpus for itself, and what they agree and differ about."""
     return _ask(question, **options, mode="compare")
 
 
 def _facets(
     fields: bool | Sequence[str] | FacetsRequest = True, **options: Any
-) -> Call[ScopeCounts]:
+) -> ApiCall[ScopeCounts]:
     """Count the documents of a scope, by year and by the values of some fields, or of all."""
     ready = fields if isinstance(fields, FacetsRequest) else None
     request = request_of(FacetsRequest, ready, options if ready else {"fields": fields, **options})
     return _post("facets", _SCOPE_COUNTS.validate_python, request)
 
 
-def _concordance(query: str | ConcordanceRequest, **options: Any) -> Call[Concordance]:
+def _concordance(query: str | ConcordanceRequest, **options: Any) -> ApiCall[Concordance]:
     """Every hit of a query counted, and some of them in their context."""
     request = request_of(ConcordanceRequest, query, options)
     return _post("concordance", Concordance.model_validate, request)
 
 
-def _trends(query: str | TrendsRequest, **options: Any) -> Call[WordCounts]:
+def _trends(query: str | TrendsRequest, **options: Any) -> ApiCall[WordCounts]:
     """Count the hits of a query by year, decade, corpus or a metadata field."""
     request = request_of(TrendsRequest, query, options)
     return _post("trends", WordCounts.model_validate, request)
 
 
-def _counts(query: str | CountsRequest, **options: Any) -> Call[WordCounts]:
+def _counts(query: str | CountsRequest, **options: Any) -> ApiCall[WordCounts]:
     """Count the documents and passages with a hit, at once or by what `trends` takes."""
     request = request_of(CountsRequest, query, options)
     return _post("counts", WordCounts.model_validate, request)
 
 
-def _collocates(query: str | CollocatesRequest, **options: Any) -> Call[Collocates]:
+def _collocates(query: str | CollocatesRequest, **options: Any) -> ApiCall[Collocates]:
     """The words that stand near the hits of a query more often than elsewhere."""
     request = request_of(CollocatesRequest, query, options)
     return _post("collocates", Collocates.model_validate, request)
 
 
-def _keywords(scope: KeywordsRequest | None = None, **options: Any) -> Call[Keywords]:
+def _keywords(scope: KeywordsRequest | None = None, **options: Any) -> ApiCall[Keywords]:
     """The words that are more frequent in a scope than in the reference."""
     request = request_of(KeywordsRequest, scope, options)
     return _post("keywords", Keywords.model_validate, request)
 
 
-def _frequencies(scope: FrequenciesRequest | None = None, **options: Any) -> Call[Frequencies]:
+def _frequencies(scope: FrequenciesRequest | None = None, **options: Any) -> ApiCall[Frequencies]:
     """The words of a scope, the most frequent first."""
     request = request_of(FrequenciesRequest, scope, options)
     return _post("frequencies", Frequencies.model_validate, request)
 
 
-def _suggestions(corpora: str | Sequence[str] = "all", *, limit: int = 4) -> Call[list[Suggestion]]:
+def _suggestions(
+    corpora: str | Sequence[str] = "all", *, limit: int = 4
+) -> ApiCall[list[Suggestion]]:
     """Questions made from titles and headings of the corpora, which their sources answer."""
-    return Call(
+    return ApiCall(
         "GET",
         "/api/suggestions",
         lambda reply: _SUGGESTIONS.validate_python(reply["suggestions"]),
@@ -191,9 +193,9 @@ def _chosen(corpora: str | Sequence[str]) -> list[str]:
     return [] if own == ["all"] else own
 
 
-def _listed(corpora: str | Sequence[str], offset: int) -> Call[tuple[list[str], int | None]]:
+def _listed(corpora: str | Sequence[str], offset: int) -> ApiCall[tuple[list[str], int | None]]:
     """A page of the ids of documents, and where the next one begins; None after the last."""
-    return Call(
+    return ApiCall(
         "GET",
         "/api/documents",
         lambda page: ([each["document_id"] for each in page["documents"]], page["next_offset"]),
@@ -201,20 +203,22 @@ def _listed(corpora: str | Sequence[str], offset: int) -> Call[tuple[list[str], 
     )
 
 
-def _document(document_id: str) -> Call[DocumentOut]:
+def _document(document_id: str) -> ApiCall[DocumentOut]:
     """A document with its whole text, and its passages. Raises NotFound."""
-    return Call("GET", f"/api/documents/{quote(document_id, safe='')}", DocumentOut.model_validate)
+    return ApiCall(
+        "GET", f"/api/documents/{quote(document_id, safe='')}", DocumentOut.model_validate
+    )
 
 
-def _passages(document_id: str) -> Call[list[PassageOut]]:
+def _passages(document_id: str) -> ApiCall[list[PassageOut]]:
     """The passages of a document, in order. Raises NotFound."""
     call = _document(document_id)
-    return Call(call.method, call.path, lambda reply: call.read(reply).passages)
+    return ApiCall(call.method, call.path, lambda reply: call.read(reply).passages)
 
 
-def _passage(passage_id: str) -> Call[PassageOut]:
+def _passage(passage_id: str) -> ApiCall[PassageOut]:
     """One passage. Raises NotFound."""
-    return Call("GET", f"/api/passages/{quote(passage_id, safe='')}", PassageOut.model_validate)
+    return ApiCall("GET", f"/api/passages/{quote(passage_id, safe='')}", PassageOut.model_validate)
 
 
 class _Methods:
@@ -245,7 +249,7 @@ class _Connection:
         if collection:
             self.headers[COLLECTION_HEADER] = collection
 
-    def request(self, call: Call[T]) -> dict[str, Any]:
+    def request(self, call: ApiCall[T]) -> dict[str, Any]:
         """Return a request as httpx takes it."""
         return {
             "method": call.method,
@@ -255,7 +259,7 @@ class _Connection:
             "headers": self.headers,
         }
 
-    def stream(self, call: Call[T]) -> dict[str, Any]:
+    def stream(self, call: ApiCall[T]) -> dict[str, Any]:
         """Return the request for the events of an answer."""
         asked = self.request(call)
         return asked | {"url": f"{asked['url']}/stream", "timeout": STREAM_SECONDS}
@@ -373,11 +377,11 @@ class AtlasClient(_Methods):
         chosen = self._at.headers.get(COLLECTION_HEADER)
         return f"{self._at.url}/?collection={quote(chosen, safe='')}" if chosen else self._at.url
 
-    def send(self, call: Call[T]) -> T:
+    def send(self, call: ApiCall[T]) -> T:
         """Send a request, and read the reply."""
         return call.read(self._at.document(self.reply(call)))
 
-    def reply(self, call: Call[T]) -> "Response":
+    def reply(self, call: ApiCall[T]) -> "Response":
         """Send a request, and return the reply as it is. Raises the error of a refusal."""
         from httpx2 import HTTPError
 
@@ -456,7 +460,7 @@ class AsyncAtlasClient(_Methods):
 
         return self._given or bounded(AsyncClient(timeout=SECONDS), MOST_BYTES)
 
-    async def send(self, call: Call[T]) -> T:
+    async def send(self, call: ApiCall[T]) -> T:
         """Send a request, and read the reply."""
         from httpx2 import HTTPError
 

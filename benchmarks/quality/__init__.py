@@ -33,9 +33,22 @@ The sets this was made for are public; each has to be cut into records and put i
     qmsum_committee  github.com/Yale-LILY/QMSum (MIT)
                      data/Committee/all/*.json: meetings, a passage for some turns of speech; the
                      specific queries with their `relevant_text_span`. `meeting` names the meeting.
-    seven others     debates, code, abstracts, FAQ, rules, Wikipedia and Stack Exchange, as
-                     docs/public-sets.md lists them; cut into passages of at most about 1500
-                     characters, titles as they are
+    seven others     cut into passages of at most about 1500 characters, titles as they are:
+                     - github.com/cchang-vassar/Semantic-Relations-in-Vector-Embeddings, ArguAna's
+                       arguana-counterargs-corpus (idebate.org), test part: 3,244 points of debates
+                       with the motion as title; 1,142 headings of points are the questions
+                     - github.com/Jun-jie-Huang/CoCLR, data/search (C-UDA), CoSQA: 6,267 Python
+                       functions, without titles; 1,000 web queries
+                     - github.com/fabianobie/luppar, data/cran, Cranfield: 1,398 abstracts of
+                       aerodynamics; 225 questions with graded judgements
+                     - github.com/McGill-NLP/feedbackqa, test parts, FeedbackQA: 3,068 sections on
+                       COVID-19 of four authorities; 1,118 questions
+                     - github.com/RegNLP/ObliQADataset, group 1, ObliQA: 11,524 numbered rules of
+                       40 documents; 1,500 questions, written by a language model
+                     - github.com/emorynlp/selqa (Apache-2.0, CC BY-SA), SelQA: 2,318 sections of
+                       Wikipedia; the 1,183 questions that were reworded
+                     - github.com/ML-Recipes/BERT-FAQ (CC BY-SA), StackFAQ: 744 answers of 125
+                       threads with the question as title; 625 rewordings
     squad2           github.com/chrischute/squad (SQuAD 2.0: CC BY-SA 4.0)
                      data/dev-v2.0.json: a passage for each paragraph, relevant to its own
                      questions that have an answer.

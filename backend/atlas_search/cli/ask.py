@@ -16,7 +16,7 @@ from rich.text import Text
 
 from atlas_search.answer.request import AskRequest
 from atlas_search.cli.options import AsJson, CollectionChoice, command_of, command_settings
-from atlas_search.client import AtlasClient, Call, body_of
+from atlas_search.client import ApiCall, AtlasClient, body_of
 from atlas_search.core.errors import UnknownCaller
 from atlas_search.core.ids import CLOSEST, CONFIDENCE
 from atlas_search.core.locator import page_unit, place_in_words
@@ -54,7 +54,7 @@ Document = dict[str, Any]
 
 def post(settings: Settings, path: str, body: Mapping[str, object]) -> Document:
     """Return the server's reply to a POST. Raises AtlasError with its refusal, or if it is down."""
-    call: Call[Document] = Call("POST", path, lambda document: document, body)
+    call: ApiCall[Document] = ApiCall("POST", path, lambda document: document, body)
     with _server(settings) as client:
         return client.send(call)
 
@@ -62,7 +62,7 @@ def post(settings: Settings, path: str, body: Mapping[str, object]) -> Document:
 def get_text(settings: Settings, path: str) -> str:
     """A file that the server gives. Raises AtlasError likewise."""
     with _server(settings) as client:
-        return client.reply(Call("GET", path, str)).text
+        return client.reply(ApiCall("GET", path, str)).text
 
 
 @contextmanager

@@ -75,7 +75,7 @@ def linked_text(answer: AnswerDocument, link: LinkOf) -> LinkedText:
 
 
 def _notes(answer: AnswerDocument) -> Iterator[str]:
-    """What a reader of the text alone has to know."""
+    """Yield what a reader of the text alone has to know."""
     if answer.confidence and answer.answer:
         yield f"{CONFIDENCE[answer.confidence.word]}, in the sources' own sentences."
     for conflict in answer.conflicts:

@@ -27,7 +27,7 @@ from pydantic import BaseModel, Field
 
 from atlas_search.answer.answer import Checked, References, Restart, Section
 from atlas_search.answer.request import AskRequest
-from atlas_search.client import AtlasClient, Call
+from atlas_search.client import ApiCall, AtlasClient
 from atlas_search.core.errors import AtlasError, NotFound, RequestError
 from atlas_search.core.ids import __version__
 from atlas_search.documents.answer import AnswerDocument, CitationOut, ConflictOut, ReasonOut
@@ -54,7 +54,7 @@ _URI = re.compile(
 T = TypeVar("T")
 
 
-class Linked(BaseModel):
+class Citable(BaseModel):
     """A place in a source, and what to cite it by."""
 
     citation_link: str = Field(description="Shows the place in its source")
@@ -62,7 +62,7 @@ class Linked(BaseModel):
     uri: str = Field(description="Of the resource that holds exactly this place")
 
 
-class FoundPassage(Linked):
+class PassageResult(Citable):
     """A passage that was found."""
 
     id: str
@@ -76,14 +76,14 @@ class FoundPassage(Linked):
     source_url: str | None = Field(description="Where the source itself stands on the web")
 
 
-class Found(BaseModel):
+class SearchResults(BaseModel):
     """Passages, best first, and what was searched."""
 
-    results: list[FoundPassage]
+    results: list[PassageResult]
     scope: str
 
 
-class Fetched(Linked):
+class FetchedText(Citable):
     """A passage or a document; of a long one a part."""
 
     id: str
@@ -96,40 +96,40 @@ class Fetched(Linked):
     next_start: int | None = Field(description="To fetch what follows; null at the end")
 
 
-class Quoted(CitationOut, Linked):
+class Quotation(CitationOut, Citable):
     """A quotation: `quote` is the document's text from `start` to `end`."""
 
 
-class Sentence(BaseModel):
+class NumberedSentence(BaseModel):
     """A sentence of an answer, and the numbers of its citations, from 1."""
 
     text: str
     citations: list[int]
 
 
-class Answered(BaseModel):
+class ToolAnswer(BaseModel):
     """An answer whose sentences were verified, or the reason why there is none."""
 
-    citations: list[Quoted] = Field(description="In the order of their numbers, from 1")
+    citations: list[Quotation] = Field(description="In the order of their numbers, from 1")
     answer: str | None = Field(description="With links to the citations, in Markdown")
     decision: Literal["ANSWER", "ABSTAIN", "BLOCK"]
     reason: ReasonOut
     confidence: str | None = Field(description="Of an answer in the sources' own sentences")
-    sentences: list[Sentence]
-    closest: list[Quoted] = Field(description="What comes closest where there is no answer")
+    sentences: list[NumberedSentence]
+    closest: list[Quotation] = Field(description="What comes closest where there is no answer")
     conflicts: list[ConflictOut]
     scope: str
     qa_id: str
 
 
-class LinkedLine(Line, Linked):
+class CitableLine(Line, Citable):
     """A hit in its context, and what to cite it by."""
 
 
-class Lines(Concordance):
+class CitableLines(Concordance):
     """A page of lines, and counts of all hits."""
 
-    lines: list[LinkedLine]  # type: ignore[assignment]  # each a Line, with its link
+    lines: list[CitableLine]  # type: ignore[assignment]  # each a Line, with its link
 
 
 class ListedCorpus(BaseModel):
@@ -152,7 +152,7 @@ class Corpora(BaseModel):
     filter_fields: list[str] = Field(description="Metadata that `filters` may name")
 
 
-class Place(Linked):
+class OutlinePlace(Citable):
     """A section or a speech, and where it begins."""
 
     section: str | None
@@ -161,7 +161,7 @@ class Place(Linked):
     start: int
 
 
-class Outline(Linked):
+class DocumentOutline(Citable):
     """The structure of a document."""
 
     document_id: str
@@ -169,18 +169,18 @@ class Outline(Linked):
     characters: int
     pages: int
     metadata: dict[str, Any]
-    places: list[Place]
+    places: list[OutlinePlace]
 
 
 class SearchInput(ScopeRequest):
-    """What to look for, and where."""
+    """A query, and where it is searched for."""
 
     query: str = Field(description="A question or words")
     k: int | None = Field(None, ge=1, le=MAX_PASSAGES, description="Passages wanted")
 
 
 class FetchInput(BaseModel):
-    """What to read."""
+    """A passage or document to read."""
 
     model_config = {"extra": "forbid"}
 
@@ -206,13 +206,13 @@ class OutlineInput(BaseModel):
     document_id: str
 
 
-class Nothing(BaseModel):
+class NoInput(BaseModel):
     """No arguments."""
 
     model_config = {"extra": "forbid"}
 
 
-class Session:
+class ToolSession:
     """The API as the caller of a tool may use it, and the `base` of the links to its page.
 
     `tell` reports progress. `cancel` is called once nobody waits for the result.
@@ -229,7 +229,7 @@ class Session:
     @cached_property
     def about(self) -> dict[str, Any]:
         """The collection: its name, its corpora and its fields."""
-        return self.client.send(Call("GET", "/api/corpora", dict))
+        return self.client.send(ApiCall("GET", "/api/corpora", dict))
 
     @cached_property
     def collection(self) -> str:
@@ -241,7 +241,7 @@ class Session:
         return permalink(self._base, cited.passage_id)
 
     def link(self, of: BaseModel, start: int, end: int, quoted: str) -> dict[str, Any]:
-        """The fields of `of`, which is in a document, with what to cite that place by."""
+        """Return the fields of `of`, which is in a document, with what to cite that place by."""
         fields = of.model_dump()
         place = {"start": start, "end": end, "quote": quoted}
         cited = CitationOut.model_validate({"marker": "", **fields, **place})
@@ -253,11 +253,11 @@ class Session:
         }
 
     def whole(self, passage: PassageOut) -> dict[str, Any]:
-        """Likewise, of a whole passage."""
+        """Return the fields of a passage, with what to cite it by."""
         return self.link(passage, passage.start, passage.end, passage.text)
 
 
-def _search(asked: SearchInput, session: Session) -> Found:
+def _search(asked: SearchInput, session: ToolSession) -> SearchResults:
     """Find passages, the same number of candidates from every corpus."""
     options = {name: getattr(asked, name) for name in asked.model_fields_set - {"query"}}
     found = session.client.search(asked.query, **options)
@@ -265,11 +265,11 @@ def _search(asked: SearchInput, session: Session) -> Found:
     for passage in found.passages:
         fields = session.whole(passage)
         own = {"id": passage.id, "url": fields["citation_link"], "source_url": passage.url}
-        results.append(FoundPassage.model_validate(fields | own))
-    return Found(results=results, scope=found.scope.sentence)
+        results.append(PassageResult.model_validate(fields | own))
+    return SearchResults(results=results, scope=found.scope.sentence)
 
 
-def _fetch(asked: FetchInput, session: Session) -> Fetched:
+def _fetch(asked: FetchInput, session: ToolSession) -> FetchedText:
     """Read a passage, or a document in parts of up to 100,000 characters."""
     try:
         passage = session.client.passage(asked.id)
@@ -277,10 +277,10 @@ def _fetch(asked: FetchInput, session: Session) -> Fetched:
         return _part(asked, session)
     fields = session.whole(passage)
     own = {"id": passage.id, "url": fields["citation_link"], "next_start": None}
-    return Fetched.model_validate(fields | own)
+    return FetchedText.model_validate(fields | own)
 
 
-def _part(asked: FetchInput, session: Session) -> Fetched:
+def _part(asked: FetchInput, session: ToolSession) -> FetchedText:
     """A document from a character on."""
     document = session.client.document(asked.id)
     if asked.start > len(document.text):
@@ -298,7 +298,7 @@ def _part(asked: FetchInput, session: Session) -> Fetched:
         "end": end,
         "next_start": end if end < len(document.text) else None,
     }
-    return Fetched.model_validate(fields | own)
+    return FetchedText.model_validate(fields | own)
 
 
 def _passage_at(passages: Sequence[PassageOut], start: int) -> PassageOut:
@@ -306,7 +306,7 @@ def _passage_at(passages: Sequence[PassageOut], start: int) -> PassageOut:
     return next((passage for passage in passages if passage.end > start), passages[-1])
 
 
-def _quote(asked: QuoteInput, session: Session) -> Quoted:
+def _quote(asked: QuoteInput, session: ToolSession) -> Quotation:
     """Quote a passage, or a part of it, with its permanent link and a ready citation."""
     passage = session.client.passage(asked.id)
     start = passage.start if asked.start is None else asked.start
@@ -318,16 +318,18 @@ def _quote(asked: QuoteInput, session: Session) -> Quoted:
         )
     quoted = passage.text[start - passage.start : end - passage.start]
     fields = session.link(passage, start, end, quoted)
-    return Quoted.model_validate(fields | {"start": start, "end": end, "quote": quoted})
+    return Quotation.model_validate(fields | {"start": start, "end": end, "quote": quoted})
 
 
-def _ask(asked: AskRequest, session: Session) -> Answered:
+def _ask(asked: AskRequest, session: ToolSession) -> ToolAnswer:
     """Answer from the sources alone, every sentence verified against its quotes.
 
     Or say why there is no answer, and what comes closest.
     """
     asked = asked.model_copy(update={"qa_id": asked.qa_id or uuid4().hex})
-    session.cancel = partial(session.client.send, Call("DELETE", f"/api/ask/{asked.qa_id}", dict))
+    session.cancel = partial(
+        session.client.send, ApiCall("DELETE", f"/api/ask/{asked.qa_id}", dict)
+    )
     with closing(session.client.stream(asked)) as events:
         for event in events:
             match event:
@@ -344,18 +346,18 @@ def _ask(asked: AskRequest, session: Session) -> Answered:
     raise AtlasError("The answer ended without its last event. Ask again.")
 
 
-def answered(answer: AnswerDocument, session: Session) -> Answered:
+def answered(answer: AnswerDocument, session: ToolSession) -> ToolAnswer:
     """An answer with links, its citations numbered from 1."""
     session.collection = answer.collection
     citations = [_cited(each, session) for each in answer.citations]
-    return Answered(
+    return ToolAnswer(
         citations=citations,
         answer=linked_text(answer, session.address).text if answer.answer else None,
         decision=answer.decision,
         reason=answer.reason,
         confidence=answer.confidence.word if answer.confidence else None,
         sentences=[
-            Sentence(text=each.text, citations=[index + 1 for index in each.citations])
+            NumberedSentence(text=each.text, citations=[index + 1 for index in each.citations])
             for each in answer.sentences
         ],
         closest=[_cited(each, session) for each in answer.closest],
@@ -365,34 +367,34 @@ def answered(answer: AnswerDocument, session: Session) -> Answered:
     )
 
 
-def _cited(cited: CitationOut, session: Session) -> Quoted:
-    return Quoted.model_validate(session.link(cited, cited.start, cited.end, cited.quote))
+def _cited(cited: CitationOut, session: ToolSession) -> Quotation:
+    return Quotation.model_validate(session.link(cited, cited.start, cited.end, cited.quote))
 
 
-def _concordance(asked: ConcordanceRequest, session: Session) -> Lines:
+def _concordance(asked: ConcordanceRequest, session: ToolSession) -> CitableLines:
     """Count every hit of a query exactly, and show some of them in their context."""
     lines = session.client.concordance(asked)
     linked = [session.link(line, line.start, line.end, line.hit) for line in lines.lines]
-    return Lines.model_validate(lines.model_dump() | {"lines": linked})
+    return CitableLines.model_validate(lines.model_dump() | {"lines": linked})
 
 
-def _trends(asked: TrendsRequest, session: Session) -> WordCounts:
+def _trends(asked: TrendsRequest, session: ToolSession) -> WordCounts:
     """Count the hits of a query exactly, by year, decade, corpus or a metadata field."""
     return session.client.trends(asked)
 
 
-def _counts(asked: CountsRequest, session: Session) -> WordCounts:
+def _counts(asked: CountsRequest, session: ToolSession) -> WordCounts:
     """Count exactly the documents, passages and hits of a query."""
     return session.client.counts(asked)
 
 
-def _list_corpora(asked: Nothing, session: Session) -> Corpora:  # noqa: ARG001
+def _list_corpora(asked: NoInput, session: ToolSession) -> Corpora:  # noqa: ARG001
     """List the corpora that can be chosen, and the metadata that `filters` may name."""
     fields = list(session.about["filter_fields"])
     return Corpora.model_validate(session.about | {"filter_fields": fields})
 
 
-def _outline(asked: OutlineInput, session: Session) -> Outline:
+def _outline(asked: OutlineInput, session: ToolSession) -> DocumentOutline:
     """List the sections and speeches of a document, each with its link."""
     document = session.client.document(asked.document_id)
 
@@ -407,13 +409,13 @@ def _outline(asked: OutlineInput, session: Session) -> Outline:
     ]
     about = {"characters": len(document.text), "pages": len(document.pages), "places": places}
     whole = place(0, len(document.text), title=document.title, metadata=document.metadata)
-    return Outline.model_validate(whole | about)
+    return DocumentOutline.model_validate(whole | about)
 
 
 class _Tool(NamedTuple):
     """A tool: its work, whose name and docstring are the tool's; what it takes and gives."""
 
-    work: Callable[[Any, Session], BaseModel]
+    work: Callable[[Any, ToolSession], BaseModel]
     title: str
     takes: type[BaseModel]
     gives: type[BaseModel]
@@ -434,15 +436,15 @@ class _Tool(NamedTuple):
 TOOLS = {
     tool.work.__name__.removeprefix("_"): tool
     for tool in (
-        _Tool(_search, "Search the collection", SearchInput, Found),
-        _Tool(_fetch, "Read a passage or a document", FetchInput, Fetched),
-        _Tool(_ask, "Ask for a verified answer", AskRequest, Answered),
-        _Tool(_quote, "Quote a passage", QuoteInput, Quoted),
-        _Tool(_concordance, "Show words in their context", ConcordanceRequest, Lines),
+        _Tool(_search, "Search the collection", SearchInput, SearchResults),
+        _Tool(_fetch, "Read a passage or a document", FetchInput, FetchedText),
+        _Tool(_ask, "Ask for a verified answer", AskRequest, ToolAnswer),
+        _Tool(_quote, "Quote a passage", QuoteInput, Quotation),
+        _Tool(_concordance, "Show words in their context", ConcordanceRequest, CitableLines),
         _Tool(_trends, "Count words over time or by a field", TrendsRequest, WordCounts),
         _Tool(_counts, "Count the documents that say something", CountsRequest, WordCounts),
-        _Tool(_list_corpora, "List the corpora", Nothing, Corpora),
-        _Tool(_outline, "Show the structure of a document", OutlineInput, Outline),
+        _Tool(_list_corpora, "List the corpora", NoInput, Corpora),
+        _Tool(_outline, "Show the structure of a document", OutlineInput, DocumentOutline),
     )
 }
 
@@ -466,12 +468,12 @@ async def _list_templates(context: Any, params: Any) -> types.ListResourceTempla
     )
 
 
-def _documents(cursor: str, session: Session) -> types.ListResourcesResult:
+def _documents(cursor: str, session: ToolSession) -> types.ListResourcesResult:
     """A page of the documents."""
     if cursor and not cursor.isdecimal():
         raise RequestError(f"cursor={cursor[:40]!r}: give `nextCursor` as it came.")
     params = {"limit": PAGE, "offset": int(cursor or 0)}
-    listing = session.client.send(Call("GET", "/api/documents", dict, params=params))
+    listing = session.client.send(ApiCall("GET", "/api/documents", dict, params=params))
     following = listing["next_offset"]
     return types.ListResourcesResult(
         resources=[
@@ -487,7 +489,7 @@ def _documents(cursor: str, session: Session) -> types.ListResourcesResult:
     )
 
 
-def _read(uri: str, session: Session) -> types.ReadResourceResult:
+def _read(uri: str, session: ToolSession) -> types.ReadResourceResult:
     """The text of a document, or of a place in one, with what to cite it by."""
     match = _URI.fullmatch(uri)
     if match is None or match["collection"] != session.collection:
@@ -510,7 +512,7 @@ Connect = Callable[[Any], tuple[AtlasClient, str]]
 def atlas_server(connect: Connect) -> Server[Any]:
     """Return the server of the protocol."""
 
-    async def run(context: Any, work: Callable[[Session], T]) -> T:
+    async def run(context: Any, work: Callable[[ToolSession], T]) -> T:
         """Do what blocks in a thread, which is told once nobody waits for it."""
         client, base = connect(context.request)
         told = 0
@@ -520,7 +522,7 @@ def atlas_server(connect: Connect) -> Server[Any]:
             told += 1
             anyio.from_thread.run(context.session.report_progress, told, None, message)
 
-        session = Session(client, base, tell)
+        session = ToolSession(client, base, tell)
         try:
             return await anyio.to_thread.run_sync(work, session, abandon_on_cancel=True)
         except anyio.get_cancelled_exc_class():
@@ -548,7 +550,7 @@ def atlas_server(connect: Connect) -> Server[Any]:
             content=[types.TextContent(type="text", text=text)], structured_content=document
         )
 
-    async def answer(context: Any, work: Callable[[Session], T]) -> T:
+    async def answer(context: Any, work: Callable[[ToolSession], T]) -> T:
         try:
             return await run(context, work)
         except AtlasError as error:

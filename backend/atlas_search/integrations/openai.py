@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from atlas_search.answer.answer import Checked, References
 from atlas_search.answer.request import AskRequest
-from atlas_search.client import AtlasClient, Call
+from atlas_search.client import ApiCall, AtlasClient
 from atlas_search.core.errors import AtlasError, RequestError, faults_of
 from atlas_search.documents.answer import AnswerDocument, CitationOut
 from atlas_search.documents.references import permalink
@@ -34,18 +34,18 @@ _OWN_LINK = re.compile(r" ?\[\d+\]\(https?://[^\s()]*\)")
 Text = Annotated[str, StringConstraints(max_length=1_000_000)]
 
 
-class Part(BaseModel):
+class MessagePart(BaseModel):
     """A part of a message; only texts are read."""
 
     type: str
     text: Text = ""
 
 
-class Turn(BaseModel):
+class ChatMessage(BaseModel):
     """A message of a conversation."""
 
     role: str
-    content: Text | list[Part] | None = None
+    content: Text | list[MessagePart] | None = None
 
     @property
     def said(self) -> str:
@@ -56,13 +56,13 @@ class Turn(BaseModel):
 
 
 class StreamOptions(BaseModel):
-    """What a stream ends with."""
+    """The end of a stream."""
 
     include_usage: bool = False
 
 
 class _Asked(BaseModel):
-    """What both kinds of request say; what a language model alone could do is passed over."""
+    """A request of either kind; what a language model alone could do is passed over."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -72,7 +72,7 @@ class _Asked(BaseModel):
         default_factory=dict, description="Fields of POST /api/ask: corpora, filters, mode ..."
     )
 
-    def question(self, turns: Sequence[Turn]) -> AskRequest:
+    def question(self, turns: Sequence[ChatMessage]) -> AskRequest:
         """The last message as a question, and those before it. Raises RequestError."""
         spoken = [turn for turn in turns if turn.role in ("user", "assistant")]
         if not spoken or spoken[-1].role != "user":
@@ -89,7 +89,7 @@ def _plain(text: str) -> str:
 class ChatRequest(_Asked):
     """POST /v1/chat/completions."""
 
-    messages: list[Turn]
+    messages: list[ChatMessage]
     stream_options: StreamOptions | None = None
     n: Literal[1] | None = None
 
@@ -97,13 +97,13 @@ class ChatRequest(_Asked):
 class ResponsesRequest(_Asked):
     """POST /v1/responses. Nothing is kept: `input` is the whole conversation."""
 
-    input: Text | list[Turn]
+    input: Text | list[ChatMessage]
     previous_response_id: None = None
 
 
 def models(client: AtlasClient) -> dict[str, Any]:
     """The targets that can be chosen, the default one first."""
-    targets = client.send(Call("GET", "/api/targets", dict))
+    targets = client.send(ApiCall("GET", "/api/targets", dict))
     names = [each["name"] for each in targets["targets"]]
     ordered = sorted(names, key=lambda name: (name != targets["default"], name))
     listed = [
@@ -112,35 +112,35 @@ def models(client: AtlasClient) -> dict[str, Any]:
     return {"object": "list", "data": listed}
 
 
-class Reply(NamedTuple):
+class OpenAIReply(NamedTuple):
     """A reply: a document, or the lines of a stream."""
 
     document: dict[str, Any] | None = None
     lines: Iterator[str] | None = None
 
 
-def chat(body: Mapping[str, Any], client: AtlasClient, base: str) -> Reply:
+def chat(body: Mapping[str, Any], client: AtlasClient, base: str) -> OpenAIReply:
     """The reply to a chat. Raises as the API does."""
     asked = _read(ChatRequest, body)
     question = asked.question(asked.messages)
     if not asked.stream:
-        return Reply(_completion(_Written(client.ask(question), base)))
+        return OpenAIReply(_completion(_Written(client.ask(question), base)))
     usage = bool(asked.stream_options and asked.stream_options.include_usage)
-    return Reply(lines=_chat_lines(asked.model, _begun(client, question), base, usage=usage))
+    return OpenAIReply(lines=_chat_lines(asked.model, _begun(client, question), base, usage=usage))
 
 
-def respond(body: Mapping[str, Any], client: AtlasClient, base: str) -> Reply:
+def respond(body: Mapping[str, Any], client: AtlasClient, base: str) -> OpenAIReply:
     """The reply of the Responses API. Raises as the API does."""
     asked = _read(ResponsesRequest, body)
     turns = asked.input
     if isinstance(turns, str):
-        turns = [Turn(role="user", content=turns)]
+        turns = [ChatMessage(role="user", content=turns)]
     question = asked.question(turns)
     if not asked.stream:
-        return Reply(_response(_Written(client.ask(question), base)))
+        return OpenAIReply(_response(_Written(client.ask(question), base)))
     id_ = question.qa_id or uuid4().hex
     question = question.model_copy(update={"qa_id": id_})
-    return Reply(lines=_response_lines(asked.model, id_, _begun(client, question), base))
+    return OpenAIReply(lines=_response_lines(asked.model, id_, _begun(client, question), base))
 
 
 def error_document(problem: Mapping[str, Any]) -> dict[str, Any]:
@@ -214,7 +214,7 @@ class _Written:
 
     @property
     def about(self) -> dict[str, Any]:
-        """What no field of theirs says."""
+        """Facts that no field of theirs has."""
         answer = self.answer
         return {
             "qa_id": answer.qa_id,

@@ -23,7 +23,7 @@ class Retrieved(NamedTuple):
 
 
 class Retriever:
-    """What the retrievers of all libraries do: `options` are those of `Atlas.search`."""
+    """The work of the retrievers of all libraries; `options` are those of `Atlas.search`."""
 
     def __init__(
         self,

@@ -27,7 +27,7 @@ def _body() -> dict[str, Any]:
     return body
 
 
-def _sent(reply: openai.Reply) -> Response:
+def _sent(reply: openai.OpenAIReply) -> Response:
     if reply.lines is None:
         return jsonify(reply.document)
     headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
@@ -69,7 +69,7 @@ class Connections:
         return _sent(openai.chat(_body(), *self._within()))
 
     def post_responses(self) -> Response:
-        """Likewise, by the Responses API."""
+        """The answer to the last message, by the Responses API."""
         return _sent(openai.respond(_body(), *self._within()))
 
     def post_mcp(self) -> Response:

@@ -74,7 +74,8 @@ class XlsxReader:
         except Exception as error:  # openpyxl raises whatever it trips over
             if isinstance(error, OSError) and not is_damage(error):
                 raise
-            what = " ".join(str(error).split()) or type(error).__name__
+            cause = error.__cause__ or error  # its own words name the whole path
+            what = " ".join(str(cause).split()) or type(cause).__name__
             yield Skipped(
                 f"openpyxl cannot open it ({what}); open it in Excel and save it as .xlsx anew"
             )
