@@ -153,9 +153,9 @@ export async function exported(format, answers) {
   return file(await request("api/export", posted({ format, answers })));
 }
 
-/** The documents of citations as a bibliography, a file likewise. */
-export async function exportedCitations(format, citations) {
-  return file(await request("api/export", posted({ format, citations })));
+/** Citations as a bibliography, or with their notes as annotations: a file likewise. */
+export async function exportedCitations(format, citations, notes = []) {
+  return file(await request("api/export", posted({ format, citations, notes })));
 }
 
 /** Gets what `atlas replay` needs to run an answer again, as a file {name, content}. */

@@ -62,7 +62,14 @@ function openLinked() {
   const place = placeInAddress();
   if (place) page.open(place, { record: false });
   if (location.hash.startsWith("#ask=")) openSent();
+  if (location.hash.startsWith("#q=")) takeNamed();
   askChosen();
+}
+
+/** Takes what a browser's own search field was given. To ask is the reader's: a link may be anybody's. */
+function takeNamed() {
+  question.value = new URLSearchParams(location.hash.slice(1)).get("q").slice(0, question.maxLength);
+  question.focus();
 }
 
 /** Shows the question, and the answer, that a link brings. */

@@ -404,7 +404,7 @@ def test_every_requirement_is_pinned() -> None:
     project = tomllib.loads(text_of("pyproject.toml"))["project"]
     extras = project["optional-dependencies"]
     for_tests = extras.pop("test")
-    beside = [extras.pop(name) for name in ("langchain", "llama-index", "haystack")]
+    beside = [extras.pop(name) for name in ("langchain", "llama-index", "haystack", "notebook")]
     pins = {line.partition("==")[0] for line in LISTS["constraints.txt"]}
     own = {project["name"], "torch"}  # an extra may name others of this project
     assert requirements(chain(project["dependencies"], *extras.values())) - pins == own

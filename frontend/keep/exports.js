@@ -16,6 +16,7 @@ const FORMATS = [
   ["bibtex", "BibTeX"],
   ["ris", "RIS"],
   ["csl-json", "CSL-JSON"],
+  ["web-annotation", "Web Annotation"],
 ];
 export const NAME = "ask";
 export const KNOWN = [

@@ -66,6 +66,7 @@ function noteSection(page) {
     ["Markdown", async () => asMarkdown(all)],
     ["CSV", async () => asCsv(all)],
     ["JSON", async () => asJson(all, listed)],
+    ["Web Annotation", () => exportedCitations("web-annotation", all.map((note) => note.citation), all.map((note) => note.text))],
   ];
   const node = element(
     "section",
@@ -170,7 +171,7 @@ function readingSection(page) {
     return say("keep.sent", { count: saved });
   }
 
-  const files = ["bibtex", "ris", "csl-json"].map((format) => [
+  const files = ["bibtex", "ris", "csl-json", "web-annotation"].map((format) => [
     say(`keep.format_${format}`),
     () => exportedCitations(format, cited()),
   ]);

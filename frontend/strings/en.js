@@ -753,6 +753,7 @@ export default {
     exportList: "Export list",
     format_bibtex: "BibTeX",
     "format_csl-json": "CSL-JSON",
+    "format_web-annotation": "Web Annotation",
     format_ris: "RIS",
     newNote: "New note",
     editNote: "Edit note",

@@ -759,6 +759,7 @@ export default {
     exportList: "Exporter la liste",
     format_bibtex: "BibTeX",
     "format_csl-json": "CSL-JSON",
+    "format_web-annotation": "Annotations Web (W3C)",
     format_ris: "RIS",
     newNote: "Nouvelle note",
     editNote: "Modifier la note",

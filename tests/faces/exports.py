@@ -17,8 +17,9 @@ FORMATS = {
     "bibtex": "bib",
     "ris": "ris",
     "csl-json": "csl.json",
+    "web-annotation": "jsonld",
 }
-LISTS = ("bibtex", "ris", "csl-json")
+LISTS = ("bibtex", "ris", "csl-json", "web-annotation")
 STYLES = ("plain", "chicago", "apa", "mla", "oscola", "bluebook", "mcgill")
 CREATED = "2026-01-02T03:04:05+00:00"
 ANSWERS: Mapping[str, Mapping[str, Any]] = {

@@ -320,3 +320,27 @@ def test_a_link_that_says_nothing_is_left_alone(tab: Page, server: str, state: s
     tab.goto(f"{server}/#ask={quote(state)}")
     expect(tab.locator("select#collection option").nth(1)).to_be_attached()
     expect(tab.locator(".shared")).to_have_count(0)
+
+
+def test_a_question_of_a_browsers_search_field_waits_to_be_asked(tab: Page, server: str) -> None:
+    asked = []
+    tab.on("request", lambda request: asked.append(request.url))
+    tab.goto(f"{server}/#q={quote(QUESTION)}")
+    expect(tab.locator("textarea#question")).to_have_value(QUESTION)
+    expect(tab.locator("textarea#question")).to_be_focused()
+    assert not any("/api/ask" in url for url in asked)
+    tab.keyboard.press("Enter")
+    finished(tab)
+
+
+def test_citations_and_notes_are_taken_home_as_annotations(tab: Page, server: str) -> None:
+    tab.goto(server)
+    ask(tab, QUESTION)
+    finished(tab)
+    home = take_home(tab)
+    home.get_by_text("Export", exact=True).click()
+    with tab.expect_download() as coming:
+        home.get_by_role("button", name="Web Annotation").click()
+    assert coming.value.suggested_filename.endswith(".jsonld")
+    document = json.loads(Path(coming.value.path()).read_text(encoding="utf-8"))
+    assert document["total"] > 0

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from atlas_search.core.addresses import is_link
 from atlas_search.core.errors import ConfigurationError
 from atlas_search.core.ids import CLOSEST, CONFIDENCE
 
@@ -68,7 +69,7 @@ def answer_html(document: Mapping[str, Any]) -> str:
 def passages_html(passages: Sequence[Mapping[str, Any]]) -> str:
     """A numbered list of passages as `to_dict` gives them, their highlights marked."""
     items = "".join(
-        f"<li><b>{escape(p['title'])}</b> <code>{escape(p['marker'])}</code> {p['score']:.3f}"
+        f"<li><b>{_titled(p)}</b> <code>{escape(p['marker'])}</code> {p['score']:.3f}"
         f"<br>{_mark(p['text'], p['highlights'])}</li>"
         for p in passages
     )
@@ -79,8 +80,7 @@ def html_with_citations(text: str, citations: Sequence[Mapping[str, Any]]) -> st
     """A text in paragraphs, and below it the quotes it cites."""
     paragraphs = "".join(f"<p>{escape(part)}</p>" for part in text.splitlines() if part)
     quotes = "".join(
-        f"<li><code>{escape(c['marker'])}</code> {escape(c['title'])}: "
-        f"<q>{escape(c['quote'])}</q></li>"
+        f"<li><code>{escape(c['marker'])}</code> {_titled(c)}: <q>{escape(c['quote'])}</q></li>"
         for c in citations
     )
     return f"{paragraphs}<ul>{quotes}</ul>"
@@ -89,8 +89,7 @@ def html_with_citations(text: str, citations: Sequence[Mapping[str, Any]]) -> st
 def closest_html(closest: Sequence[Mapping[str, Any]]) -> str:
     """Quotes that do not answer, below a heading that says so; empty without any."""
     quotes = "".join(
-        f"<li>{escape(c['title'])}<blockquote>{escape(c['quote'])}</blockquote></li>"
-        for c in closest
+        f"<li>{_titled(c)}<blockquote>{escape(c['quote'])}</blockquote></li>" for c in closest
     )
     return f"<h4>{CLOSEST}</h4><ul>{quotes}</ul>" if quotes else ""
 
@@ -98,6 +97,12 @@ def closest_html(closest: Sequence[Mapping[str, Any]]) -> str:
 def footer_html(lines: Iterable[str]) -> str:
     """Lines of a footer, in small print."""
     return f"<small>{'; '.join(escape(line) for line in lines)}</small>"
+
+
+def _titled(of: Mapping[str, Any]) -> str:
+    """The title, which leads to the source if that stands on the web."""
+    title = escape(of["title"])
+    return f'<a href="{escape(of["url"])}">{title}</a>' if is_link(of["url"]) else title
 
 
 def _mark(text: str, highlights: Sequence[Mapping[str, int]]) -> str:

@@ -33,6 +33,7 @@ from atlas_search.documents.references import (
     references,
     references_of,
 )
+from atlas_search.documents.web_annotations import annotated_citations, web_annotations
 from atlas_search.language.text import content_words, words
 
 Numbers = Mapping[int, int]
@@ -330,12 +331,12 @@ def _citation_row(cited: CitationOut, base_url: str) -> Row:
     return own | {"permalink": permalink(base_url, cited.passage_id)}
 
 
-Format = Literal["markdown", "json", "csv", "bibtex", "ris", "csl-json"]
+Format = Literal["markdown", "json", "csv", "bibtex", "ris", "csl-json", "web-annotation"]
 Document = Mapping[str, object]
 """An answer as POST /api/ask sends it."""
 
-LIST_FORMATS: Sequence[Format] = ("bibtex", "ris", "csl-json")
-"""The formats of bibliographies."""
+LIST_FORMATS: Sequence[Format] = ("bibtex", "ris", "csl-json", "web-annotation")
+"""The formats of lists of citations."""
 
 JSON_VERSION = 1
 """The version of the object that the `json` format holds."""
@@ -368,6 +369,11 @@ FORMATS: Mapping[Format, FormatKind] = {
     "bibtex": FormatKind("application/x-bibtex; charset=utf-8", "bib", "BibTeX"),
     "ris": FormatKind("application/x-research-info-systems; charset=utf-8", "ris", "RIS"),
     "csl-json": FormatKind("application/vnd.citationstyles.csl+json", "csl.json", "CSL-JSON"),
+    "web-annotation": FormatKind(
+        'application/ld+json; profile="http://www.w3.org/ns/anno.jsonld"',
+        "jsonld",
+        "Web Annotation",
+    ),
 }
 
 
@@ -388,6 +394,7 @@ def _ris(references: Sequence[Reference]) -> str:
 _WRITERS: Mapping[str, Callable[[Sequence[AnswerDocument], Base], str]] = {
     "markdown": markdown,
     "csv": table,
+    "web-annotation": web_annotations,
 }
 
 _LISTS: Mapping[str, Callable[[Sequence[Reference]], str]] = {
@@ -429,10 +436,19 @@ def export(
 
 
 def export_citations(
-    citations: Sequence[tuple[CitationOut, str]], format: Format, base: Base
+    citations: Sequence[tuple[CitationOut, str]],
+    format: Format,
+    base: Base,
+    notes: Sequence[str] = (),
 ) -> Exported:
-    """The documents of citations, each with its collection, in one of LIST_FORMATS."""
-    text = _LISTS[format](references_of(citations, base))
+    """The documents of citations, each with its collection, in one of LIST_FORMATS.
+
+    As annotations they are the places themselves, with the reader's `notes` in their order.
+    """
+    if format == "web-annotation":
+        text = annotated_citations(citations, notes, base)
+    else:
+        text = _LISTS[format](references_of(citations, base))
     return _file(text, format, "atlas-reading-list")
 
 

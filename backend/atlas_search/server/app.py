@@ -30,7 +30,7 @@ from atlas_search.server.collections import (
     OneCollection,
     ServedCollections,
 )
-from atlas_search.server.connect import Connections
+from atlas_search.server.connect import Connections, offer_embedding
 from atlas_search.server.documents import (
     catalogue_blueprint,
     listing_blueprint,
@@ -229,7 +229,7 @@ def create_app(
 
 def _add_page(app: OpenAPI, files: PageFiles) -> None:
     """Serve the page; not by decorators of flask-openapi3, which pass no plain path arguments."""
-    app.add_url_rule("/", view_func=lambda: files.page("index.html"))
+    app.add_url_rule("/", view_func=lambda: offer_embedding(files.page("index.html")))
     app.add_url_rule("/static/<path:name>", "page", files.send)
 
 

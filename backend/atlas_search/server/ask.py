@@ -17,7 +17,7 @@ from atlas_search.answer.answer import Answer
 from atlas_search.answer.request import AnswerPlan, Identifier
 from atlas_search.atlas import Atlas
 from atlas_search.core.errors import Cancelled, NotFound
-from atlas_search.core.settings import Settings
+from atlas_search.core.settings import Settings, listed
 from atlas_search.documents.answer import AnswerDocument
 from atlas_search.documents.export import Format, export
 from atlas_search.documents.references import Base
@@ -249,8 +249,12 @@ def _stream(run: Run, after: int, gone: Gone) -> Response:
 HOUR = 3600
 LONGEST_HOURS = 24 * 90
 SharedFormat = Literal[Format, "html"]
-_ALONE = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
-"""The policy of a shared page, which may load nothing and do nothing."""
+_ALONE = (
+    "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors {origins}; "
+    "sandbox allow-popups allow-popups-to-escape-sandbox"
+)
+"""The policy of a shared page, which may load nothing and do nothing but open a link. Pages of the
+origins that may use the API may show it in a frame."""
 
 
 class LinkBody(OptionalBody):
@@ -291,6 +295,8 @@ def share_blueprint(settings: Settings, runs: Runs, shared: SharedAnswers) -> AP
     def base() -> str:
         return settings.atlas_public_url or request.host_url
 
+    alone = _ALONE.format(origins=" ".join(listed(settings.atlas_allowed_origins)) or "'none'")
+
     def maker() -> str:
         return spender(present_caller(), request.remote_addr or "")
 
@@ -318,7 +324,7 @@ def share_blueprint(settings: Settings, runs: Runs, shared: SharedAnswers) -> AP
             headers={
                 "Cache-Control": "no-store",
                 "X-Robots-Tag": "noindex",
-                "Content-Security-Policy": _ALONE,
+                "Content-Security-Policy": alone,
             },
         )
 
@@ -345,6 +351,7 @@ def _page(markdown: str) -> str:
     body = MarkdownIt("commonmark", {"html": False}).disable("image").render(markdown)
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Atlas</title>'
+        '<base target="_blank">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         "<style>body{max-width:44rem;margin:2rem auto;padding:0 1rem;"
         "font:1.05rem/1.55 Georgia,serif}</style></head><body>\n"

@@ -1,18 +1,22 @@
-"""Routes for programs of others: MCP, and chat front ends that speak to OpenAI.
+"""Routes for programs of others: MCP, chat front ends that speak to OpenAI, wikis and browsers.
 
-Each is answered by requests to the API from within (`integrations/within.py`).
+What tells of the collection is answered by requests to the API from within
+(`integrations/within.py`).
 """
 
 from functools import cached_property
+from html import escape
 from typing import Any
+from urllib.parse import parse_qs, quote, urlsplit
 
 from flask import Flask, Response, g, json, jsonify, request
 
-from atlas_search.client import AtlasClient
-from atlas_search.core.errors import RequestError
+from atlas_search.client import ApiCall, AtlasClient
+from atlas_search.core.errors import NotFound, RequestError
 from atlas_search.core.registry import require
 from atlas_search.core.settings import Settings
-from atlas_search.documents.references import Base
+from atlas_search.documents.references import Base, permalink
+from atlas_search.documents.search import PassageOut
 from atlas_search.integrations import openai
 from atlas_search.integrations.within import AsgiBridge, client_within
 from atlas_search.server.collections import chosen_collection
@@ -43,6 +47,54 @@ def _as_openai(response: Response) -> Response:
     return response
 
 
+EMBEDDED_WIDTH, EMBEDDED_HEIGHT = 640, 360  # pixels
+
+OPENSEARCH = """<?xml version="1.0" encoding="UTF-8"?>
+<OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/">
+  <ShortName>Atlas</ShortName>
+  <Description>Answers from the sources, with verified citations</Description>
+  <InputEncoding>UTF-8</InputEncoding>
+  <Image type="image/svg+xml">{base}/static/favicon.svg</Image>
+  <Url type="text/html" template="{base}/#q={{searchTerms}}"/>
+</OpenSearchDescription>
+"""
+
+LLMS = """# Atlas
+
+> Answers from a collection of sources, every sentence with verified citations. Cite a source by the
+> link and citation that come with it, unchanged.
+
+- [MCP]({base}/mcp): tools to search, quote, ask and count, over streamable HTTP
+- [Chat]({base}/v1/chat/completions): the API of OpenAI; `/v1/models` lists targets
+- [API]({base}/api/openapi.json): every route, as OpenAPI
+"""
+
+
+def offer_embedding(page: Response) -> Response:
+    """Tell a page of others how the passage that the page's address names is taken in."""
+    if "passage" in request.args:
+        address = f"{request.root_path}/oembed?url={quote(request.url, safe='')}"
+        page.headers["Link"] = f'<{address}>; rel="alternate"; type="application/json+oembed"'
+    return page
+
+
+def quotation(passage: PassageOut, link: str) -> str:
+    """A passage as HTML that a page of others may take in."""
+    return (
+        f'<blockquote cite="{escape(link)}"><p>{escape(passage.text)}</p>'
+        f'<footer><a href="{escape(link)}">{escape(passage.title)}</a></footer></blockquote>'
+    )
+
+
+def frame_of(address: str) -> str:
+    """A frame that shows a shared answer."""
+    return (
+        f'<iframe src="{escape(address)}?format=html" width="{EMBEDDED_WIDTH}" '
+        f'height="{EMBEDDED_HEIGHT}" sandbox="allow-popups allow-popups-to-escape-sandbox" '
+        'loading="lazy"></iframe>'
+    )
+
+
 class Connections:
     """The routes, and what answers them. Safe to use from several threads."""
 
@@ -58,6 +110,9 @@ class Connections:
         add("/v1/chat/completions", view_func=self.post_chat, methods=["POST"])
         add("/v1/responses", view_func=self.post_responses, methods=["POST"])
         self._app.after_request(_as_openai)
+        add("/oembed", view_func=self.get_oembed)
+        add("/opensearch.xml", view_func=self.get_opensearch)
+        add("/llms.txt", view_func=self.get_llms)
 
     def get_models(self) -> Response:
         """The targets, as models."""
@@ -81,13 +136,53 @@ class Connections:
         status, headers, chunks = self._mcp.answer(environ, request.get_data(), extra)
         return Response(chunks, status, headers)
 
+    def get_oembed(self) -> Response:
+        """A passage or a shared answer by its address, for a page of others (oEmbed 1.0)."""
+        client, base = self._within()
+        address = urlsplit(request.args.get("url", ""))
+        named = parse_qs(address.query).get("passage", [""])[0]
+        token = address.path.rpartition("/api/shared/")[2]
+        if named:
+            passage = client.passage(named)
+            title, html = passage.title, quotation(passage, permalink(base, named))
+        elif token:
+            answer = client.send(ApiCall("GET", f"/api/shared/{quote(token, safe='')}", dict))
+            title, html = answer["question"], frame_of(f"{base}/api/shared/{quote(token, safe='')}")
+        else:
+            raise NotFound("Give `url`: the address of a passage, or of a shared answer.")
+        return jsonify(
+            {
+                "version": "1.0",
+                "type": "rich",
+                "title": title,
+                "html": html,
+                "width": EMBEDDED_WIDTH,
+                "height": EMBEDDED_HEIGHT,
+                "provider_name": "Atlas",
+                "provider_url": base,
+            }
+        )
+
+    def get_opensearch(self) -> Response:
+        """The description by which a browser offers a search field. Its terms reach no log."""
+        text = OPENSEARCH.format(base=escape(self._url))
+        return Response(text, content_type="application/opensearchdescription+xml; charset=utf-8")
+
+    def get_llms(self) -> Response:
+        """What a language model that comes by reads: where it can ask (llmstxt.org)."""
+        return Response(LLMS.format(base=self._url), content_type="text/plain; charset=utf-8")
+
+    @property
+    def _url(self) -> str:
+        return (self._settings.atlas_public_url or request.host_url).rstrip("/")
+
     def _within(self) -> tuple[AtlasClient, str]:
         """A client for the sender of the present request, and the base of links."""
         collection = chosen_collection()
         url = request.host_url.rstrip("/")
         front = request.environ.get(FRONT, self._app.wsgi_app)
         client = client_within(front, request.environ)
-        base = Base(self._settings.atlas_public_url or url, self._settings.chroma_collection_name)
+        base = Base(self._url, self._settings.chroma_collection_name)
         return AtlasClient(url, collection=collection, client=client), base.of(collection)
 
     @cached_property

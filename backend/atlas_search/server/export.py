@@ -9,7 +9,14 @@ from flask import Response, request
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
 from flask_openapi3.types import ResponseDict
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+)
 
 from atlas_search.answer.request import Identifier
 from atlas_search.core.errors import NotAllowed, NotFound, RequestError
@@ -38,6 +45,7 @@ from atlas_search.server.requests import StrictBody
 from atlas_search.server.runs import Runs
 
 MAX_CITATIONS = 1000
+MAX_NOTE = 20_000  # characters
 LONGEST = 2_000  # characters of a title, a place and the like; a quotation may be longer
 
 
@@ -218,6 +226,10 @@ class ExportBody(BaseModel):
         list[BoundedCitation],
         Field(max_length=MAX_CITATIONS, description="In place of answers, for a bibliography"),
     ] = []
+    notes: Annotated[
+        list[Annotated[str, StringConstraints(max_length=MAX_NOTE)]],
+        Field(max_length=MAX_CITATIONS, description="One for each citation, or empty"),
+    ] = []
 
 
 class FormatQuery(BaseModel):
@@ -252,7 +264,8 @@ def export_blueprint(collections: Collections, runs: Runs) -> APIBlueprint:
                 f"{', '.join(LIST_FORMATS)}."
             )
         cited = [(each, chosen_collection()) for each in body.citations]
-        return _file(export_citations(cited, body.format, Base(*_base(collections))))
+        base = Base(*_base(collections))
+        return _file(export_citations(cited, body.format, base, body.notes))
 
     @blueprint.get(
         "/ask/<qa_id>/export",

@@ -84,7 +84,10 @@ RULES: dict[str, Right] = {
     "DELETE /api/jobs/<job_id>": "administrator",
     "PUT /api/config/reranker": "administrator",
     "POST /api/cache/clear": "administrator",
+    "GET /opensearch.xml": "anyone",
+    "GET /llms.txt": "anyone",
     # answered by requests to the routes above
+    "GET /oembed": "anyone",
     "POST /mcp": "reader",
     "GET /v1/models": "reader",
     "POST /v1/chat/completions": "reader",
