@@ -28,6 +28,14 @@ from atlas_search.language.dates import bounds
 from atlas_search.language.languages import LANGUAGES, without_marks
 from atlas_search.readers import Reader, Skipped
 from atlas_search.readers.metadata import name_of, text_of
+from atlas_search.readers.records.bib import (
+    abstract_of,
+    files_of,
+    names_files,
+    notes_of,
+    reference_metadata,
+    references_of,
+)
 from atlas_search.readers.tables import DELIMITERS, Columns, CsvReader, Record
 from atlas_search.readers.text import Undecodable, open_text
 from atlas_search.readers.titles import closed
@@ -216,7 +224,8 @@ class CorpusNote(BaseModel):
 class Sources:
     """The files to read in order of name, files left out with the reason, and notes on corpora.
 
-    `sheets` are the tables of metadata (`with_sheets`), with what is wrong in each.
+    `sheets` are the tables of metadata and lists of literature that say something of the files
+    (`with_sheets`), with what is wrong in each.
     """
 
     files: tuple[SourceFile, ...]
@@ -265,7 +274,7 @@ def by_folder(roots: Sequence[Path], suffixes: frozenset[str], encoding: str) ->
     files: list[SourceFile] = []
     left_out: list[tuple[str, str]] = []
     for path in filter(Path.is_file, outside):
-        if is_sheet(str(path)) and not leads_out(path, inside):
+        if _says_of_files(str(path)) and not leads_out(path, inside):
             files.append(_alone(str(path.absolute()), path.name, encoding))
         else:
             left_out.append((printable(path.name), _OUTSIDE))
@@ -361,7 +370,7 @@ def by_mapping(root: Path, mapping: Path, suffixes: frozenset[str], encoding: st
         ):
             continue
         match = _first_match(name, corpora.corpus)
-        if match is None and not reason and is_sheet(location):
+        if match is None and not reason and _says_of_files(location):
             files.append(_alone(location, name, encoding))
         elif match is None:
             left_out.append((name, f"no corpus of {mapping.name} includes it"))
@@ -375,8 +384,12 @@ def by_mapping(root: Path, mapping: Path, suffixes: frozenset[str], encoding: st
 
 
 def _alone(location: str, name: str, encoding: str) -> SourceFile:
-    """Return a table of metadata that lies in no corpus."""
+    """Return a table of metadata, or a list of literature, that lies in no corpus."""
     return SourceFile(location, name, name, CorpusRule(encoding=encoding))
+
+
+def _says_of_files(path: str) -> bool:
+    return is_sheet(path) or names_files(path)
 
 
 SHEET = "metadata.csv"
@@ -402,20 +415,52 @@ def is_sheet(path: str) -> bool:
 
 
 def with_sheets(sources: Sources) -> Sources:
-    """Give the files what tables beside or above them say; no documents are made of those tables.
+    """Give the files what tables and lists of literature beside or above them say.
 
-    Rows that cannot be followed are told in `Sources.sheets`, and the others count.
+    No documents are made of those tables, nor of a list's records whose files are read, unless
+    they have notes. What cannot be followed is told in `Sources.sheets`, and the rest counts.
     """
     sheets = [file for file in sources.files if is_sheet(file.location)]
-    files = {file.name: file for file in sources.files if file not in sheets}
+    lists = [file for file in sources.files if names_files(file.location)]
+    if not sheets and not lists:
+        return sources
+    are_sheets = {sheet.name for sheet in sheets}
+    files = {file.name: file for file in sources.files if file.name not in are_sheets}
     # a corpus is called by its id in names, and as its folder in a table above it
     names = {_plain(place): file.name for file in files.values() for place in file[:2]}
     told = {}
-    for sheet in sorted(sheets, key=lambda each: each.name.count("/")):  # the nearest counts
-        told[sheet.name], said = _read_sheet(sheet, names)
-        for name, metadata in said.items():
-            files[name] = files[name]._replace(metadata={**files[name].metadata, **metadata})
-    return replace(sources, files=tuple(files.values()), sheets=told) if sheets else sources
+    left_out = list(sources.left_out)
+    for each in sorted(lists, key=_depth):  # the nearest counts, and tables go before lists
+        wrong, said, replaced = _read_list(each, names)
+        if wrong or said:
+            told[each.name] = wrong
+        _say(said, files)
+        if each.rule.corpus or each.rule.corpus_field:
+            files[each.name] = files[each.name]._replace(replaced=replaced)
+        elif said:  # it lies in no corpus: its records belong where their files are
+            rule = files[next(iter(said))].rule
+            files[each.name] = files[each.name]._replace(rule=rule, replaced=replaced)
+        else:
+            left_out.append((files.pop(each.name).name, _OUTSIDE))
+    for each in sorted(sheets, key=_depth):
+        told[each.name], said = _read_sheet(each, names)
+        _say(said, files)
+    return replace(
+        sources, files=tuple(files.values()), left_out=tuple(sorted(left_out)), sheets=told
+    )
+
+
+def _depth(sheet: SourceFile) -> int:
+    return sheet.name.count("/")
+
+
+_Said = dict[str, dict[str, object]]
+"""Metadata of files, by their names."""
+
+
+def _say(said: _Said, files: dict[str, SourceFile]) -> None:
+    for name, metadata in said.items():
+        files[name] = files[name]._replace(metadata={**files[name].metadata, **metadata})
 
 
 def _plain(path: str) -> str:
@@ -423,12 +468,58 @@ def _plain(path: str) -> str:
     return unicodedata.normalize("NFC", os.path.normpath(path.replace("\\", "/")))
 
 
-def _read_sheet(
+def _read_list(
     sheet: SourceFile, names: Mapping[str, str]
-) -> tuple[tuple[str, ...], dict[str, dict[str, str]]]:
-    """Return what is wrong in a table, and what it says of files, by their names in `names`."""
+) -> tuple[tuple[str, ...], _Said, tuple[str, ...]]:
+    """Return what is wrong in a list of literature, what it says of files, and the keys of records
+    that these files replace."""
     wrong: list[str] = []
-    said: dict[str, dict[str, str]] = {}
+    said: _Said = {}
+    lines: dict[str, str] = {}
+    replaced: dict[str, bool] = {}
+    try:
+        records = references_of(sheet.path, sheet.rule.encoding)
+    except Exception:  # its reader tells of it, in a process with limits
+        return (), {}, ()
+    for record in records:
+        metadata = reference_metadata(record)
+        has_notes = bool(notes_of(record))
+        if not has_notes:
+            metadata["abstract"] = abstract_of(record)
+        before = len(said)
+        for given in files_of(record):
+            if name := _named(sheet, given, names):
+                if fault := _second(record, given, lines.get(name, "")):
+                    wrong.append(fault)
+                else:
+                    lines[name] = record.place
+                    said[name] = {field: value for field, value in metadata.items() if value}
+            else:
+                wrong.append(f"{record.place}: no source is called {given!r}: {_NOT_AMONG}")
+        is_read = len(said) > before and not has_notes
+        replaced[record.key] = replaced.get(record.key, True) and is_read
+    return tuple(wrong), said, tuple(key for key, is_read in replaced.items() if is_read)
+
+
+def _named(sheet: SourceFile, given: str, names: Mapping[str, str]) -> str:
+    """Return the name of the file that a table or list calls so; empty if there is none."""
+    folders = [os.path.dirname(own) for own in sheet[:2]]
+    paths = (
+        _plain(os.path.join(folder, path)) for path in (given, unquote(given)) for folder in folders
+    )
+    return next((names[path] for path in paths if path in names), "")
+
+
+def _second(record: Record, given: str, line: str) -> str:
+    if not line:
+        return ""
+    return f"{record.place}: {given!r} stands on {line} already, which counts: take one of them out"
+
+
+def _read_sheet(sheet: SourceFile, names: Mapping[str, str]) -> tuple[tuple[str, ...], _Said]:
+    """Return what is wrong in a table, and what it says of files."""
+    wrong: list[str] = []
+    said: _Said = {}
     lines: dict[str, str] = {}
     faults = 0
     try:
@@ -451,22 +542,18 @@ def _follow(
     sheet: SourceFile,
     names: Mapping[str, str],
     lines: dict[str, str],
-    said: dict[str, dict[str, str]],
+    said: _Said,
 ) -> str:
     """Add what a row says of its file, and where it does; return what is wrong with it, or ""."""
     if isinstance(record, Skipped):
         return record.reason
     row = {name_of(column): text_of(value) for column, value in record.fields.items()}
     given = next(row.pop(column) for column in _FILE_COLUMNS if column in row)
-    places = [_plain(os.path.join(os.path.dirname(own), given)) for own in sheet[:2]]
-    name = next((names[place] for place in places if place in names), "")
+    name = _named(sheet, given, names)
     if not name:
         return f"{record.place}: no source is called {given!r}: {_AS_IN_THE_FOLDER}"
-    if name in lines:
-        return (
-            f"{record.place}: {given!r} stands on {lines[name]} already, which counts: take one of "
-            "them out"
-        )
+    if fault := _second(record, given, lines.get(name, "")):
+        return fault
     date = row.get("date")
     if is_wrong := bool(date and not bounds(date)):
         del row["date"]
@@ -476,6 +563,7 @@ def _follow(
 
 
 _AS_IN_THE_FOLDER = "write its name as in the folder of this table, with the ending"
+_NOT_AMONG = "it is missing, outside the folder or of a kind that is not read"
 DATES = "write 1866, 1860s, May 1866 or 1866-05-17, for instance"
 
 
