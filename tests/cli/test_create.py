@@ -104,6 +104,7 @@ OWN = {
     "mail": [],
     "marc": [],
     "bib": [],
+    "zotero": ["address", "library", "ocr"],
     "beir": [],
     "chroma": ["from_collection"],
 }

@@ -1,7 +1,7 @@
 """Lists of literature beside the files that they name, and Zotero's library as a source."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +10,17 @@ import pytest
 import rispy
 
 from atlas_search.building.flow import BuildOptions, BuildReport, build
-from atlas_search.building.sources import Sources, find_sources
+from atlas_search.building.sources import Sources, find_sources, zotero_sources
 from atlas_search.building.workers import ReadingLimits
 from atlas_search.core.domain import Document
+from atlas_search.core.errors import SourceError
 from atlas_search.readers.files import files_reader
 from atlas_search.stores.embedded import EmbeddedStore
+from tests.conftest import free_port
 from tests.exporting import answer, citation, text
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import document_ids, silent, write_sources
+from tests.zotero_server import ZoteroServer, zotero_server
 
 Build = Callable[..., BuildReport]
 LETTER = "Dear Karl, the tide was low."
@@ -206,3 +209,234 @@ def test_a_file_that_a_record_names_is_a_document_of_it(
     assert (csl["DOI"], csl["archive"], csl["archive_location"]) == (
         *("10.1000/182", "Ostby Archives", "MC 7"),
     )
+
+
+def test_a_list_outside_the_corpora_belongs_where_its_files_are(built: Build, held: Held) -> None:
+    """So does Zotero write it, beside a folder `files`."""
+    built({"library.ris": RIS, "files/1/roe.txt": LETTER})
+    documents = held()
+    assert [(id_, each.corpus) for id_, each in documents.items()] == [
+        ("files.1.roe", "files"),
+        ("files.library.record-2", "files"),
+    ]
+    assert documents["files.1.roe"].title == "The Dues of Östby"
+    # where it says nothing of them it is left out, as ever
+    report = built({"library.ris": RIS, "files/2/hay.txt": LETTER})
+    assert list(held()) == ["files.2.hay"]
+    left = [each.remarks for each in report.told if each.source == "library.ris"]
+    assert (
+        "outside the folders of the corpora: put it into one of them, or give --corpus",
+    ) in left
+
+
+@pytest.mark.parametrize("way", ["above", "whole", "link"])
+def test_nothing_is_read_from_outside_the_folder(
+    built: Build, held: Held, tmp_path: Path, way: str
+) -> None:
+    write_sources(tmp_path / "secret", {"key.txt": "The key."})
+    named = {"above": "../../secret/key.txt", "whole": f"{tmp_path}/secret/key.txt"}
+    source = write_sources(tmp_path / "s", {"a/cow.txt": "Hay."})
+    (source / "a" / "link.txt").symlink_to(tmp_path / "secret" / "key.txt")
+    path = named.get(way, "link.txt")
+    (source / "a" / "b.bib").write_text(f"@book{{key, title={{Key}}, file={{{path}}}}}")
+    report = built(find_sources([source], files_reader()))
+    assert [each.text for each in held().values()] == ["Hay."]
+    (told,) = (each for each in report.told if each.source == "a/b.bib")
+    reason = f"line 1: no source is called {path!r}: it is missing, outside the folder or of a kind"
+    assert told.remarks[-1] == f"{reason} that is not read"
+
+
+def test_notes_stay_a_document_and_an_abstract_goes_to_the_file(built: Build, held: Held) -> None:
+    noted = RIS.replace("KW  - ships", "N1  - Read it again.")
+    built({"a/b.ris": noted, "a/files/1/roe.txt": LETTER})
+    documents = held()
+    assert documents["a.b.record-1"].text == "Of dues.\n\nRead it again."
+    assert documents["a.files.1.roe"].title == "The Dues of Östby"
+    assert "abstract" not in documents["a.files.1.roe"].metadata
+
+
+def test_a_change_in_a_list_is_read_again_with_the_file_of_its_record(
+    built: Build, held: Held
+) -> None:
+    files = {"a/b.ris": RIS, "a/files/1/roe.txt": LETTER, "a/cow.txt": "Hay."}
+    built(files)
+    report = built({**files, "a/b.ris": RIS.replace("PY  - 1887", "PY  - 1888")})
+    assert (report.read, report.changes.changed, report.embedded) == (2, 1, 0)
+    assert held()["a.files.1.roe"].metadata["date"] == "1888"
+    report = built({**files, "a/b.ris": RIS.replace("L1  - files/1/roe.txt\n", "")})
+    assert str(report.changes) == "1 added, 1 changed, 2 unchanged, 0 removed"
+    assert held()["a.b.record-1"].text == "Of dues."
+    assert "doi" not in held()["a.files.1.roe"].metadata
+
+
+def test_tables_go_before_lists_and_a_file_is_of_one_record(built: Build, held: Held) -> None:
+    twice = RIS.replace("files/9/gone.pdf", "files/1/roe.txt")
+    files = {"a/b.ris": twice, "a/files/1/roe.txt": LETTER}
+    report = built({**files, "metadata.csv": "file,title\na/files/1/roe.txt,Mine\n"})
+    document = held()["a.files.1.roe"]
+    assert (document.title, document.metadata["doi"]) == ("Mine", "10.1000/182")
+    (told,) = (each for each in report.told if each.source == "a/b.ris")
+    fault = "record 2: 'files/1/roe.txt' stands on record 1 already, which counts"
+    assert told.remarks == (f"{fault}: take one of them out",)
+    # of two records with one key the first stays, if one of them has no file
+    entry = "@book{{k, title={{{}}}, abstract={{{}}}{}}}\n"
+    bib = entry.format("A", "First.", ", file={c.txt}") + entry.format("B", "Second.", "")
+    built({"a/b.bib": bib, "a/c.txt": "Hay."})
+    assert sorted(each.text for each in held().values()) == ["First.", "Hay."]
+
+
+def test_a_list_of_which_little_is_left_is_read(built: Build, held: Held) -> None:
+    words = " ".join(f"{a}{b}{c}" for a in "abcdef" for b in "ghijk" for c in "lmnop")
+    items = [
+        {"itemType": "book", "key": f"K{n}", "title": f"{n}", "abstractNote": f"{words}{n}",
+         "attachments": [{"path": f"{n}.txt"}]}
+        for n in range(5)
+    ]  # fmt: skip
+    items.append({"itemType": "book", "key": "L", "title": "L", "abstractNote": "Alone."})
+    files = {f"a/{n}.txt": f"Text {n}." for n in range(5)}
+    report = built({**files, "a/list.json": json.dumps(items)})
+    assert held()["a.L"].text == "Alone."
+    assert (report.refused, len(held())) == ([], 6)
+
+
+# the library of a running Zotero
+
+
+@pytest.fixture
+def zotero(tmp_path: Path) -> Iterator[ZoteroServer]:
+    """A Zotero with a letter and its files, a book with a note alone, and a page on the web."""
+    storage = write_sources(
+        tmp_path / "Zotero",
+        {
+            "storage/FILE1111/Roe 1887.txt": LETTER,
+            "storage/PICT1111/ro%e.png": "",
+            "storage/FILE2222/plan.txt": "The plan.",
+        },
+    )
+    with zotero_server() as started:
+        started.shown = {
+            "collections": [
+                {"key": "COLL1111", "name": "Coast", "parentCollection": False},
+                {"key": "COLL2222", "name": "Ports", "parentCollection": "COLL1111"},
+            ],
+            "items": [
+                ITEM | {"key": "AAAA1111", "collections": ["COLL2222"]},
+                {"key": "FILE1111", "itemType": "attachment", "parentItem": "AAAA1111",
+                 "linkMode": "imported_file", "title": "Full text", "tags": []},
+                {"key": "PICT1111", "itemType": "attachment", "parentItem": "AAAA1111",
+                 "linkMode": "linked_file", "title": "Picture"},
+                {"key": "GONE1111", "itemType": "attachment", "parentItem": "AAAA1111",
+                 "linkMode": "imported_url", "filename": "gone.pdf"},
+                {"key": "PAGE1111", "itemType": "attachment", "parentItem": "AAAA1111",
+                 "linkMode": "linked_url", "url": "https://example.org"},
+                {"key": "FILE2222", "itemType": "attachment", "linkMode": "imported_file",
+                 "title": "A plan", "tags": [{"tag": "walls"}], "collections": ["COLL1111"]},
+                {"key": "BBBB1111", "itemType": "book", "title": "Walls", "collections": [],
+                 "abstractNote": "Of walls.", "creators": []},
+                {"key": "NOTE1111", "itemType": "note", "parentItem": "BBBB1111",
+                 "note": "<p>Read it again.</p>"},
+            ],
+        }  # fmt: skip
+        started.files = {
+            "FILE1111": f"{storage}/storage/FILE1111/Roe 1887.txt",
+            "FILE2222": f"{storage}/storage/FILE2222/plan.txt",
+            "PICT1111": f"{storage}/storage/PICT1111/ro%e.png",
+            "GONE1111": f"{storage}/storage/GONE1111/gone.pdf",
+        }
+        yield started
+
+
+@pytest.fixture
+def asked(built: Build, tmp_path: Path, zotero: ZoteroServer) -> Build:
+    """Builds the collection `c` from the running Zotero."""
+
+    def run(**options: str) -> BuildReport:
+        given = {"address": zotero.address} | options
+        return built(zotero_sources([], files_reader(), tmp_path / "c", **given))
+
+    return run
+
+
+def test_items_of_a_running_zotero_are_their_files_or_their_abstracts_and_notes(
+    asked: Build, held: Held
+) -> None:
+    report = asked()
+    letter, book = held()["zotero.FILE1111.Roe-1887"], held()["zotero.BBBB1111"]
+    plan = held()["zotero.FILE2222.plan"]
+    assert (plan.title, plan.metadata["collections"], plan.metadata["zotero_key"]) == (
+        *("A plan", ("Coast",), "FILE2222"),
+    )
+    assert len(held()) == 3
+    assert (letter.title, letter.text) == ("The Dues of Östby", LETTER)
+    assert letter.metadata["author"] == ("Roe, Anna", "Ports Board")
+    assert letter.metadata["collections"] == ("Coast > Ports",)
+    assert letter.metadata["tags"] == ("ships", "dues")
+    assert (letter.metadata["zotero_key"], letter.metadata["zotero_library"]) == (
+        *("AAAA1111", "users/475425"),
+    )
+    assert (book.text, book.metadata["zotero_key"]) == ("Of walls.\n\nRead it again.", "BBBB1111")
+    told = {each.source: each.remarks for each in report.told}
+    assert told["zotero/GONE1111/gone.pdf"] == ("Zotero does not have it here: open it there once",)
+    assert told["zotero/PICT1111/ro%e.png"][0].startswith("not a .bib or ")
+    assert (len(told), report.refused) == (2, [])
+
+
+def test_only_what_changed_in_zotero_is_read_again(
+    asked: Build, held: Held, zotero: ZoteroServer
+) -> None:
+    """Also if it is not synchronised: then no version of the local API has changed."""
+    asked()
+    again = asked()
+    assert (again.read, again.unchanged) == (0, True)
+    zotero.shown["items"][6]["abstractNote"] = "Of old walls."
+    zotero.shown["items"][6]["dateModified"] = "2026-01-01T00:00:00Z"
+    report = asked()
+    assert (report.read, str(report.changes)) == (1, "0 added, 1 changed, 2 unchanged, 0 removed")
+    zotero.shown["items"][0]["title"] = "Dues"
+    zotero.shown["collections"][0]["name"] = "Shore"
+    report = asked()
+    assert (report.changes.changed, held()["zotero.FILE1111.Roe-1887"].title) == (2, "Dues")
+    assert held()["zotero.FILE1111.Roe-1887"].metadata["collections"] == ("Shore > Ports",)
+    del zotero.shown["items"][:5]
+    assert str(asked().changes) == "0 added, 0 changed, 2 unchanged, 1 removed"
+    # a file that Zotero takes away leaves the abstract of its item
+    zotero.shown["items"].append(ITEM | {"key": "AAAA1111"})
+    assert asked().changes.added == 1
+    assert held()["zotero.AAAA1111"].text == "Of dues."
+
+
+def test_a_library_is_read_in_pages_and_only_as_a_whole(
+    asked: Build, held: Held, zotero: ZoteroServer
+) -> None:
+    zotero.library = "groups/77"
+    zotero.shown["items"] = [
+        {"key": f"K{n}", "itemType": "book", "title": f"Book {n}", "abstractNote": f"Text {n}."}
+        for n in range(250)
+    ]
+    asked(library="groups/77", corpus="books")
+    assert zotero.asked.count("/api/groups/77/items") == 1
+    zotero.most = 100
+    assert asked(library="groups/77", corpus="books").unchanged
+    assert len(held()) == 250
+    assert held()["books.K7"].metadata["zotero_library"] == "groups/77"
+    assert zotero.asked.count("/api/groups/77/items") == 1 + 3
+    zotero.between = lambda: zotero.shown["items"].pop(0) and None  # which the others follow up
+    with pytest.raises(SourceError, match="changed while it was read"):
+        asked(library="groups/77")
+    assert len(held()) == 250
+
+
+def test_a_zotero_that_cannot_be_read_says_what_to_do(asked: Build, zotero: ZoteroServer) -> None:
+    zotero.allowed = False
+    with pytest.raises(SourceError, match="Settings > Advanced > Allow other applications on this"):
+        asked()
+    zotero.allowed = True
+    with pytest.raises(SourceError, match=r"no http://.*/api/groups/1/collections \(404 Not found"):
+        asked(library="groups/1")
+    with pytest.raises(SourceError, match=r"^Zotero is not running. Start it, then try again.$"):
+        asked(address=f"http://127.0.0.1:{free_port()}")
+    with pytest.raises(SourceError, match="names files of its own machine"):
+        asked(address="http://zotero.example:23119")
+    zotero.shown["collections"][0].pop("name")
+    with pytest.raises(SourceError, match="Zotero's answer cannot be read"):
+        asked()

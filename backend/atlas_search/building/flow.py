@@ -192,7 +192,7 @@ def build(
     names = [file.name for file in sources.files]
     gave = set(chain.from_iterable(each.sources for each in given))
     gave |= {file.name for file in sources.files if file.replaced}
-    to_tell = [n for n in names if n not in gave or n in remarks or n in sources.sheets]
+    to_tell = [n for n in names if n not in gave or n in remarks or sources.sheets.get(n)]
     return BuildReport(
         manifest,
         _file_reports(to_tell, sources, remarks, given),

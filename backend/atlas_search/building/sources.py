@@ -26,6 +26,7 @@ from atlas_search.core.errors import SourceError
 from atlas_search.core.ids import check_id
 from atlas_search.language.dates import bounds
 from atlas_search.language.languages import LANGUAGES, without_marks
+from atlas_search.providers.zotero import LOCAL
 from atlas_search.readers import Reader, Skipped
 from atlas_search.readers.metadata import name_of, text_of
 from atlas_search.readers.records.bib import (
@@ -39,6 +40,7 @@ from atlas_search.readers.records.bib import (
 from atlas_search.readers.tables import DELIMITERS, Columns, CsvReader, Record
 from atlas_search.readers.text import Undecodable, open_text
 from atlas_search.readers.titles import closed
+from atlas_search.readers.zotero import OWN, fetch_library
 
 if TYPE_CHECKING:
     from atlas_search.building.backup_form import CorpusPart
@@ -782,6 +784,60 @@ def find_sources(
             raise SourceError(f"With {mapping} give one folder as the source.")
         return by_mapping(source[0], mapping, suffixes, encoding)
     return by_folder(source, suffixes, encoding)
+
+
+def only_lists(sources: Sources) -> Sources:
+    """Leave out what is neither a list of literature nor a file that one names."""
+    names = {_plain(place): file.name for file in sources.files for place in file[:2]}
+    kept = {file.name for file in sources.files if file.location.lower().endswith((".bib", ".ris"))}
+    for file in sources.files:
+        if names_files(file.location) and (said := _read_list(file, names)[1]):
+            kept |= {file.name, *said}
+    others = ((file.name, _UNNAMED) for file in sources.files if file.name not in kept)
+    return replace(
+        sources,
+        files=tuple(file for file in sources.files if file.name in kept),
+        left_out=tuple(sorted((*sources.left_out, *others))),
+    )
+
+
+_UNNAMED = "no list of literature names it"
+
+ZOTERO = "zotero"
+"""The corpus of Zotero's items, and the folder of their list inside that of the collection."""
+
+
+def zotero_sources(
+    source: Sequence[Path],
+    reader: Reader,
+    folder: Path,
+    *,
+    address: str = LOCAL,
+    library: str = OWN,
+    corpus: str = ZOTERO,
+) -> Sources:
+    """Return the files of a folder that Zotero exported; without one, those of a running Zotero.
+
+    The collection is in `folder`. Raises SourceError.
+    """
+    if source:
+        return find_sources(source, reader, corpus=corpus)
+    list_file = folder.absolute() / ZOTERO / "library.json"
+    stored = fetch_library(address, library, list_file, reader.suffixes)
+    rule = CorpusRule(check_id(corpus, "--corpus"))
+    files = [SourceFile(str(list_file), f"{ZOTERO}/{list_file.name}", list_file.name, rule)]
+    left_out = []
+    for key, own_name, path in stored:
+        name = f"{key}/{own_name}"
+        if path is None:
+            left_out.append(
+                (f"{ZOTERO}/{name}", "Zotero does not have it here: open it there once")
+            )
+        elif reason := _refusal_by_name(own_name, tuple(reader.suffixes)):
+            left_out.append((f"{ZOTERO}/{name}", reason))
+        else:
+            files.append(SourceFile(str(path), f"{ZOTERO}/{name}", name, rule))
+    return _sources(files, left_out, {})
 
 
 def _mapping_beside(source: Sequence[Path]) -> Path | None:

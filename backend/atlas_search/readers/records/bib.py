@@ -223,13 +223,14 @@ def json_records(items: Sequence[Fields]) -> Iterator[Record]:
     for item in items:
         children[str(item.get("parentItem") or "")].append(item)
     for number, item in enumerate(items, start=1):
-        if item.get("itemType") == "attachment" or str(item.get("parentItem")) in wholes:
+        is_file = item.get("itemType") == "attachment"
+        if (is_file and not item.get("path")) or str(item.get("parentItem")) in wholes:
             continue
         inner = children[str(item["key"])] if item.get("key") else []
         notes = [item.get("notes"), *(each.get("note") for each in inner)]
         fields = {**item, "notes": [text for each in notes for text in _texts(each)]}
         given = item.get("attachments")
-        attached = [*(given if isinstance(given, list) else ()), *inner]
+        attached = [*(given if isinstance(given, list) else ()), *inner, *([item] * is_file)]
         fields["files"] = [
             each.get("path") or each.get("localPath") if isinstance(each, dict) else each
             for each in attached
@@ -334,7 +335,10 @@ class BibReader:
 
 
 def bib_reader() -> BibReader:
-    """Build a collection from lists of literature (BibTeX and RIS): a document an abstract."""
+    """Build a collection from lists of literature and the files that they name.
+
+    A record without its file is a document of its abstract and notes.
+    """
     return BibReader()
 
 
