@@ -29,14 +29,7 @@ from atlas_search.language.languages import LANGUAGES, without_marks
 from atlas_search.providers.zotero import LOCAL
 from atlas_search.readers import Reader, Skipped
 from atlas_search.readers.metadata import name_of, text_of
-from atlas_search.readers.records.bib import (
-    abstract_of,
-    files_of,
-    names_files,
-    notes_of,
-    reference_metadata,
-    references_of,
-)
+from atlas_search.readers.records import bib
 from atlas_search.readers.tables import DELIMITERS, Columns, CsvReader, Record
 from atlas_search.readers.text import Undecodable, open_text
 from atlas_search.readers.titles import closed
@@ -276,7 +269,8 @@ def by_folder(roots: Sequence[Path], suffixes: frozenset[str], encoding: str) ->
     files: list[SourceFile] = []
     left_out: list[tuple[str, str]] = []
     for path in filter(Path.is_file, outside):
-        if _says_of_files(str(path)) and not leads_out(path, inside):
+        says_of_files = is_sheet(str(path)) or bib.names_files(str(path))
+        if says_of_files and not leads_out(path, inside):
             files.append(_alone(str(path.absolute()), path.name, encoding))
         else:
             left_out.append((printable(path.name), _OUTSIDE))
@@ -372,7 +366,7 @@ def by_mapping(root: Path, mapping: Path, suffixes: frozenset[str], encoding: st
         ):
             continue
         match = _first_match(name, corpora.corpus)
-        if match is None and not reason and _says_of_files(location):
+        if match is None and not reason and is_sheet(location):
             files.append(_alone(location, name, encoding))
         elif match is None:
             left_out.append((name, f"no corpus of {mapping.name} includes it"))
@@ -388,10 +382,6 @@ def by_mapping(root: Path, mapping: Path, suffixes: frozenset[str], encoding: st
 def _alone(location: str, name: str, encoding: str) -> SourceFile:
     """Return a table of metadata, or a list of literature, that lies in no corpus."""
     return SourceFile(location, name, name, CorpusRule(encoding=encoding))
-
-
-def _says_of_files(path: str) -> bool:
-    return is_sheet(path) or names_files(path)
 
 
 SHEET = "metadata.csv"
@@ -422,47 +412,39 @@ def with_sheets(sources: Sources) -> Sources:
     No documents are made of those tables, nor of a list's records whose files are read, unless
     they have notes. What cannot be followed is told in `Sources.sheets`, and the rest counts.
     """
-    sheets = [file for file in sources.files if is_sheet(file.location)]
-    lists = [file for file in sources.files if names_files(file.location)]
+    sheets = {file.name for file in sources.files if is_sheet(file.location)}
+    lists = {file.name for file in sources.files if bib.names_files(file.location)}
     if not sheets and not lists:
         return sources
-    are_sheets = {sheet.name for sheet in sheets}
-    files = {file.name: file for file in sources.files if file.name not in are_sheets}
+    files = {file.name: file for file in sources.files if file.name not in sheets}
     # a corpus is called by its id in names, and as its folder in a table above it
     names = {_plain(place): file.name for file in files.values() for place in file[:2]}
     told = {}
     left_out = list(sources.left_out)
-    for each in sorted(lists, key=_depth):  # the nearest counts, and tables go before lists
-        wrong, said, replaced = _read_list(each, names)
-        if wrong or said:
+    saying = [file for file in sources.files if file.name in sheets | lists]
+    # the nearest counts, and tables go before lists
+    for each in sorted(saying, key=lambda file: (file.name in sheets, file.name.count("/"))):
+        is_table = each.name in sheets
+        wrong, said, replaced = (_read_sheet if is_table else _read_list)(each, names)
+        for name, metadata in said.items():
+            files[name] = files[name]._replace(metadata={**files[name].metadata, **metadata})
+        if is_table or wrong or said:
             told[each.name] = wrong
-        _say(said, files)
-        if each.rule.corpus or each.rule.corpus_field:
-            files[each.name] = files[each.name]._replace(replaced=replaced)
-        elif said:  # it lies in no corpus: its records belong where their files are
-            rule = files[next(iter(said))].rule
-            files[each.name] = files[each.name]._replace(rule=rule, replaced=replaced)
-        else:
+        if not is_table and not (each.rule.corpus or each.rule.corpus_field or said):
             left_out.append((files.pop(each.name).name, _OUTSIDE))
-    for each in sorted(sheets, key=_depth):
-        told[each.name], said = _read_sheet(each, names)
-        _say(said, files)
+        elif not is_table:  # outside the corpora its records belong where their files are
+            outside = not (each.rule.corpus or each.rule.corpus_field)
+            rule = files[next(iter(said))].rule if outside else each.rule
+            files[each.name] = files[each.name]._replace(rule=rule, replaced=replaced)
     return replace(
         sources, files=tuple(files.values()), left_out=tuple(sorted(left_out)), sheets=told
     )
 
 
-def _depth(sheet: SourceFile) -> int:
-    return sheet.name.count("/")
-
-
 _Said = dict[str, dict[str, object]]
 """Metadata of files, by their names."""
-
-
-def _say(said: _Said, files: dict[str, SourceFile]) -> None:
-    for name, metadata in said.items():
-        files[name] = files[name]._replace(metadata={**files[name].metadata, **metadata})
+_Reading = tuple[tuple[str, ...], _Said, tuple[str, ...]]
+"""What is wrong in a table or list, what it says, and the keys of records that files replace."""
 
 
 def _plain(path: str) -> str:
@@ -470,35 +452,27 @@ def _plain(path: str) -> str:
     return unicodedata.normalize("NFC", os.path.normpath(path.replace("\\", "/")))
 
 
-def _read_list(
-    sheet: SourceFile, names: Mapping[str, str]
-) -> tuple[tuple[str, ...], _Said, tuple[str, ...]]:
-    """Return what is wrong in a list of literature, what it says of files, and the keys of records
-    that these files replace."""
+def _read_list(sheet: SourceFile, names: Mapping[str, str]) -> _Reading:
     wrong: list[str] = []
     said: _Said = {}
     lines: dict[str, str] = {}
     replaced: dict[str, bool] = {}
     try:
-        records = references_of(sheet.path, sheet.rule.encoding)
+        records = bib.references_of(sheet.path, sheet.rule.encoding)
     except Exception:  # its reader tells of it, in a process with limits
         return (), {}, ()
     for record in records:
-        metadata = reference_metadata(record)
-        has_notes = bool(notes_of(record))
-        if not has_notes:
-            metadata["abstract"] = abstract_of(record)
-        before = len(said)
-        for given in files_of(record):
-            if name := _named(sheet, given, names):
-                if fault := _second(record, given, lines.get(name, "")):
-                    wrong.append(fault)
-                else:
-                    lines[name] = record.place
-                    said[name] = {field: value for field, value in metadata.items() if value}
+        metadata = bib.reference_metadata(record)
+        is_read = False
+        has_notes = bool(bib.text_in(record, bib.NOTES))
+        if not has_notes and (abstract := bib.text_in(record, bib.ABSTRACT)):
+            metadata["abstract"] = abstract
+        for given in bib.files_of(record):
+            name = _named(sheet, given, names)
+            if fault := _fault(record, given, name, lines, _NOT_AMONG):
+                wrong.append(fault)
             else:
-                wrong.append(f"{record.place}: no source is called {given!r}: {_NOT_AMONG}")
-        is_read = len(said) > before and not has_notes
+                lines[name], said[name], is_read = record.place, metadata, not has_notes
         replaced[record.key] = replaced.get(record.key, True) and is_read
     return tuple(wrong), said, tuple(key for key, is_read in replaced.items() if is_read)
 
@@ -506,20 +480,22 @@ def _read_list(
 def _named(sheet: SourceFile, given: str, names: Mapping[str, str]) -> str:
     """Return the name of the file that a table or list calls so; empty if there is none."""
     folders = [os.path.dirname(own) for own in sheet[:2]]
-    paths = (
-        _plain(os.path.join(folder, path)) for path in (given, unquote(given)) for folder in folders
-    )
-    return next((names[path] for path in paths if path in names), "")
+    paths = (os.path.join(folder, path) for path in (given, unquote(given)) for folder in folders)
+    return next((names[path] for path in map(_plain, paths) if path in names), "")
 
 
-def _second(record: Record, given: str, line: str) -> str:
-    if not line:
+def _fault(record: Record, given: str, name: str, lines: Mapping[str, str], advice: str) -> str:
+    if not name:
+        return f"{record.place}: no source is called {given!r}: {advice}"
+    if name not in lines:
         return ""
-    return f"{record.place}: {given!r} stands on {line} already, which counts: take one of them out"
+    return (
+        f"{record.place}: {given!r} stands on {lines[name]} already, which counts: take one of "
+        "them out"
+    )
 
 
-def _read_sheet(sheet: SourceFile, names: Mapping[str, str]) -> tuple[tuple[str, ...], _Said]:
-    """Return what is wrong in a table, and what it says of files."""
+def _read_sheet(sheet: SourceFile, names: Mapping[str, str]) -> _Reading:
     wrong: list[str] = []
     said: _Said = {}
     lines: dict[str, str] = {}
@@ -531,12 +507,12 @@ def _read_sheet(sheet: SourceFile, names: Mapping[str, str]) -> tuple[tuple[str,
                     faults += 1
                     wrong += [fault] * (faults <= _MOST_WRONG)
     except Undecodable as error:
-        return (f"{error.what}: save it as UTF-8, which Excel calls “CSV UTF-8”",), {}
+        return (f"{error.what}: save it as UTF-8, which Excel calls “CSV UTF-8”",), {}, ()
     except OSError as error:
-        return (f"cannot be read: {error.strerror}",), {}
+        return (f"cannot be read: {error.strerror}",), {}, ()
     if faults > _MOST_WRONG:
         wrong.append(f"{faults - _MOST_WRONG:,} more of its rows cannot be followed")
-    return tuple(wrong), said
+    return tuple(wrong), said, ()
 
 
 def _follow(
@@ -552,9 +528,7 @@ def _follow(
     row = {name_of(column): text_of(value) for column, value in record.fields.items()}
     given = next(row.pop(column) for column in _FILE_COLUMNS if column in row)
     name = _named(sheet, given, names)
-    if not name:
-        return f"{record.place}: no source is called {given!r}: {_AS_IN_THE_FOLDER}"
-    if fault := _second(record, given, lines.get(name, "")):
+    if fault := _fault(record, given, name, lines, _AS_IN_THE_FOLDER):
         return fault
     date = row.get("date")
     if is_wrong := bool(date and not bounds(date)):
@@ -791,17 +765,15 @@ def only_lists(sources: Sources) -> Sources:
     names = {_plain(place): file.name for file in sources.files for place in file[:2]}
     kept = {file.name for file in sources.files if file.location.lower().endswith((".bib", ".ris"))}
     for file in sources.files:
-        if names_files(file.location) and (said := _read_list(file, names)[1]):
+        if bib.names_files(file.location) and (said := _read_list(file, names)[1]):
             kept |= {file.name, *said}
+    files = tuple(file for file in sources.files if file.name in kept)
     others = ((file.name, _UNNAMED) for file in sources.files if file.name not in kept)
-    return replace(
-        sources,
-        files=tuple(file for file in sources.files if file.name in kept),
-        left_out=tuple(sorted((*sources.left_out, *others))),
-    )
+    return replace(sources, files=files, left_out=tuple(sorted((*sources.left_out, *others))))
 
 
 _UNNAMED = "no list of literature names it"
+_NOT_HERE = "Zotero does not have it here: open it there once"
 
 ZOTERO = "zotero"
 """The corpus of Zotero's items, and the folder of their list inside that of the collection."""
@@ -822,21 +794,17 @@ def zotero_sources(
     """
     if source:
         return find_sources(source, reader, corpus=corpus)
-    list_file = folder.absolute() / ZOTERO / "library.json"
-    stored = fetch_library(address, library, list_file, reader.suffixes)
     rule = CorpusRule(check_id(corpus, "--corpus"))
-    files = [SourceFile(str(list_file), f"{ZOTERO}/{list_file.name}", list_file.name, rule)]
-    left_out = []
-    for key, own_name, path in stored:
-        name = f"{key}/{own_name}"
-        if path is None:
-            left_out.append(
-                (f"{ZOTERO}/{name}", "Zotero does not have it here: open it there once")
-            )
-        elif reason := _refusal_by_name(own_name, tuple(reader.suffixes)):
+    path = folder.absolute() / ZOTERO / "library.json"
+    stored = [("", path.name, path), *fetch_library(address, library, path, reader.suffixes)]
+    files, left_out = [], []
+    for key, own_name, own_path in stored:
+        name = os.path.join(key, own_name)
+        reason = _refusal_by_name(own_name, tuple(reader.suffixes)) if own_path else _NOT_HERE
+        if reason:
             left_out.append((f"{ZOTERO}/{name}", reason))
         else:
-            files.append(SourceFile(str(path), f"{ZOTERO}/{name}", name, rule))
+            files.append(SourceFile(str(own_path), f"{ZOTERO}/{name}", name, rule))
     return _sources(files, left_out, {})
 
 

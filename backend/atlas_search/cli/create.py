@@ -574,29 +574,19 @@ def locate_chroma(
     return Sources((SourceFile(str(path), name, name, rule),), (), {})
 
 
-def locate_lists(
-    source: Sequence[Path], reader: Reader, given: Mapping[str, Any], folder: Path
-) -> Sources:
-    """The lists of literature of `source`, and the files that they name. Raises SourceError."""
-    return only_lists(locate_files(source, reader, given, folder))
-
-
 def locate_zotero(
     source: Sequence[Path], reader: Reader, given: Mapping[str, Any], folder: Path
 ) -> Sources:
     """The files of Zotero. Raises SourceError."""
     if source and (given["corpora"] or given["corpus_field"]):
         return locate_files(source, reader, given, folder)
-    names = ("address", "library")
-    own = {name: given[name] for name in names} | (
-        {"corpus": given["corpus"]} if given["corpus"] else {}
-    )
-    return zotero_sources(source, reader, folder, **own)
+    names = ("address", "library", "corpus")
+    return zotero_sources(source, reader, folder, **{n: given[n] for n in names if given[n]})
 
 
 LOCATE: Mapping[str, Locate] = {
     "html": locate_pages,
-    "bib": locate_lists,
+    "bib": lambda *given: only_lists(locate_files(*given)),
     "zotero": locate_zotero,
     "chroma": locate_chroma,
 }

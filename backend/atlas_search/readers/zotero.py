@@ -6,10 +6,9 @@ https://www.zotero.org/support/dev/web_api/v3/local_api
 """
 
 import json
-import os
 from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
@@ -29,12 +28,10 @@ if TYPE_CHECKING:
 OWN = "users/0"
 """The library of whoever uses this Zotero; a group's is `groups/4711`."""
 
-_IN_ORDER: dict[str, str | int] = {"sort": "dateAdded", "direction": "asc"}
 _LONGEST = 1_000_000_000  # bytes of an answer: notes hold pictures
 _SECONDS = 300.0
 _HERE = ("localhost", "127.0.0.1", "::1")
 _STORED = ("imported_file", "imported_url", "linked_file")
-_FLEETING = {"version", "dateModified", "library"}
 _CLOSED = (
     "Zotero lets no other program read its library. Allow it there, in Settings > Advanced > Allow "
     "other applications on this computer to communicate with Zotero; then try again."
@@ -58,12 +55,8 @@ def zotero_reader(
     return files_reader(ocr=ocr)
 
 
-class StoredFile(NamedTuple):
-    """A file of an item: its key, its name, and where it is; no path if it is not there."""
-
-    key: str
-    name: str
-    path: Path | None
+StoredFile = tuple[str, str, Path | None]
+"""A file of an item: its key, its name, and where it is, if it is there."""
 
 
 def fetch_library(
@@ -93,23 +86,19 @@ def fetch_library(
             files = [_file(client, base, item) for item in items if item.get("linkMode") in _STORED]
         except (KeyError, TypeError, ValueError) as error:
             raise SourceError(f"Zotero's answer cannot be read ({error!r}). Update it.") from error
-    endings = tuple(suffixes)
-    read = (file for file in files if file.path and file.name.lower().endswith(endings))
-    paths = {file.key: str(file.path) for file in read}
-    for item in items:
-        item["path"] = paths.get(item["key"], "")
+    read = tuple(suffixes)
+    paths = {key: str(path) for key, name, path in files if path and name.lower().endswith(read)}
+    items = [item | {"path": paths.get(item["key"], "")} for item in items]
     make_folder(list_file.parent, 0o700)  # notes are private
-    unfinished = list_file.with_suffix(".new")
     content = {"collections": collections, "items": items}
-    unfinished.write_text(json.dumps(content, ensure_ascii=False, indent=1), encoding="utf-8")
-    os.replace(unfinished, list_file)
+    list_file.write_text(json.dumps(content, ensure_ascii=False, indent=1), encoding="utf-8")
     return files
 
 
 def _item(data: dict[str, Any]) -> dict[str, Any]:
-    owner = data["library"]
+    owner = data.pop("library")
     uri = f"http://zotero.org/{owner['type']}s/{owner['id']}/items/{data['key']}"
-    return {name: value for name, value in data.items() if name not in _FLEETING} | {"uri": uri}
+    return data | {"uri": uri, "version": 0, "dateModified": ""}  # which change with no word
 
 
 def _objects(client: "Client", url: str) -> dict[str, dict[str, Any]]:
@@ -122,7 +111,7 @@ def _objects(client: "Client", url: str) -> dict[str, dict[str, Any]]:
     before = -1
     while before < len(found) and {len(found)} != totals:
         before = len(found)
-        response = _get(client, url, _IN_ORDER | {"start": len(found)})
+        response = _get(client, url, {"start": len(found)})
         for each in response.json():
             found[each["key"]] = each["data"] | {"library": each["library"]}
         totals.add(int(response.headers.get("Total-Results", len(found))))
@@ -137,10 +126,10 @@ def _file(client: "Client", base: str, item: dict[str, Any]) -> StoredFile:
     path = Path(url2pathname(parts.path))
     is_there = parts.scheme == "file" and parts.hostname in (None, *_HERE) and path.is_file()
     name = path.name or str(item.get("filename") or item.get("title"))
-    return StoredFile(item["key"], name, path if is_there else None)
+    return item["key"], name, path if is_there else None
 
 
-def _get(client: "Client", url: str, query: dict[str, str | int]) -> "Response":
+def _get(client: "Client", url: str, query: dict[str, int]) -> "Response":
     try:
         with http_faults():
             response = client.get(url, params=query)

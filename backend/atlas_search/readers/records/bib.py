@@ -55,8 +55,8 @@ _OURS = {
 }
 """Names of fields in the formats, without `_` and the like, by our names: the best first."""
 
-_ABSTRACT = ("abstract", "abstractnote", "notesabstract")
-_NOTES = ("notes", "note", "annote", "annotation")
+ABSTRACT = ("abstract", "abstractnote", "notesabstract")
+NOTES = ("notes", "note", "annote", "annotation")
 _NOTHING = "{place}: it has neither an abstract nor a note, so there is nothing to read"
 _CSL = {"issued", "container-title", "citation-key", "DOI", "abstract", "accessed", "publisher"}
 """Fields by which a record in JSON is known to be one of CSL, beside its type."""
@@ -79,7 +79,7 @@ def _record(fields: Fields, key: str, place: str) -> Record:
 
 def reference_draft(record: Record) -> Read:
     """The document of a record."""
-    text = clean("\n\n".join(filter(None, (abstract_of(record), notes_of(record)))))
+    text = clean(text_in(record, (*ABSTRACT, *NOTES)))
     if not text:
         return Skipped(_NOTHING.format(place=record.place), record.key)
     metadata = reference_metadata(record)
@@ -87,17 +87,8 @@ def reference_draft(record: Record) -> Read:
     return Draft(text, title, record.key, metadata, speeches_known=True)
 
 
-def abstract_of(record: Record) -> str:
-    """Its abstract, of which a format may have several."""
-    return _joined(record, _ABSTRACT)
-
-
-def notes_of(record: Record) -> str:
-    """What its owner wrote."""
-    return _joined(record, _NOTES)
-
-
-def _joined(record: Record, names: Sequence[str]) -> str:
+def text_in(record: Record, names: Sequence[str]) -> str:
+    """The text of a record: of its ABSTRACT, its NOTES or both."""
     texts = (_readable(text) for name in names for text in _texts(record.fields.get(name)))
     return re.sub(r"\n{3,}", "\n\n", "\n\n".join(dict.fromkeys(filter(None, texts))))
 
@@ -166,49 +157,40 @@ def _readable(text: str) -> str:
     return "\n\n".join(filter(None, (plain(unescape(_HTML.sub("", line))) for line in lines)))
 
 
-def references_in(value: object) -> list[Fields]:
+def references_in(value: object) -> list[dict[str, Any]]:
     """The records of a JSON file of CSL or Zotero; empty if it is another."""
     items = value.get("items") if isinstance(value, dict) else value
     if not isinstance(items, list):
         return []
     found = (each for each in items if isinstance(each, dict))
-    records: list[Fields] = [
+    records: list[dict[str, Any]] = [
         own if isinstance(own := each.get("data"), dict) else each for each in found
     ]
     if not (records and all(map(_is_reference, records))):
         return []
     named = value.get("collections") if isinstance(value, dict) else None
-    return _with_collections(records, named if isinstance(named, dict) else {})
+    known = named if isinstance(named, dict) else {}
+    paths = _paths_of({key: (each["name"], each["parent"]) for key, each in known.items()})
+    members = {key: {*map(str, each.get("items", ()))} for key, each in known.items()}
+    for item in records:
+        keys = item.get("collections")
+        own = {*map(str, keys)} if isinstance(keys, list) else set()
+        item["collections"] = [
+            path
+            for key, path in paths.items()
+            if key in own or str(item.get("itemID")) in members[key]
+        ]
+    return records
 
 
-def _with_collections(records: Sequence[Fields], named: Fields) -> list[Fields]:
-    """The records with the names of their collections in place of the keys."""
-    known = {key: each for key, each in named.items() if isinstance(each, dict)}
-    paths = collection_paths(
-        {key: (str(each.get("name")), str(each.get("parent"))) for key, each in known.items()}
-    )
-    own = defaultdict(list)
-    for key, each in known.items():
-        for item in each.get("items") or ():
-            own[str(item)].append(paths[key])
-    result: list[Fields] = []
-    for record in records:
-        keys = record.get("collections")
-        names = [paths[key] for key in keys if key in paths] if isinstance(keys, list) else []
-        names += own.get(str(record.get("itemID")), ())
-        result.append({**record, "collections": list(dict.fromkeys(names))})
-    return result
-
-
-def collection_paths(collections: Mapping[str, tuple[str, str]]) -> dict[str, str]:
+def _paths_of(collections: Mapping[str, tuple[str, str]]) -> dict[str, str]:
     """`Ports > Dues` of each collection by its key, from its name and the key of its parent."""
 
-    def path(key: str, below: frozenset[str]) -> str:
+    def path(key: str) -> str:
         name, parent = collections[key]
-        is_inner = parent in collections and parent not in below
-        return f"{path(parent, below | {parent})} > {name}" if is_inner else name
+        return f"{path(parent)} > {name}" if parent in collections else name
 
-    return {key: path(key, frozenset({key})) for key in collections}
+    return {key: path(key) for key in collections}
 
 
 def _is_reference(item: Fields) -> bool:
@@ -261,7 +243,7 @@ def rdf_records(root: "etree._Element") -> Iterator[Record]:
         for each in root.iterchildren("collection")
     }
     above = {part: key for key, inner in parts.items() for part in inner if part in parts}
-    paths = collection_paths(
+    paths = _paths_of(
         {key: (by_id[key].findtext("title") or "", above.get(key, "")) for key in parts}
     )
     within = defaultdict(list)
@@ -335,7 +317,7 @@ class BibReader:
 
 
 def bib_reader() -> BibReader:
-    """Build a collection from lists of literature and the files that they name.
+    """Build a collection from lists of literature (BibTeX, RIS) and the files that they name.
 
     A record without its file is a document of its abstract and notes.
     """
