@@ -169,9 +169,10 @@ def references_in(value: object) -> list[dict[str, Any]]:
     if not (records and all(map(_is_reference, records))):
         return []
     named = value.get("collections") if isinstance(value, dict) else None
-    known = named if isinstance(named, dict) else {}
-    paths = _paths_of({key: (each["name"], each["parent"]) for key, each in known.items()})
-    members = {key: {*map(str, each.get("items", ()))} for key, each in known.items()}
+    pairs = named.items() if isinstance(named, dict) else ()
+    known = {key: each for key, each in pairs if isinstance(each, dict)}
+    paths = _paths_of({key: (each.get("name"), each.get("parent")) for key, each in known.items()})
+    members = {key: {*map(str, each.get("items") or ())} for key, each in known.items()}
     for item in records:
         keys = item.get("collections")
         own = {*map(str, keys)} if isinstance(keys, list) else set()
@@ -183,7 +184,7 @@ def references_in(value: object) -> list[dict[str, Any]]:
     return records
 
 
-def _paths_of(collections: Mapping[str, tuple[str, str]]) -> dict[str, str]:
+def _paths_of(collections: Mapping[Any, tuple[Any, Any]]) -> dict[Any, str]:
     """`Ports > Dues` of each collection by its key, from its name and the key of its parent."""
 
     def path(key: str) -> str:
