@@ -430,11 +430,11 @@ def with_sheets(sources: Sources) -> Sources:
             files[name] = files[name]._replace(metadata={**files[name].metadata, **metadata})
         if is_table or wrong or said:
             told[each.name] = wrong
-        if not is_table and not (each.rule.corpus or each.rule.corpus_field or said):
+        is_in_corpus = each.rule.corpus or each.rule.corpus_field
+        if not (is_table or is_in_corpus or said):
             left_out.append((files.pop(each.name).name, _OUTSIDE))
         elif not is_table:  # outside the corpora its records belong where their files are
-            outside = not (each.rule.corpus or each.rule.corpus_field)
-            rule = files[next(iter(said))].rule if outside else each.rule
+            rule = each.rule if is_in_corpus else files[next(iter(said))].rule
             files[each.name] = files[each.name]._replace(rule=rule, replaced=replaced)
     return replace(
         sources, files=tuple(files.values()), left_out=tuple(sorted(left_out)), sheets=told
@@ -462,12 +462,13 @@ def _read_list(sheet: SourceFile, names: Mapping[str, str]) -> _Reading:
     except Exception:  # its reader tells of it, in a process with limits
         return (), {}, ()
     for record in records:
-        metadata = bib.reference_metadata(record)
         is_read = False
-        has_notes = bool(bib.text_in(record, bib.NOTES))
-        if not has_notes and (abstract := bib.text_in(record, bib.ABSTRACT)):
-            metadata["abstract"] = abstract
-        for given in bib.files_of(record):
+        if paths := bib.files_of(record):
+            metadata = bib.reference_metadata(record)
+            has_notes = bool(bib.text_in(record, bib.NOTES))
+            if not has_notes and (abstract := bib.text_in(record, bib.ABSTRACT)):
+                metadata["abstract"] = abstract
+        for given in paths:
             name = _named(sheet, given, names)
             if fault := _fault(record, given, name, lines, _NOT_AMONG):
                 wrong.append(fault)
