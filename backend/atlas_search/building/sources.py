@@ -444,7 +444,7 @@ def with_sheets(sources: Sources) -> Sources:
 _Said = dict[str, dict[str, object]]
 """Metadata of files, by their names."""
 _Reading = tuple[tuple[str, ...], _Said, tuple[str, ...]]
-"""What is wrong in a table or list, what it says, and the keys of records that files replace."""
+"""Faults of a table or list, what it says, and the keys of records that files replace."""
 
 
 def _plain(path: str) -> str:

@@ -6,6 +6,7 @@ that it names are sources of their own, which get its metadata (`building/source
 
 import json
 import logging
+import os
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -94,7 +95,7 @@ def text_in(record: Record, names: Sequence[str]) -> str:
 
 
 def reference_metadata(record: Record) -> dict[str, object]:
-    """What a record says, by our names."""
+    """Metadata of a record, by our names."""
     by_name = record.fields
     metadata: dict[str, object] = {}
     for ours, names in _OURS.items():
@@ -330,11 +331,11 @@ _LATEX = re.compile(r"[\\$~%&`]|--|''")
 """Signs without which decoding changes nothing but braces: of 535 real entries those with such a
 field took 0.2 seconds, all of them 2.2."""
 _MOST = 200_000_000
-"""Bytes of a list that is searched for names of files."""
+"""Bytes of a list that is searched for names of files: it is read without limits of memory."""
 _SUFFIXES = (".bib", ".ris", ".json", ".rdf")
 _OF_LITERATURE = re.compile(rb'"(?:config|collections|itemType|attachments|issued|type)"')
 _NAMING = re.compile(
-    rb"^[^%\n]*\bfile\s*=|^\s*(?:L[124]|UR)\s+-|\"attachments?\"|:Attachment\b", re.M | re.I
+    rb"^[^%\n]*\bfile\s*=|^[ \t]*(?:L[124]|UR)[ \t]+-|\"attachments?\"|:Attachment\b", re.M | re.I
 )
 
 
@@ -344,10 +345,12 @@ def names_files(path: str) -> bool:
         return False
     try:
         with open(path, "rb") as file:
+            if os.path.getsize(path) > _MOST:
+                return False
             head = file.read(4000)
             if path.lower().endswith(".json") and not _OF_LITERATURE.search(head):
                 return False  # of tens of thousands, nothing more is read
-            return _NAMING.search(head + file.read(_MOST)) is not None
+            return _NAMING.search(head + file.read()) is not None
     except OSError:
         return False
 
@@ -407,9 +410,10 @@ def _bibtex(content: str) -> Iterator[Record | Skipped]:
 
 def _paths(value: str) -> Iterator[str]:
     """The paths of `Full text:files/1/a.pdf:application/pdf;:b.pdf:PDF`, or of paths alone."""
-    for each in re.findall(r"(?:\\.|[^;\\])+", value):
-        parts = [re.sub(r"\\(.)", r"\1", p) for p in re.findall(r"((?:\\.|[^:\\])*)(?::|$)", each)]
-        yield ":".join(parts[1:-2]) if len(parts) > 3 else each.strip()
+    for each in re.split(r"(?<!\\);", value):
+        parts = re.split(r"(?<!\\):", each)
+        inner = re.sub(r"\\(.)", r"\1", ":".join(parts[1:-1]))
+        yield inner if len(parts) > 2 else each.strip()
 
 
 def _place(entry: "Entry") -> int:
