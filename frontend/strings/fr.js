@@ -851,6 +851,7 @@ export const told = [
   [/^(?:line (\d+): )?no field .+; the fields are (.+): call the one with the text `text`.*$/, "aucune colonne n’est reconnue comme texte ; les colonnes sont $2 : nommez `text` celle du texte"],
   [/^line (\d+): (\d+) values, but the header names (\d+) columns$/, "ligne $1 : $2 valeur(s), mais $3 colonne(s) dans l’en-tête"],
   [/^line (\d+): it holds no text$/, "ligne $1 : pas de texte"],
+  [/^it has no text: the abstract of its record.*$/, "sans texte : le résumé de sa notice est lu à sa place"],
   [/^line (\d+): no source is called (['"].*['"]): it is missing.*$/, "ligne $1 : aucune source ne s’appelle $2 ; elle manque, se trouve hors du dossier ou est d’un type qui n’est pas lu"],
   [/^record (\d+): no source is called (['"].*['"]): .*$/, "notice $1 : aucune source ne s’appelle $2 ; elle manque, se trouve hors du dossier ou est d’un type qui n’est pas lu"],
   [/^record (\d+): (['"].*['"]) stands on record (\d+) already.*$/, "notice $1 : $2 figure déjà à la notice $3, qui compte ; supprimez l’une des deux"],

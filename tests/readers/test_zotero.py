@@ -29,6 +29,7 @@ UNNAMED = (
     f"record 2: no source is called 'files/9/gone.pdf': {_NOT_AMONG}",
     f"line 5: no source is called 'files/9/gone.pdf': {_NOT_AMONG}",
 )
+NO_TEXT = "it has no text: the abstract of its record is read in its place"
 SECOND = (
     "record 2: 'files/1/roe.txt' stands on record 1 already, which counts: take one of them out"
 )
@@ -258,6 +259,19 @@ def test_notes_stay_a_document_and_an_abstract_goes_to_the_file(built: Build, he
     assert documents["a.b.record-1"].text == "Of dues.\n\nRead it again."
     assert documents["a.files.1.roe"].title == "The Dues of Östby"
     assert "abstract" not in documents["a.files.1.roe"].metadata
+
+
+def test_of_a_file_without_text_the_abstract_of_its_record_is_read(
+    built: Build, held: Held
+) -> None:
+    """A letter that was scanned, say: what its owner knows of it is found."""
+    report = built({"a/b.ris": RIS, "a/files/1/roe.txt": ""})
+    document = held()["a.files.1.roe"]
+    assert (document.title, document.text) == ("The Dues of Östby", "Of dues.")
+    assert document.metadata["content_type"] == "abstract"  # which has no pages
+    (told,) = (each for each in report.told if each.source == "a/files/1/roe.txt")
+    assert told.remarks[-1] == NO_TEXT
+    assert report.refused == []
 
 
 def test_a_change_in_a_list_is_read_again_with_the_file_of_its_record(

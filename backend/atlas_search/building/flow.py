@@ -327,11 +327,9 @@ def _with_remarks(
     """Return a report with its `remarks`, pairs of a key and a text; `keys` are those of its
     documents."""
     records = {key for key, _ in remarks if key} - keys
+    said = tuple(f"{key}: {remark}" if key else remark for key, remark in remarks)
     return report._replace(
-        remarks=(
-            *(f"{key}: {remark}" if key else remark for key, remark in remarks),
-            *report.remarks,
-        ),
+        remarks=(*said, *report.remarks),
         refused_records=len(records) if report.documents else 0,
     )
 

@@ -220,13 +220,14 @@ class Sources:
     """The files to read in order of name, files left out with the reason, and notes on corpora.
 
     `sheets` are the tables of metadata and lists of literature that say something of the files
-    (`with_sheets`), with what is wrong in each.
+    (`with_sheets`), with what is wrong in each. With `only_named` no other files are read.
     """
 
     files: tuple[SourceFile, ...]
     left_out: tuple[tuple[str, str], ...]
     notes: Mapping[str, CorpusNote]
     sheets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    only_named: bool = False
 
 
 class _Corpus(CorpusNote):
@@ -414,7 +415,7 @@ def with_sheets(sources: Sources) -> Sources:
     """
     sheets = {file.name for file in sources.files if is_sheet(file.location)}
     lists = {file.name for file in sources.files if bib.names_files(file.location)}
-    if not sheets and not lists:
+    if not (sheets or lists or sources.only_named):
         return sources
     files = {file.name: file for file in sources.files if file.name not in sheets}
     # a corpus is called by its id in names, and as its folder in a table above it
@@ -436,9 +437,16 @@ def with_sheets(sources: Sources) -> Sources:
         elif not is_table:  # outside the corpora its records belong where their files are
             rule = each.rule if is_in_corpus else files[next(iter(said))].rule
             files[each.name] = files[each.name]._replace(rule=rule, replaced=replaced)
+    if sources.only_named:
+        named = {n for n, f in files.items() if f.metadata or n.lower().endswith((".bib", ".ris"))}
+        left_out += ((n, _UNNAMED) for n in files.keys() - named - told.keys())
+        files = {n: file for n, file in files.items() if n in named or n in told}
     return replace(
         sources, files=tuple(files.values()), left_out=tuple(sorted(left_out)), sheets=told
     )
+
+
+_UNNAMED = "no list of literature names it"
 
 
 _Said = dict[str, dict[str, object]]
@@ -761,19 +769,6 @@ def find_sources(
     return by_folder(source, suffixes, encoding)
 
 
-def only_lists(sources: Sources) -> Sources:
-    """Leave out what is neither a list of literature nor a file that one names."""
-    names = {_plain(place): file.name for file in sources.files for place in file[:2]}
-    kept = {file.name for file in sources.files if file.location.lower().endswith((".bib", ".ris"))}
-    for file in sources.files:
-        if bib.names_files(file.location) and (said := _read_list(file, names)[1]):
-            kept |= {file.name, *said}
-    files = tuple(file for file in sources.files if file.name in kept)
-    others = ((file.name, _UNNAMED) for file in sources.files if file.name not in kept)
-    return replace(sources, files=files, left_out=tuple(sorted((*sources.left_out, *others))))
-
-
-_UNNAMED = "no list of literature names it"
 _NOT_HERE = "Zotero does not have it here: open it there once"
 
 ZOTERO = "zotero"

@@ -38,7 +38,6 @@ from atlas_search.building.sources import (
     find_sources,
     in_language,
     leads_out,
-    only_lists,
     real_paths,
     zotero_sources,
 )
@@ -586,7 +585,7 @@ def locate_zotero(
 
 LOCATE: Mapping[str, Locate] = {
     "html": locate_pages,
-    "bib": lambda *given: only_lists(locate_files(*given)),
+    "bib": lambda *given: replace(locate_files(*given), only_named=True),
     "zotero": locate_zotero,
     "chroma": locate_chroma,
 }

@@ -55,17 +55,13 @@ def zotero_reader(
     return files_reader(ocr=ocr)
 
 
-StoredFile = tuple[str, str, Path | None]
-"""A file of an item: its key, its name, and where it is, if it is there."""
-
-
 def fetch_library(
     address: str, library: str, list_file: Path, suffixes: frozenset[str]
-) -> list[StoredFile]:
+) -> list[tuple[str, str, Path | None]]:
     """Write the items of a library to a file that is read as any list of literature.
 
-    It names their files with one of the `suffixes`; all are returned. Raises SourceError, which
-    says what to do.
+    It names their files with one of the `suffixes`. Returned are all: the key of each, its name,
+    and where it is, if it is there. Raises SourceError, which says what to do.
     """
     if urlsplit(address).hostname not in _HERE:
         raise SourceError(
@@ -120,7 +116,7 @@ def _objects(client: "Client", url: str) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _file(client: "Client", base: str, item: dict[str, Any]) -> StoredFile:
+def _file(client: "Client", base: str, item: dict[str, Any]) -> tuple[str, str, Path | None]:
     response = _get(client, f"{base}/items/{item['key']}/file", {})
     parts = urlsplit(response.headers.get("Location", ""))
     path = Path(url2pathname(parts.path))
