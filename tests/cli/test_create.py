@@ -564,6 +564,7 @@ REFUSED = {
     "txt {farm} --corpus a --corpora x.toml": ONE_WAY,
     "chroma {tmp}/chroma --corpus a --corpus-field b": "--corpora",
     "chroma {tmp}/chroma --corpora {tmp}/x.toml": "--corpora",
+    "zotero --corpora {tmp}/x.toml": "--corpora and --corpus-field are for folders; give --corpus.",
     "txt {farm} --chunk-size 10": "--chunk-size 10: give 50 to 20000 char",
     "txt {farm} --chunk-overlap 501": "--chunk-overlap 501: give 0 to half the chunk size (1000).",
     "txt {farm} --splitter whole --chunk-size 100": "--chunk-size 100: whole documents are",

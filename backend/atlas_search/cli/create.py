@@ -577,7 +577,9 @@ def locate_zotero(
     source: Sequence[Path], reader: Reader, given: Mapping[str, Any], folder: Path
 ) -> Sources:
     """The files of Zotero. Raises SourceError."""
-    if source and (given["corpora"] or given["corpus_field"]):
+    if given["corpora"] or given["corpus_field"]:
+        if not source:
+            raise SourceError("--corpora and --corpus-field are for folders; give --corpus.")
         return locate_files(source, reader, given, folder)
     names = ("address", "library", "corpus")
     return zotero_sources(source, reader, folder, **{n: given[n] for n in names if given[n]})

@@ -93,7 +93,7 @@ def fetch_library(
 
 def _item(data: dict[str, Any]) -> dict[str, Any]:
     owner = data.pop("library")
-    uri = f"http://zotero.org/{owner['type']}s/{owner['id']}/items/{data['key']}"
+    uri = f"http://zotero.org/{owner['type']}s/{owner['id'] or 0}/items/{data['key']}"
     return data | {"uri": uri, "version": 0, "dateModified": ""}  # which change with no word
 
 
@@ -109,7 +109,7 @@ def _objects(client: "Client", url: str) -> dict[str, dict[str, Any]]:
         before = len(found)
         response = _get(client, url, {"start": len(found)})
         for each in response.json():
-            found[each["key"]] = each["data"] | {"library": each["library"]}
+            found[each["key"]] = each["data"] | {"library": each.get("library")}
         totals.add(int(response.headers.get("Total-Results", len(found))))
     if {len(found)} != totals:
         raise SourceError("Zotero's library changed while it was read. Try again.")
