@@ -21,7 +21,7 @@ from atlas_search.core.errors import SourceError
 from atlas_search.core.ids import check_id
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.language.text import ANALYSER_VERSION, TextSpan, terms_and_parts
-from atlas_search.readers import Draft, EmbeddedDraft, Reader, ScanDraft, Skipped
+from atlas_search.readers import Draft, EmbeddedDraft, Read, Reader, ScanDraft, Skipped
 from atlas_search.readers.elsewhere import (
     ENOUGH,
     FEWEST,
@@ -94,7 +94,8 @@ class Preparation:
         return [
             sha256(
                 f"{begun}{_as_json_string(file.stem)}, {said_of(file.rule)}"
-                f"{_as_json(file.metadata) if file.metadata else ''}]".encode()
+                f"{_as_json(file.metadata) if file.metadata else ''}"
+                f"{_as_json(file.replaced) if file.replaced else ''}]".encode()
                 + content
             ).digest()
             for file, content in zip(files, contents, strict=True)
@@ -178,11 +179,14 @@ def prepare(preparation: Preparation, file: SourceFile) -> Iterator[Prepared]:
     """
     keys: set[str] = set()
     is_empty = True
-    enough = ENOUGH * size_of(file) if has_places(file.path) else 0
+    is_looked_at = has_places(file.path) and not file.replaced
+    enough = ENOUGH * size_of(file) if is_looked_at else 0
     characters = 0
     reached: set[str] = set()
-    for read in _read(preparation.reader, file):
+    for read in _or_abstract(_read(preparation.reader, file), file):
         is_empty = False
+        if read.key in file.replaced:
+            continue
         if isinstance(read, Skipped):
             yield Remark(read.reason, read.key)
             continue
@@ -244,6 +248,19 @@ def _read(reader: Reader, file: SourceFile) -> Iterator[Draft | Skipped]:
     except Exception as error:
         # a parser met a file its authors did not think of; thousands of others must not wait
         yield Skipped(f"cannot be read: {type(error).__name__}: {error}")
+
+
+def _or_abstract(reads: Iterator[Read], file: SourceFile) -> Iterator[Read]:
+    """Drafts of a file; where they hold no text, the abstract of the record that names it."""
+    has_text = False
+    for read in reads:
+        has_text = has_text or (isinstance(read, Draft) and bool(read.text.strip()))
+        yield read
+    if not has_text and (abstract := file.metadata.get("abstract")):
+        yield Draft(str(abstract), metadata={"content_type": "abstract"}, remark=_ABSTRACT)
+
+
+_ABSTRACT = "it has no text: the abstract of its record is read in its place"
 
 
 def _is_place_named(reader: Reader) -> bool:
