@@ -120,9 +120,13 @@ def _search(question: str | SearchRequest, **options: Any) -> ApiCall[SearchOut]
 
 
 def _ask(question: str | AskRequest, **options: Any) -> ApiCall[AnswerDocument]:
-    """The answer to a question, each sentence with verified citations, or why there is none."""
+    """The answer to a question, each sentence with verified citations, or why there is none.
+
+    Without `include_context` it comes without its passages.
+    """
+    with_passages = options.pop("include_context", True)
     request = request_of(AskRequest, question, options)
-    return _post("ask", AnswerDocument.model_validate, request, include_context=True)
+    return _post("ask", AnswerDocument.model_validate, request, include_context=with_passages)
 
 
 def _compare(question: str | AskRequest, **options: Any) -> ApiCall[AnswerDocument]:

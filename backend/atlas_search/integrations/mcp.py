@@ -215,12 +215,11 @@ class NoInput(BaseModel):
 class ToolSession:
     """The API as the caller of a tool may use it, and the `base` of the links to its page.
 
-    `tell` reports progress. `cancel` is called once nobody waits for the result.
+    `tell` reports progress, where it is asked for. `cancel` is called once nobody waits for the
+    result.
     """
 
-    def __init__(
-        self, client: AtlasClient, base: str, tell: Callable[[str], None] = lambda _: None
-    ):
+    def __init__(self, client: AtlasClient, base: str, tell: Callable[[str], None] | None):
         self.client = client
         self.tell = tell
         self.cancel: Callable[[], object] = lambda: None
@@ -330,6 +329,8 @@ def _ask(asked: AskRequest, session: ToolSession) -> ToolAnswer:
     session.cancel = partial(
         session.client.send, ApiCall("DELETE", f"/api/ask/{asked.qa_id}", dict)
     )
+    if session.tell is None:
+        return answered(session.client.ask(asked, include_context=False), session)
     with closing(session.client.stream(asked)) as events:
         for event in events:
             match event:
@@ -522,7 +523,8 @@ def atlas_server(connect: Connect) -> Server[Any]:
             told += 1
             anyio.from_thread.run(context.session.report_progress, told, None, message)
 
-        session = ToolSession(client, base, tell)
+        wanted = "progress_token" in (context.meta or ())
+        session = ToolSession(client, base, tell if wanted else None)
         try:
             return await anyio.to_thread.run_sync(work, session, abandon_on_cancel=True)
         except anyio.get_cancelled_exc_class():

@@ -124,7 +124,7 @@ def chat(body: Mapping[str, Any], client: AtlasClient, base: str) -> OpenAIReply
     asked = _read(ChatRequest, body)
     question = asked.question(asked.messages)
     if not asked.stream:
-        return OpenAIReply(_completion(_Written(client.ask(question), base)))
+        return OpenAIReply(_completion(_Written(client.ask(question, include_context=False), base)))
     usage = bool(asked.stream_options and asked.stream_options.include_usage)
     return OpenAIReply(lines=_chat_lines(asked.model, _begun(client, question), base, usage=usage))
 
@@ -137,7 +137,7 @@ def respond(body: Mapping[str, Any], client: AtlasClient, base: str) -> OpenAIRe
         turns = [ChatMessage(role="user", content=turns)]
     question = asked.question(turns)
     if not asked.stream:
-        return OpenAIReply(_response(_Written(client.ask(question), base)))
+        return OpenAIReply(_response(_Written(client.ask(question, include_context=False), base)))
     id_ = question.qa_id or uuid4().hex
     question = question.model_copy(update={"qa_id": id_})
     return OpenAIReply(lines=_response_lines(asked.model, id_, _begun(client, question), base))
