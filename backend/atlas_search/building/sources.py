@@ -27,9 +27,9 @@ from atlas_search.core.ids import check_id
 from atlas_search.language.dates import bounds
 from atlas_search.language.languages import LANGUAGES, without_marks
 from atlas_search.readers import Reader, Skipped
+from atlas_search.readers.encoding import Undecodable, open_text
 from atlas_search.readers.metadata import name_of, text_of
 from atlas_search.readers.tables import DELIMITERS, Columns, CsvReader, Record
-from atlas_search.readers.text import Undecodable, open_text
 from atlas_search.readers.titles import closed
 
 if TYPE_CHECKING:
@@ -414,7 +414,11 @@ def with_sheets(sources: Sources) -> Sources:
     for sheet in sorted(sheets, key=lambda each: each.name.count("/")):  # the nearest counts
         told[sheet.name], said = _read_sheet(sheet, names)
         for name, metadata in said.items():
-            files[name] = files[name]._replace(metadata={**files[name].metadata, **metadata})
+            rule = files[name].rule
+            if encoding := metadata.pop("encoding", ""):
+                rule = replace(rule, encoding=encoding)
+            metadata = {**files[name].metadata, **metadata}
+            files[name] = files[name]._replace(metadata=metadata, rule=rule)
     return replace(sources, files=tuple(files.values()), sheets=told) if sheets else sources
 
 
