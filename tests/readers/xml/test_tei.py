@@ -124,6 +124,9 @@ INCLUDE = '<xi:include xmlns:xi="http://www.w3.org/2001/XInclude" href="/etc/pas
     ("body", "text"),
     [
         ("<body><p>a <subst><del>b</del><add>c</add></subst> d</p></body>", "a c d"),
+        ("<body><p>na<choice>\n <sic>vv</sic>\n <corr>v</corr>\n</choice>al, <app>\n <lem>a</lem>"
+         "\n <rdg>b</rdg>\n</app>.</p></body>", "navval, a."),
+        ("<body><p>na<subst>\n <del>v</del>\n <add>vv</add>\n</subst>al</p></body>", "navval"),
         ("<body><p><choice><unclear>a</unclear><unclear>b</unclear></choice></p></body>", "a"),
         ("<body><p>a<lb/>b<lb break='no'/>c</p></body>", "a bc"),
         ("<body><p>har-\n<pb n='2' break='no'/><lb break='no'/>bour</p></body>", "harbour"),

@@ -575,6 +575,7 @@ def _text_drafts(
     if text is None:
         yield Skipped(f"{NO_TEXT}: there is no <text> beside its header")
         return
+    _close_alternatives(text)
     _spread_cells(text)
     _name_columns(text)
     document = _document(tei, text, {**shared, **listed_names(tei)}, normalised=normalised)
@@ -588,6 +589,16 @@ def _text_drafts(
         head = part.element.find("head")
         title = "" if head is None else plain_text(head, document.wording)
         yield _draft(part, document, title or document.title, key)
+
+
+def _close_alternatives(text: etree._Element) -> None:
+    """Take out the white space between readings of one place, which may stand inside a word."""
+    for element in text.iter(*_ALTERNATIVES, "subst"):
+        if not (element.text or "").strip():
+            element.text = None
+        for reading in element:
+            if not (reading.tail or "").strip():
+                reading.tail = None
 
 
 def _name_columns(text: etree._Element) -> None:
