@@ -232,6 +232,7 @@ def test_mets_gives_a_document_for_each_article_over_its_pages(tmp_path: Path) -
     assert (article.text, article.pages) == ("He demanded\n\nit.", (0, 13))
     assert article.printed_pages == ("9", "10")
     assert article.metadata == {
+        "content_type": "scan",
         "date": "1887-05-03",
         "document_type": "article",
         "ocr_confidence": 0.6,
