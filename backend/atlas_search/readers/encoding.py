@@ -115,29 +115,23 @@ def _check(file: BinaryIO, start: int, name: str, *, assumed: bool) -> None:
             f"there is no encoding `{name}`; `--encoding` takes names such as cp1252, latin-1 "
             "or shift_jis"
         ) from None
-    decoder = codecs.getincrementaldecoder(name)()
     file.seek(start)
-    block = file.read(BLOCK)
     if assumed:
-        _refuse_wide(block[:_GUESSED])
+        _refuse_wide(file.read(_GUESSED))
+        file.seek(start)
+    decoder = codecs.getincrementaldecoder(name)()
+    block = b"any"
     while block:
-        before = file.tell() - len(block) - len(decoder.getstate()[0])
-        _decode(decoder, block, file, before, name)
+        pending = len(decoder.getstate()[0])
         block = file.read(BLOCK)
-    _decode(decoder, b"", file, file.tell() - len(decoder.getstate()[0]), name)
-
-
-def _decode(
-    decoder: codecs.IncrementalDecoder, block: bytes, file: BinaryIO, before: int, name: str
-) -> None:
-    try:
-        decoder.decode(block, final=not block)
-    except UnicodeDecodeError as error:
-        byte = before + error.start
-        what = f"not {name.upper() if name.startswith('utf') else name} at byte {byte}"
-        raise Undecodable(what, _advice(file, byte, name)) from None
-    except UnicodeError as error:
-        raise Undecodable(f"not {name}: {error}") from None
+        try:
+            decoder.decode(block, final=not block)
+        except UnicodeDecodeError as error:
+            byte = file.tell() - len(block) - pending + error.start
+            what = f"not {name.upper() if name.startswith('utf') else name} at byte {byte}"
+            raise Undecodable(what, _advice(file, byte, name)) from None
+        except UnicodeError as error:
+            raise Undecodable(f"not {name}: {error}") from None
 
 
 def _refuse_wide(head: bytes) -> None:

@@ -338,6 +338,7 @@ def _on_scan(job: dict[str, Any]) -> bytes:
     from atlas_search.readers.html import parse as parse_html
     from atlas_search.readers.scans import mets
     from atlas_search.readers.scans.hocr import hocr_pages
+    from atlas_search.readers.scans.page_files import READERS
     from atlas_search.readers.scans.pages import marks
     from atlas_search.readers.xml.parse import Parsed, parse
 
@@ -350,7 +351,7 @@ def _on_scan(job: dict[str, Any]) -> bytes:
             if not pages:
                 raise ValueError(CHANGED)
         else:
-            scan = None if root is None else mets.READERS.get(root.tag)
+            scan = None if root is None else READERS.get(root.tag)
             pages = scan(root) if scan else []
     else:
         pages = hocr_pages(parse_html(data.decode(errors="replace"), xml=False))

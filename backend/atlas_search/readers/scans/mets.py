@@ -7,7 +7,7 @@ import os
 from collections import ChainMap, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import groupby
+from itertools import chain, groupby
 from operator import attrgetter
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
@@ -16,8 +16,7 @@ from urllib.parse import unquote
 from lxml import etree
 
 from atlas_search.readers import Draft, Read, Skipped
-from atlas_search.readers.scans.alto import alto_pages
-from atlas_search.readers.scans.page_xml import page_xml_pages
+from atlas_search.readers.scans.page_files import READERS
 from atlas_search.readers.scans.pages import SCAN, Block, ScannedPage, scan_draft
 from atlas_search.readers.xml.parse import Parsed, parse
 from atlas_search.readers.xml.tree import distinct, text_of, unique_keys
@@ -28,7 +27,6 @@ _NO_PAGES = (
     "where its addresses say"
 )
 _MISSING = "{count} of the XML files that it names are not in its folder or below"
-READERS = {"alto": alto_pages, "pcgts": page_xml_pages}
 _ARTICLES = frozenset("article advertisement advert ad death_notice".split())
 _IMAGES = (".jpg", ".jpeg", ".png", ".tif", ".tiff", ".jp2")
 _UNPRINTED = ("NP",)
@@ -55,12 +53,12 @@ class _Document(NamedTuple):
 
 def mets_drafts(root: etree._Element, path: Path) -> Iterator[Read]:
     """One document for each article, and one for whatever stands in none, or for the whole."""
-    is_empty = True
-    for pages, metadata, title, key, remark in _documents(root, path):
-        yield scan_draft(pages, {**SCAN, **metadata}, title=title, key=key, remark=remark)
-        is_empty = False
-    if is_empty:
-        yield Skipped(_NO_PAGES)
+    reads = (
+        scan_draft(pages, {**SCAN, **metadata}, title=title, key=key, remark=remark)
+        for pages, metadata, title, key, remark in _documents(root, path)
+    )
+    first = next(reads, Skipped(_NO_PAGES))
+    return chain([first], reads)
 
 
 def mets_pages(root: etree._Element, path: Path, key: str, text: str) -> list[ScannedPage]:
@@ -109,8 +107,9 @@ class _Mets:
         for place in root.iterfind("filesec//flocat"):
             address = unquote(place.get("href", "").removeprefix("file://"))
             file = place.getparent()
-            if address.lower().endswith(_IMAGES) and "thumb" not in _use(file):
-                self.images[file.get("id", "")] = address
+            if address.lower().endswith(_IMAGES):
+                if "thumb" not in file.getparent().get("use", "").lower():
+                    self.images[file.get("id", "")] = address
             elif address.lower().endswith(".xml"):
                 path = Path(os.path.realpath(folder / address))
                 if path.is_relative_to(top.resolve()) and os.path.isfile(path):
@@ -211,10 +210,6 @@ class _Mets:
             ids = [one.get("href", "").removeprefix("#") for one in group.iter("smlocatorlink")]
             links[next(iter(ids), "")] += ids[1:]
         return links
-
-
-def _use(file: etree._Element) -> str:
-    return " ".join(each.get("use", "") for each in (file, *file.iterancestors("filegrp"))).lower()
 
 
 def _file_ids(division: etree._Element) -> list[str]:

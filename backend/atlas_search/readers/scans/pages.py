@@ -74,18 +74,15 @@ def in_order(blocks: Sequence[etree._Element], order: Sequence[str]) -> Sequence
 
 def confidence_of(stated: str | None, highest: float = 1) -> float:
     """The confidence of a word from 0 to 1, stated as a share of `highest`; -1 if it is none."""
-    try:
-        return float(stated or "") / highest
-    except ValueError:
-        return -1
+    return number_of(stated, -highest) / highest
 
 
-def number_of(stated: str | None) -> float:
-    """A number as an attribute states it; 0 if it is none."""
+def number_of(stated: str | None, otherwise: float = 0) -> float:
+    """A number as an attribute states it, or `otherwise` if it is none."""
     try:
         return float(stated or "")
     except ValueError:
-        return 0
+        return otherwise
 
 
 def marks(page: ScannedPage, text: str, start: int, end: int) -> list[list[float]]:
