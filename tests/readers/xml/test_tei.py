@@ -126,6 +126,11 @@ INCLUDE = '<xi:include xmlns:xi="http://www.w3.org/2001/XInclude" href="/etc/pas
         ("<body><p>a <subst><del>b</del><add>c</add></subst> d</p></body>", "a c d"),
         ("<body><p>na<choice>\n <sic>vv</sic>\n <corr>v</corr>\n</choice>al, <app>\n <lem>a</lem>"
          "\n <rdg>b</rdg>\n</app>.</p></body>", "navval, a."),
+        ("<body><entry><form><orth>baat</orth><pron>ba:t</pron></form><gramGrp><pos>n</pos></gramGrp>"
+         "<sense>voix</sense></entry></body>", "baat ba:t n voix"),
+        ("<body><p><persName><forename>Anna</forename><surname>Roe</surname></persName>, <bibl>"
+         "<author>Hay</author><title>Tides</title><biblScope>77</biblScope></bibl>.</p></body>",
+         "Anna Roe, Hay Tides 77."),
         ("<body><p>na<subst>\n <del>v</del>\n <add>vv</add>\n</subst>al</p></body>", "navval"),
         ("<body><p><choice><unclear>a</unclear><unclear>b</unclear></choice></p></body>", "a"),
         ("<body><p>a<lb/>b<lb break='no'/>c</p></body>", "a bc"),

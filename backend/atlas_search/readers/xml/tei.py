@@ -117,6 +117,11 @@ _TOKENS = names("w pc")
 _BETWEEN = 5
 """Elements between the printed name of a speaker and the speech, such as other notes."""
 
+_DATA = names(
+    "author editor title biblscope pubplace publisher imprint monogr analytic forename surname "
+    "rolename addname genname form orth pron gramgrp pos gen number subc sense def usg etym xr cit "
+    "quote lbl"
+)
 _LABELS = {"note": "Note: ", "figdesc": "Figure: "}
 _ALTERNATIVES = names("choice app rdggrp")
 _PRINTED, _NORMALISED = ("orig", "sic", "abbr"), ("reg", "corr", "expan")
@@ -576,6 +581,7 @@ def _text_drafts(
         yield Skipped(f"{NO_TEXT}: there is no <text> beside its header")
         return
     _close_alternatives(text)
+    _part_data(text)
     _spread_cells(text)
     _name_columns(text)
     document = _document(tei, text, {**shared, **listed_names(tei)}, normalised=normalised)
@@ -599,6 +605,14 @@ def _close_alternatives(text: etree._Element) -> None:
         for reading in element:
             if not (reading.tail or "").strip():
                 reading.tail = None
+
+
+def _part_data(text: etree._Element) -> None:
+    """Put a blank between the parts of an entry, a name or a reference that stand side by side."""
+    for element in text.iter(*_DATA):
+        after = element.getnext()
+        if after is not None and after.tag in _DATA and not element.tail:
+            element.tail = " "
 
 
 def _name_columns(text: etree._Element) -> None:
