@@ -85,7 +85,8 @@ def test_what_a_file_declares_itself_is_read(xml: Xml, source: str, text: str, r
          "remove them"),
         ('<?xml version="1.0" encoding="UTF-8"?>\n<a>café</a>'.encode("latin-1"),
          "line 2: its bytes are not in the encoding that its first line declares, or not UTF-8 if "
-         "it declares none; declare the right one"),
+         "it declares none; declare the right one, or write it into the column `encoding` of a "
+         "`metadata.csv`"),
         ('<?xml version="1.0" encoding="utf-16"?><a>café</a>'.encode(),
          "its first line declares the encoding utf-16, but its bytes are UTF-8 or another "
          "encoding of single bytes; correct that declaration"),

@@ -41,21 +41,15 @@ class _PageBlock(NamedTuple):
     block: Block
 
 
-class _Document(NamedTuple):
-    """A document of a METS file before its text is made."""
-
-    pages: list[ScannedPage]
-    metadata: Mapping[str, object]
-    title: str
-    key: str = ""
-    remark: str = ""
+_Document = tuple[str, list[ScannedPage], dict[str, Any], str, str]
+"""The key, pages, metadata, title and remark of a document whose text is not made yet."""
 
 
 def mets_drafts(root: etree._Element, path: Path) -> Iterator[Read]:
     """One document for each article, and one for whatever stands in none, or for the whole."""
     reads = (
         scan_draft(pages, {**SCAN, **metadata}, title=title, key=key, remark=remark)
-        for pages, metadata, title, key, remark in _documents(root, path)
+        for key, pages, metadata, title, remark in _documents(root, path)
     )
     first = next(reads, Skipped(_NO_PAGES))
     return chain([first], reads)
@@ -63,8 +57,7 @@ def mets_drafts(root: etree._Element, path: Path) -> Iterator[Read]:
 
 def mets_pages(root: etree._Element, path: Path, key: str, text: str) -> list[ScannedPage]:
     """The pages of the document with this key; none if its text is another now."""
-    documents = (each for each in _documents(root, path) if each.key == key)
-    pages = next((document.pages for document in documents), [])
+    pages = next((pages for own, pages, *_ in _documents(root, path) if own == key), [])
     read = scan_draft(pages, {})
     return pages if isinstance(read, Draft) and read.text == text else []
 
@@ -82,7 +75,7 @@ def _documents(root: etree._Element, path: Path) -> Iterator[_Document]:
     used = {number for _, numbers in articles for number in numbers}
     rest = [block for number, block in enumerate(blocks) if number not in used]
     if rest or remark:
-        yield _Document(_pages(rest), about, title, remark=remark)
+        yield "", _pages(rest), about, title, remark
     keys = unique_keys([article.get("id", "") for article, _ in articles])
     for key, (article, numbers) in zip(keys, articles, strict=True):
         own = mets.described(article)
@@ -90,7 +83,7 @@ def _documents(root: etree._Element, path: Path) -> Iterator[_Document]:
         name = article.get("label", "") or name
         kind = article.get("type", "").lower()
         metadata = {**about, "source": title, "document_type": kind, **own}
-        yield _Document(_pages([blocks[n] for n in numbers]), metadata, name, key)
+        yield key, _pages([blocks[n] for n in numbers]), metadata, name, ""
 
 
 class _Mets:
