@@ -174,6 +174,12 @@ def test_the_encoding_to_try_is_the_right_one(reads: Reads, text: str, encoding:
     assert f"pass `--encoding {encoding}`" in only_reason(reads(text.encode(encoding), "a.txt"))
 
 
+@pytest.mark.parametrize("before", ["x" * 100_000 + " ", "Plain.\n" * 20_000])
+def test_an_encoding_is_told_wherever_its_first_letter_stands(reads: Reads, before: str) -> None:
+    text = f"{before}Россия была великой страной."
+    assert "--encoding koi8_r`" in only_reason(reads(text.encode("koi8_r"), "a.txt"))
+
+
 @pytest.mark.parametrize(
     ("text", "encoding", "others"),
     [

@@ -152,8 +152,9 @@ def _advice(file: BinaryIO, byte: int, name: str) -> str:
         if name == "utf-8":
             return ", though the text around it is: the file is damaged there; mend it"
         return "; it looks like UTF-8: pass no `--encoding` for it"
-    begin = min(byte, SAMPLE) - _GUESSED // 2
-    start = sample.rfind(b"\n", 0, max(begin, 0)) + 1 if begin > 0 else 0
+    at = min(byte, SAMPLE)
+    begin = max(0, at - _GUESSED // 2)
+    start = begin and (sample.find(b"\n", begin, at) + 1 or begin)
     guesses = _guesses(sample[start : start + 2 * _GUESSED])
     return f"; it looks like {' or '.join(guesses)}{_way(guesses)}" if guesses else _way([])
 

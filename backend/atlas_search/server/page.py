@@ -365,17 +365,17 @@ def _on_scan(job: dict[str, Any]) -> bytes:
 
 def _converted(job: dict[str, Any]) -> bytes:
     """An image that no browser shows, as JPEG."""
-    try:
-        from PIL import Image, UnidentifiedImageError
-    except ImportError:
-        raise ValueError(NO_IMAGE) from None
+    if find_spec("PIL") is None:
+        raise ValueError(NO_IMAGE)
+    from PIL import Image
+
     try:
         with open(job["file"], "rb") as file, Image.open(file) as image:
             shown, output = image.convert("RGB"), BytesIO()
         shown.thumbnail((job["width"], 4 * job["width"]))
         shown.save(output, "jpeg")
         return output.getvalue()
-    except (UnidentifiedImageError, OSError, Image.DecompressionBombError) as error:
+    except (OSError, Image.DecompressionBombError) as error:
         raise ValueError("The image of this page is damaged or too large.") from error
 
 
