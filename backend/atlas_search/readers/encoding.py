@@ -160,7 +160,7 @@ def _advice(file: BinaryIO, byte: int, name: str) -> str:
 
 
 def _way(guesses: list[str]) -> str:
-    """What to do with a file that may be in one of these encodings."""
+    """Say what to do with a file that may be in one of these encodings."""
     column = "the column `encoding` of a `metadata.csv`"
     if len(guesses) == 1:
         way = f"pass `--encoding {guesses[0]}`, or write it into {column}, if that is right"

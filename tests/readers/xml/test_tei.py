@@ -131,6 +131,9 @@ INCLUDE = '<xi:include xmlns:xi="http://www.w3.org/2001/XInclude" href="/etc/pas
         ("<body><p><persName><forename>Anna</forename><surname>Roe</surname></persName>, <bibl>"
          "<author>Hay</author><title>Tides</title><biblScope>77</biblScope></bibl>.</p></body>",
          "Anna Roe, Hay Tides 77."),
+        ("<body><listBibl><biblStruct><monogr><title>Tides</title><imprint><pubPlace>Ostby</pubPlace>"
+         "<publisher>Hay</publisher><date>1954</date></imprint></monogr></biblStruct></listBibl>"
+         "</body>", "Tides Ostby Hay 1954"),
         ("<body><p>na<subst>\n <del>v</del>\n <add>vv</add>\n</subst>al</p></body>", "navval"),
         ("<body><p><choice><unclear>a</unclear><unclear>b</unclear></choice></p></body>", "a"),
         ("<body><p>a<lb/>b<lb break='no'/>c</p></body>", "a bc"),

@@ -118,9 +118,9 @@ _BETWEEN = 5
 """Elements between the printed name of a speaker and the speech, such as other notes."""
 
 _DATA = names(
-    "author editor title biblscope pubplace publisher imprint monogr analytic forename surname "
-    "rolename addname genname form orth pron gramgrp pos gen number subc sense def usg etym xr cit "
-    "quote lbl"
+    "author editor title biblscope pubplace publisher date idno imprint monogr analytic persname "
+    "forename surname rolename addname genname orgname placename settlement region country form "
+    "orth pron gramgrp pos gen number subc sense def usg etym xr cit quote lbl"
 )
 _LABELS = {"note": "Note: ", "figdesc": "Figure: "}
 _ALTERNATIVES = names("choice app rdggrp")
