@@ -144,6 +144,8 @@ INCLUDE = '<xi:include xmlns:xi="http://www.w3.org/2001/XInclude" href="/etc/pas
         ("<body><p>a<!-- b --><?c d?>e</p></body>", "ae"),
         ("<body><p>  a\t&#160;\n b&#8201;c  </p>\n\n<p> </p><p>&#160;</p></body>", "a b c"),
         ("<body><p>a&#13;b&#x2028;c</p></body>", "a b c"),
+        ("<body><p>so<note>Or: thus.</note>it is, har-<note>x</note>bour<note>y</note>.</p></body>",
+         "so it is, har-bour.\n\n[Note: Or: thus.]\n\n[Note: x]\n\n[Note: y]"),
         ("<body><p>so<note>See <bibl>Hall</bibl> 3.</note> it is</p></body>",
          "so it is\n\n[Note: See Hall 3.]"),
         ("<body><p>a <hi>b</hi>c <ref target='x'>d</ref></p></body>", "a bc d"),

@@ -319,6 +319,8 @@ class TeiText:
             self.writer.add(f" {text} ")
         else:
             self.writer.note(text)
+            if self.writer.before[-1:].isalpha() and (element.tail or "")[:1].isalpha():
+                self.writer.blank()
 
     def _apart(self, text: str) -> None:
         speaker = self.writer.speaker
