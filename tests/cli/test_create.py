@@ -493,6 +493,22 @@ def test_a_table_of_metadata_beside_a_mapping_and_in_another_encoding(
     assert "not UTF-8 at byte 16: save it as UTF-8, which Excel calls “CSV UTF-8”" in error
 
 
+def test_a_table_says_in_which_encoding_a_file_is(
+    tmp_path: Path, create: Create, folder: Path
+) -> None:
+    source = write_sources(tmp_path / "s", {"b.txt": "Hay.", "metadata.csv": "file,title\n"})
+    (source / "a.txt").write_bytes("Письмо консула из Москвы.".encode("koi8_r"))
+    code, _, error = create("files", source, "--collection", "c", "--strict")
+    assert code == 3
+    assert "koi8_r`, or write it into the column `encoding` of a `metadata.csv`" in error
+    (source / "metadata.csv").write_text("file,encoding\na.txt,koi8-r\n", "utf-8")
+    assert create("files", source, "--collection", "c", "--strict")[0] == 0
+    with closing(EmbeddedStore(folder)) as store:
+        document = store.document("s.a")
+    assert document.title == "Письмо консула из Москвы."
+    assert "encoding" not in document.metadata
+
+
 def test_a_table_of_that_name_without_a_column_of_files_is_a_source(
     tmp_path: Path, create: Create, folder: Path
 ) -> None:

@@ -16,6 +16,7 @@ from atlas_search.documents.references import (
     kind_of,
     one_line,
     references_of,
+    stated_by,
     zotero_items,
 )
 from atlas_search.readers import Draft
@@ -53,6 +54,39 @@ def test_bibtex_has_one_entry_for_each_document() -> None:
         f"{BASE}/?passage=legal\\_uk.r-v-r-1991\\%3A50-60}}\n"
         "}\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("front", "authors", "doi"),
+    [
+        ('authors: ["Erdős, Pál", "van der Berg, Ana"]', "Erdős, Pál|van der Berg, Ana", ""),
+        ("author: Roe, Ann; Hay, Bo", "Roe, Ann|Hay, Bo", ""),
+        ("Author(s): Roe, Ann", "Roe, Ann", ""),
+        ("dc:creator: Roe, Ann", "Roe, Ann", ""),
+        ("creators: [{name: Ann Roe}, {name: Bo Hay}]", "Ann Roe|Bo Hay", ""),
+        ("author: {name: Ann Roe, orcid: 1}", "Ann Roe", ""),
+        ("author: [{family: Roe, given: Ann}, {family: Hay}]", "Roe, Ann|Hay", ""),
+        ("authors: [{firstName: Ann, lastName: Roe}]", "Roe, Ann", ""),
+        ("author: [Ann Roe, {name: Bo Hay}]", "Ann Roe|Bo Hay", ""),
+        ("author: {'@type': Organization, name: Harbour Board}", "Harbour Board", ""),
+        ("author: World Health Organization", "World Health Organization", ""),
+        ("author: [田中太郎, 李明]", "田中太郎|李明", ""),
+        ("DOI: https://doi.org/10.1000/182", "", "10.1000/182"),
+        ("doi: 'doi:10.1000/182.'", "", "10.1000/182"),
+        ("identifier: 'ISBN 1; doi 10.1000/182'", "", "10.1000/182"),
+        ("doi: 10.1000/x_(98)1<7>", "", "10.1000/x_(98)1<7>"),
+    ],
+)
+def test_authors_and_doi_are_found_however_they_are_written(
+    tmp_path: Path, front: str, authors: str, doi: str
+) -> None:
+    source = tmp_path / "a.md"
+    source.write_text(f"---\ntitle: T\n{front}\n---\nText.", "utf-8")
+    (read,) = files_reader().read(source, "")
+    assert isinstance(read, Draft)
+    cited = citation(metadata=typed_metadata(read.metadata))
+    stated = stated_by(CitationOut.model_validate(cited))
+    assert (stated.authors, stated.doi) == (tuple(filter(None, authors.split("|"))), doi)
 
 
 @settings(max_examples=30)

@@ -102,6 +102,17 @@ DATES = """
 2024-01-31 2024-01-31: Wed, 31 Jan 2024 10:00:00 GMT | 2024年1月31日
 2024-01-01 2024-01-31: 2024年1月
 
+# Neighbours: other words around them, other signs between them, other scripts.
+1954-05-12 1954-05-12: am 12. Mai 1954 | den 12. Mai 1954 | 1954년 5월 12일
+1954-05-01 1954-05-31: im Mai 1954 | 1954년 5월 | Anfang Mai 1954 | mayo de 1954
+1954-12-01 1955-02-28: Winter 1954/55 | Winter 1954/5 | hiver 1954/55
+1954-01-01 1955-12-31: 1954 & 1955 | 1954; 1955 | 1954 through 1955 | 1954, 1955
+1954-01-01 1960-12-31: 1954; 1956; 1958-1960 | [between 1954 and 1960?]
+1954-01-01 ..: 1954 onwards | 1954-date | 1954 onward | 1954- present
+.. 1955-12-31: up to 1955 | until 1955 | bis 1955
+1600-01-01 1700-12-31: XVIIe s. | late 17th c. | 17th c | 2. Hälfte 17. Jh. | sec. XVII
+1954-05-12 1954-06-03: 12 May–3 June 1954 | 12 May to 3 June 1954
+
 # Years before our era count down, and there was no year 0.
 -0043-01-01 -0043-12-31: 44 BC | 44 B.C. | 44 BCE | 44 v. Chr. | 44 av. J.-C. | -0043
 -0043-03-15 -0043-03-15: 15 March 44 BC | -0043-03-15

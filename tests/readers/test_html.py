@@ -307,6 +307,26 @@ def test_entities_and_control_characters_become_what_a_browser_shows(reads: Read
         ("the tariff<span style='font-size:8pt; vertical-align: super'>1</span>", "the tariff[1]"),
         ("the 2<sup>nd</sup> of <sup>14</sup>C", "the 2nd of 14C"),
         ("see <a href='#p4'>4</a> (<a href='#p5'>5</a>)", "see 4 (5)"),
+        ("a toll<sup>12, 13</sup> was due", "a toll[12, 13] was due"),
+        ("the toll<sup id='r1'><a href='#n1'>1</a></sup> was", "the toll[1] was"),
+        ("the toll<a href='#n1'><sup>1</sup></a> was", "the toll[1] was"),
+        ("the toll<a role='doc-noteref' href='#n1'>†</a> was", "the toll[†] was"),
+        ("the toll<span class='superscript'>4</span> was", "the toll[4] was"),
+        ("der Zoll<sup>1)</sup> und die Gebühr<sup>[2]</sup>", "der Zoll[1] und die Gebühr[2]"),
+        ("la taxe<sup><a href='#n3'>note 3</a></sup> fut", "la taxe[note 3] fut"),
+        ("die Maut<sup><a href='#a3'>Anm. 3</a></sup> war", "die Maut[Anm. 3] war"),
+        ("关税<sup>1</sup>很高", "关税[1]很高"),
+        ("пошлина<sup>2</sup> была", "пошлина[2] была"),
+        ("40 км<sup>2</sup> и 5 см<sup>3</sup>", "40 км² и 5 см³"),
+        ("Le XIX<sup>e</sup> siècle, M<sup>lle</sup> Roe", "Le XIXe siècle, Mlle Roe"),
+        ("“the toll”<sup>5</sup> (the fee)<sup>6</sup>", "“the toll”[5] (the fee)[6]"),
+        ("the toll<sup>1</sup><sup>,</sup><sup>2</sup> fell", "the toll[1],[2] fell"),
+        ("the toll<sup><a href='#n'><i>12</i></a></sup>, and", "the toll[12], and"),
+        ("the toll <sup>1</sup> fell", "the toll 1 fell"),
+        ("In 1954<sup>7</sup> 12<sup>8</sup> ships", "In 1954[7] 12[8] ships"),
+        ("H<sub>2</sub>O at 3 m<sup>-2</sup>", "H2O at 3 m⁻²"),
+        ("the toll<sup><a href='#n'>a</a></sup> fell", "the toll[a] fell"),
+        ("Gov<sup>r</sup> Hay and n<sup>o</sup> 5", "Govr Hay and no 5"),
     ],
 )
 def test_a_number_that_is_raised_or_linked_is_no_part_of_a_word(
@@ -316,6 +336,13 @@ def test_a_number_that_is_raised_or_linked_is_no_part_of_a_word(
         f"<html><body><main><p>{body}, and {'the clerk kept the minutes ' * 8}.</p></main></body>"
     )
     assert only_draft(reads(page, "page.html")).text.startswith(text)
+
+
+def test_a_short_paragraph_beside_the_only_long_one_is_kept(reads: Reads) -> None:
+    page = f"<body><main><p>A toll was due.</p><p>{SAT * 3}</p><p>So it was.</p></main></body>"
+    text = only_draft(reads(page, "page.html")).text
+    assert text.startswith("A toll was due.\n\n")
+    assert text.endswith("\n\nSo it was.")
 
 
 def test_a_page_of_which_hardly_any_words_are_kept_says_so(reads: Reads) -> None:

@@ -90,6 +90,56 @@ def test_a_page_without_words_is_refused_and_its_unit_is_not_the_text(reads: Rea
     assert reason == "it holds no text: no word was recognised on it"
 
 
+def half(number: int, text: str) -> str:
+    return string(text, f'SUBS_TYPE="HypPart{number}" SUBS_CONTENT="demanded"')
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        (f"<alto><Layout>{page(block('B', line('The', 'bay.')))}</Layout></alto>", "The bay."),
+        (alto(f"<Page>{block('B', line('The', 'bay.'))}</Page>"), "The bay."),
+        (alto(page(f"<ComposedBlock>{block('B', line('A'))}<ComposedBlock>{block('C', line('B'))}"
+                   "</ComposedBlock></ComposedBlock>")), "A\n\nB"),
+        (alto(page(block("B", line(half(1, "de-")), line(half(2, "manded"))))), "demanded"),
+        (alto(page(block("B", line(half(1, "de"))), block("C", line(half(2, "manded"))))),
+         "demanded"),
+        (alto(page(block("B", line(half(1, "de")), line(string("manded", "SUBS_TYPE='HypPart2'"),
+                                                       "it")))), "demanded\nit"),
+        (alto(page(block("B", line(string("Mr", "SUBS_TYPE='Abbreviation' SUBS_CONTENT='Mister'"),
+                                   "Hay")))), "Mr Hay"),
+        (alto(page(block("B", line(string("league") + "<HYP/>"), line("wide")))), "league-\nwide"),
+        (alto(page(block("B", line(string(""), "A", string(" "))))), "A"),
+        (alto(page(block("B", line("R&amp;D", "&lt;x&gt;")))), "R&D <x>"),
+        (alto(page(block("B", line("The bay", "is")))), "The bay is"),
+        (alto(page(block("B", f"<TextLine>{string('The')}{string('bay')}</TextLine>"))), "The bay"),
+        (alto(page(block("B", '<TextLine><String CONTENT="The"><ALTERNATIVE>Tbe</ALTERNATIVE>'
+                              '<Glyph CONTENT="T"/></String></TextLine>'))), "The"),
+        (alto(page(block("B", line("שלום", "עולם")))), "שלום עולם"),
+        (alto(page(block("B", line("Waſſer", "iſt")))), "Waſſer iſt"),
+        (alto(page(block("B", line("東", "京", "の", "Tokyo", "港"), line("灯台")))),
+         "東京の Tokyo 港\n灯台"),
+        (alto(page("<Illustration/>", block("B", line("A")), "<GraphicalElement/>")), "A"),
+        (alto(page(block("B", line("A"), more='LANG="de"'), block("C", line("B"), more='LANG="fr"'))
+              ), "A\n\nB"),
+        (alto(page(block("B", line("A"))), page(block("B", line("B")))), "A\n\nB"),
+        (alto(page(block("B", line("A"), more='TAGREFS="t"')),
+              before='<Tags><LayoutTag ID="t" LABEL="paragraph"/></Tags>'), "A"),
+        (alto(page(block("B", line("A")))).replace("<", "<a:").replace("<a:/", "</a:")
+         .replace("xmlns=", "xmlns:a="), "A"),
+    ],
+)  # fmt: skip
+def test_neighbours_of_alto_give_their_words_once(reads: Reads, source: str, text: str) -> None:
+    assert only_draft(reads(source, "p.xml")).text == text
+
+
+@pytest.mark.parametrize("number", ["xii", "12", "12a", "A 3"])
+def test_what_is_printed_on_a_page_is_its_number(reads: Reads, number: str) -> None:
+    for stated in (number, f"[{number}]"):
+        draft = only_draft(reads(alto(page(block("B", line("A")), number=stated)), "p.xml"))
+        assert draft.printed_pages == (number,)
+
+
 PAGE = """<PcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15">
 <Metadata><Creator>A tool</Creator></Metadata><Page imageFilename="7.tif"><ReadingOrder>
 <OrderedGroup id="g"><RegionRefIndexed index="1" regionRef="r1"/><RegionRefIndexed index="0"
@@ -182,6 +232,7 @@ def test_mets_gives_a_document_for_each_article_over_its_pages(tmp_path: Path) -
     assert (article.text, article.pages) == ("He demanded\n\nit.", (0, 13))
     assert article.printed_pages == ("9", "10")
     assert article.metadata == {
+        "content_type": "scan",
         "date": "1887-05-03",
         "document_type": "article",
         "ocr_confidence": 0.6,

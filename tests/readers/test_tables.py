@@ -207,6 +207,16 @@ def test_another_encoding_is_given_and_not_guessed(
         ({"content": [{"type": "image", "url": "a.png"}, {"text": "One."}]}, "One."),
         ({"text": [{"content": ["One.", {"text": "Two."}]}, "Three."]}, "One.\n\nTwo.\n\nThree."),
         ({"text": ["One.", "Two."]}, "One.\n\nTwo."),
+        ({"text": ["One.", ["Two."]]}, "One.\n\nTwo."),
+        ({"content": {"type": "text", "text": "One."}}, "One."),
+        ({"body": {"content": "One.", "format": "plain"}}, "One."),
+        ({"text": {"@lang": "en", "#text": "One."}}, "One."),
+        ({"speech": [{"speaker": "Roe", "text": "One."}]}, "One."),
+        ({"text": [{"start": 0, "text": "One."}, {"start": 2, "text": "Two."}]}, "One.\n\nTwo."),
+        ({"content": [{"text": ""}, {"text": "One."}]}, "One."),
+        ({"content": [{"type": "text", "text": "A"}, "B", {"content": ["C"]}]}, "A\n\nB\n\nC"),
+        ({"content": [{"type": "tool_use", "input": {"q": "x"}}, {"text": "One."}]}, "One."),
+        ({"text": [1, 2]}, "1\n\n2"),
     ],
 )
 def test_the_parts_of_a_text_are_joined(reads: Reads, record: dict[str, Any], text: str) -> None:
@@ -218,10 +228,74 @@ def test_the_parts_of_a_text_are_joined(reads: Reads, record: dict[str, Any], te
     [
         ({"title": "A", "text": [{"url": "a.png"}]}, "`text` holds objects without a `text`"),
         ({"title": "A", "text": {"en": "One.", "de": "Eins."}}, "by `--text-column text.en`"),
+        ({"content": [{"type": "text", "value": "One."}]}, "`content` holds objects without a"),
+        ({"content": [{"text": {"value": "One."}}]}, "`content` holds objects without a `text`"),
+        ({"content": [{"children": [{"text": "One."}]}]}, "`content` holds objects without a"),
+        ({"content": {"parts": ["One."]}}, "by `--text-column content.parts`"),
+        ({"messages": [{"role": "user", "content": "One."}]}, "the fields are `messages`"),
+        ({"mapping": {"a": {"message": {"text": "One."}}}}, "the fields are `mapping.a`"),
+        ({"content": []}, "it holds no text"),
+        ({"content": {}}, "the fields are none"),
+        ({"text": [{"en": "One."}]}, "`text` holds objects without a `text`"),
     ],
 )
 def test_objects_are_no_text(reads: Reads, record: dict[str, Any], reason: str) -> None:
     assert reason in only_reason(reads(lines(record), "a.jsonl"))
+
+
+RECORDS = [{"id": "a", "text": "One."}, {"id": "b", "text": "Two."}]
+LEFT_OUT = "read from the list `{}`; what stands beside it is left out"
+
+
+@pytest.mark.parametrize(
+    ("file", "path"),
+    [
+        ({"results": RECORDS}, "results"),
+        ({"count": 2, "next": None, "results": RECORDS}, "results"),
+        ({"title": "Letters", "items": RECORDS}, "items"),
+        ({"data": {"items": RECORDS}}, "data.items"),
+        ({"a": {"b": {"c": {"d": RECORDS}}}}, "a.b.c.d"),
+        ({"data": RECORDS, "included": [{"type": "person", "name": "Roe"}]}, "data"),
+        ({"messages": [{**record, "text": {"content": record["text"]}} for record in RECORDS]},
+         "messages"),
+    ],
+)  # fmt: skip
+def test_the_one_list_of_records_in_a_file_is_read(
+    reads: Reads, file: dict[str, Any], path: str
+) -> None:
+    one, two = reads(json.dumps(file), "a.json")
+    assert isinstance(one, Draft)
+    assert isinstance(two, Draft)
+    assert [(each.key, each.text) for each in (one, two)] == [("a", "One."), ("b", "Two.")]
+    assert (one.remark, two.remark) == (LEFT_OUT.format(path), "")
+
+
+@pytest.mark.parametrize(
+    ("file", "reason"),
+    [
+        ({"a": RECORDS, "b": RECORDS}, "it holds several lists of records: `a`, `b`; keep one"),
+        ({"hits": {"hits": [{"_id": "a", "_source": {"text": "One."}}]}},
+         "record 1 of `hits.hits`: no field `text` or `body` or `content` or `speech`; "
+         "the fields are `_id`, `_source.text`"),
+        ({"results": ["a", "b"]}, "the file: no field `text`"),
+        ({"meta": {"title": "A"}, "items": []}, "the file: no field `text`"),
+        ({"title": "A", "authors": [{"name": "Roe"}]}, "the file: no field `text`"),
+        ({"a": {"b": {"c": {"d": {"e": RECORDS}}}}}, "the file: no field `text`"),
+    ],
+)  # fmt: skip
+def test_a_file_without_one_list_of_records_is_no_list(
+    reads: Reads, file: dict[str, Any], reason: str
+) -> None:
+    assert reason in only_reason(reads(json.dumps(file), "a.json"))
+
+
+def test_a_record_with_a_list_is_one_record_and_a_named_text_is_found_in_a_list(
+    reads: Reads,
+) -> None:
+    assert texts(reads(json.dumps({"text": "One.", "parts": RECORDS}), "a.json")) == ["One."]
+    hits = {"hits": [{"_source": {"message": "One."}}, {"_source": {"message": "Two."}}]}
+    reader = JsonlReader(columns_for(text="_source.message"))
+    assert texts(reads(json.dumps(hits), "a.json", reader)) == ["One.", "Two."]
 
 
 def test_what_changes_the_reading_is_among_the_options() -> None:

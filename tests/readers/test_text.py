@@ -103,8 +103,9 @@ def test_the_given_encoding_is_used(reads: Reads, text: str, encoding: str) -> N
 @pytest.mark.parametrize("before", [0, 1, 100_000, 1 << 20])
 def test_another_encoding_is_named_but_never_used(reads: Reads, before: int) -> None:
     assert only_reason(reads(b"x" * before + LETTER.encode("cp1252"), "a.txt")) == (
-        f"not UTF-8 at byte {before + 5}; it looks like cp1252 (charset-normalizer's best guess): "
-        "pass `--encoding cp1252` if that is right, or convert it to UTF-8"
+        f"not UTF-8 at byte {before + 5}; it looks like cp1252: pass `--encoding cp1252`, or write "
+        "it into the column `encoding` of a `metadata.csv`, if that is right, or convert the file "
+        "to UTF-8"
     )
 
 
@@ -130,24 +131,71 @@ def test_a_wrong_encoding_is_reported(
     assert only_reason(reads(content, "a.txt", encoding=encoding)).startswith(reason)
 
 
+ENCODED = """
+cp1252: El señor Núñez llegó mañana. | Müller | “No.” | £5 were paid. | naïve façade — résumé…
+cp1252: The consul wrote “no” – the fee is €40 for François, the captain’s son. | The fee is €40.
+cp1252: Le maire l’a reçu à l’hôtel. | São Paulo e Conceição | Fårö och Öland | the 3½ miles
+cp1252: © 1954 Harbour Board | § 12 Abs. 3: Die Gebühr beträgt 5 €. | Hän asuu täällä. | 100 °C
+iso8859_15: Le cœur de l'œuvre | Die Gebühr beträgt 5 € im Jahr.
+cp1250: Příliš žluťoučký kůň úpěl ďábelské ódy. | Zażółć gęślą jaźń. | Wałęsa pojechał do Łodzi.
+cp1250: Nőszirom és űrhajó, tűz, hűség. | Čačak i Šibenik, Đorđe i Žarko | Řeka teče přes město.
+cp1251: Россия была великой страной и её история. | Москва | Київ — столиця України, її місто.
+cp1251: Здравей, приятелю, как си? | «Нет», – сказал он.
+koi8_r: Россия была великой страной и её история. | Москва | Здравствуйте, товарищи!
+cp866: Россия была великой страной и её история. | Москва и Киев
+mac_roman: Die Größe der Häuser über dem Fluß wurde „schön“ genannt. | Le maire l’a reçu à l’hôtel.
+cp850: Die Größe der Häuser über dem Fluß wurde schön genannt. | Müller
+cp932: 日本の歴史は長い。江戸時代に | 灯台守の会議は東京で開かれた。 | カタカナ
+euc_jp: 灯台守の会議は東京で開かれた。 | こんにちは、元気ですか。
+iso2022_jp: 灯台守の会議は東京で開かれた。
+gb18030: 港务局于1998年通过了新的港口条例。 | 北京是中国的首都。
+big5: 港務局於1998年通過了新的港口條例。 | 所有船隻必須在進港前登記。
+cp949: 모든 인간은 태어날 때부터 자유로우며 | 서울
+cp1253: Η Ελλάδα είναι μια χώρα. | Ο πρόξενος έγραψε γράμμα.
+cp1254: Öğretmen çocuğa ağaç gösterdi.
+cp1256: مرحبا بالعالم
+cp1257: Lietuva yra graži šalis, žmonės čia gyvena ilgai.
+utf-16-le: Съешь же ещё этих мягких французских булок. | Москва | Plain English. | 안녕하세요
+utf-16-be: 灯台守の日記は東京の港で見つかった。 | Москва | Plain English. | Le préfet
+utf-32-le: Plain English. | Москва
+"""
+
+
 @pytest.mark.parametrize(
     ("text", "encoding"),
     [
-        ("El señor Núñez llegó mañana a la ciudad.", "cp1252"),
-        ("Příliš žluťoučký kůň úpěl ďábelské ódy.", "cp1250"),
-        ("Россия была великой страной и её история.", "koi8_r"),
-        ("日本の歴史は長い。江戸時代に", "cp932"),
-        ("Plain English.", "utf-16-be"),
-        ("Съешь же ещё этих мягких французских булок.", "utf-16-le"),
-        ("灯台守の日記は東京の港で見つかった。\n港務局の報告", "utf-16-be"),
-        ("The consul wrote “no” – the fee is €40 for François, the captain’s son.", "cp1252"),
-        ("The fee is €40.", "cp1252"),
-        ("Die Größe der Häuser über dem Fluß wurde „schön“ genannt.", "mac_roman"),
-        ("Die Größe der Häuser über dem Fluß wurde schön genannt.", "cp850"),
+        (text, encoding)
+        for line in ENCODED.strip().split("\n")
+        for encoding, _, texts in [line.partition(": ")]
+        for text in texts.split(" | ")
     ],
 )
-def test_the_encoding_to_try_is_the_likely_one(reads: Reads, text: str, encoding: str) -> None:
-    assert f"--encoding {encoding}`" in only_reason(reads(text.encode(encoding), "a.txt"))
+def test_the_encoding_to_try_is_the_right_one(reads: Reads, text: str, encoding: str) -> None:
+    assert f"pass `--encoding {encoding}`" in only_reason(reads(text.encode(encoding), "a.txt"))
+
+
+@pytest.mark.parametrize("before", ["x" * 100_000 + " ", "Plain.\n" * 20_000])
+def test_an_encoding_is_told_wherever_its_first_letter_stands(reads: Reads, before: str) -> None:
+    text = f"{before}Россия была великой страной."
+    assert "--encoding koi8_r`" in only_reason(reads(text.encode("koi8_r"), "a.txt"))
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding", "others"),
+    [
+        ("it’s", "cp1252", "mac_roman"),
+        ("l’œuvre du cœur", "cp1252", "cp1250 or mac_roman"),
+        ("Señor Núñez", "mac_roman", "cp852"),
+        ("Он уехал.", "cp1251", "cp1253"),
+        ("李明", "gb18030", "big5 or cp949"),
+        ("Şişli ve Beyoğlu", "cp1254", "cp1257"),
+    ],
+)
+def test_encodings_in_which_a_text_reads_as_well_are_all_named(
+    reads: Reads, text: str, encoding: str, others: str
+) -> None:
+    reason = only_reason(reads(text.encode(encoding), "a.txt"))
+    assert f"looks like {encoding} or {others}: pass the right one by `--encoding`" in reason
 
 
 @pytest.mark.parametrize(

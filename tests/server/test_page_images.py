@@ -234,6 +234,51 @@ def test_words_of_a_scan_are_marked_on_the_image_beside_it(
     assert box == pytest.approx({"left": 0, "top": 0.3, "width": 350 / 1200, "height": 0.04})
 
 
+METS = """<mets xmlns="http://www.loc.gov/METS/" xmlns:xlink="http://www.w3.org/1999/xlink">
+<fileSec><fileGrp USE="THUMBS"><file ID="t1"><FLocat xlink:href="small/1.png"/></file></fileGrp>
+<fileGrp USE="IMAGES"><file ID="i1"><FLocat xlink:href="https://a.example/x/1.jpg"/></file>
+<file ID="i2"><FLocat xlink:href="file://img/2.tif"/></file></fileGrp><fileGrp>
+<file ID="f1"><FLocat xlink:href="alto/1.xml"/></file>
+<file ID="f2"><FLocat xlink:href="alto/2.xml"/></file></fileGrp></fileSec>
+<structMap TYPE="LOGICAL"><div TYPE="ISSUE"><div TYPE="ARTICLE" ID="a1" LABEL="Tides"><fptr>
+<area FILEID="f2" BEGIN="b2"/></fptr></div></div></structMap>
+<structMap TYPE="PHYSICAL"><div TYPE="book"><div TYPE="page"><fptr FILEID="t1"/>
+<fptr FILEID="i1"/><fptr FILEID="f1"/></div><div TYPE="page"><fptr FILEID="i2"/>
+<fptr FILEID="f2"/></div></div></structMap></mets>"""
+ALTO = """<alto><Layout><Page WIDTH="1200" HEIGHT="1000"><PrintSpace><TextBlock ID="b{0}"><TextLine>
+<String CONTENT="Tide" HPOS="{0}00" VPOS="100" WIDTH="150" HEIGHT="40"/></TextLine></TextBlock>
+</PrintSpace></Page></Layout></alto>"""
+
+
+def test_pages_that_a_mets_names_are_shown_with_their_marks(tmp_path: Path) -> None:
+    coast = tmp_path / "sources" / "coast"
+    write(coast / "mets.xml", METS.encode())
+    for number in (1, 2):
+        write(coast / "alto" / f"{number}.xml", ALTO.format(number).encode())
+    kinds = {"img/2.tif": "tiff", "img/1.jpg": "jpeg", "small/1.png": "png"}
+    for name, kind in kinds.items():
+        Image.new("1", (600, 500)).save(stream := BytesIO(), kind)
+        write(coast / name, stream.getvalue())
+    with opened(tmp_path) as atlas:
+        client = create_app(lambda: atlas).test_client()
+        documents = client.get("/api/documents").json["documents"]
+        article, issue = sorted(each["document_id"] for each in documents)
+        for id_, left in ((issue, 100), (article, 200)):
+            (box,) = client.get(f"/api/page-boxes/{id_}?page=1&start=0&end=4").json["boxes"]
+            assert box["left"] == pytest.approx(left / 1200)
+        converted = client.get(f"/api/page-image/{article}?page=1&width=300")
+        assert converted.mimetype == "image/jpeg"
+        assert Image.open(BytesIO(converted.data)).size == (300, 250)
+        assert refusal(client, f"/api/page-image/{issue}?page=1") == (404, NO_IMAGE)
+        write(coast / "1.jpg", (coast / "img" / "1.jpg").read_bytes())
+        assert client.get(f"/api/page-image/{issue}?page=1").mimetype == "image/jpeg"
+        write(coast / "img" / "2.tif", b"II*\0 no image")
+        damaged = "The image of this page is damaged or too large."
+        assert refusal(client, f"/api/page-image/{article}?page=1") == (404, damaged)
+        write(coast / "alto" / "2.xml", ALTO.format(2).replace("Tide", "Ebb").encode())
+        assert refusal(client, f"/api/page-image/{article}?page=1") == (404, CHANGED)
+
+
 def odd_page(width: float, height: float) -> bytes:
     stream = BytesIO()
     canvas = Canvas(stream, pagesize=(width, height))

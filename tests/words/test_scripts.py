@@ -143,6 +143,45 @@ def test_a_number_is_found_however_it_is_grouped(atlas: Atlas, query: str) -> No
     assert hits == ["1,250,000", "1.250.000", "1 250 000", "1250000", "1’250’000"]
 
 
+NEIGHBOURS = {
+    "ja": "東京都は東京にある。京都と東京。東京タワーへ行った。カメラとカメラマン。"
+    "ﾗｼﾞｵを聞く。ラジオ。人々、時々。ヴェネツィア。コーヒー。１９９８年と1998年。Ｔｏｋｙｏ。第3回。",
+    "zh": "中华人民共和国，人民的。台灣臺灣。李明说：“好”。A股、B股。3月5日。Wi-Fi网络。",
+    "th": "ประเทศไทย ไทย ภาษาไทย",
+    "ko": "서울에서 서울특별시 서울. 漢字 漢字는",
+    "sums": "1,250,000 and £1,250,000; 12,50,000 rupees; 1'250'000 francs; 1 250 000; "
+    "1\u00a0250\u00a0000; 1\u202f250\u202f000; 1.250.000; 1250000; (1,250,000); "
+    "1,250,000–1,300,000. 12,345 and 1,000,000,000; 1,250 and 1250 and 1.250; 3.5 and 3,5; "
+    "in 1954, 250 men; 192.168.1.1; 2½.",
+}
+
+
+@pytest.fixture(scope="module")
+def neighbours(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Atlas]:
+    root = tmp_path_factory.mktemp("neighbours")
+    source = write_sources(root / "source", {f"n/{n}.txt": t for n, t in NEIGHBOURS.items()})
+    build_tiny(source, root / "c", HashEmbedder())
+    with Atlas.open(root / "c", embedder=HashEmbedder()) as opened:
+        yield opened
+
+
+COUNTS = """
+東京 4 | 京都 2 | カメラ 2 | カメラマン 1 | メラ 2 | カ 2 | ラジオ 2 | ﾗｼﾞｵ 2
+時々 1 | 人々 1 | コーヒー 1 | ヴェネツィア 1 | ウェネツィア 0 | 1998年 2 | １９９８ 2
+Tokyo 1 | 第3回 1 | 東京* 4 | "東京 タワー" 1 | 人民 2 | 民共 1 | 台灣 1 | 臺灣 1 | A股 1
+股 2 | 3月 1
+李明 1 | Wi-Fi 1 | ไทย 3 | ประเทศ 1 | 서울 1 | 서울* 3
+漢字 2 | 1250000 11 | 1,250,000 11 | 1.250.000 11 | 12,50,000 11 | 1300000 1 | 12345 1 | 12,345 1
+1000000000 1 | 1250 2 | 1,250 2 | 1.250 1 | 3.5 2 | 3,5 2 | 1954 1 | 250 2 | 192.168.1.1 1 | 2½ 1
+"""
+
+
+@pytest.mark.parametrize("count", COUNTS.strip().replace("\n", " | ").split(" | "))
+def test_neighbours_are_counted_exactly(neighbours: Atlas, count: str) -> None:
+    query, hits = count.rsplit(" ", 1)
+    assert neighbours.concordance(query).hits == int(hits)
+
+
 def test_a_wildcard_between_letters_without_blanks_is_refused(atlas: Atlas) -> None:
     with pytest.raises(InvalidQuery, match="any number of words"):
         atlas.concordance("東*京")

@@ -28,10 +28,10 @@ from atlas_search.language.dates import bounds
 from atlas_search.language.languages import LANGUAGES, without_marks
 from atlas_search.providers.zotero import LOCAL
 from atlas_search.readers import Reader, Skipped
+from atlas_search.readers.encoding import Undecodable, open_text
 from atlas_search.readers.metadata import name_of, text_of
 from atlas_search.readers.records import bib
 from atlas_search.readers.tables import DELIMITERS, Columns, CsvReader, Record
-from atlas_search.readers.text import Undecodable, open_text
 from atlas_search.readers.titles import closed
 from atlas_search.readers.zotero import OWN, fetch_library
 
@@ -428,7 +428,11 @@ def with_sheets(sources: Sources) -> Sources:
         is_table = each.name in sheets
         wrong, said, replaced = (_read_sheet if is_table else _read_list)(each, names)
         for name, metadata in said.items():
-            files[name] = files[name]._replace(metadata={**files[name].metadata, **metadata})
+            rule = files[name].rule
+            if is_table and (encoding := metadata.pop("encoding", "")):
+                rule = replace(rule, encoding=str(encoding))
+            metadata = {**files[name].metadata, **metadata}
+            files[name] = files[name]._replace(metadata=metadata, rule=rule)
         if is_table or wrong or said:
             told[each.name] = wrong
         is_in_corpus = each.rule.corpus or each.rule.corpus_field

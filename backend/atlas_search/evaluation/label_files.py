@@ -43,8 +43,8 @@ from atlas_search.evaluation.labels import (
     whole_number,
 )
 from atlas_search.readers import Draft
+from atlas_search.readers.encoding import Undecodable, open_text
 from atlas_search.readers.tables import Columns, JsonlReader, delimiter_of, rows_of
-from atlas_search.readers.text import Undecodable, open_text
 
 ALWAYS = ("id", "split", "category", "question", "answers", "gold_document_ids", "kind")
 """Fields that every line has; others are left out where nothing is known."""

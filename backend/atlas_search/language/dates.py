@@ -77,7 +77,7 @@ _WORDS = {
     "between": "zwischen entre tra fra tussen",
     "and": "et und y e en",
     "or": "oder ou o",
-    "to": "bis au al a hasta tot ate",
+    "to": "through bis au al a hasta tot ate",
     "from": "von vom",
     "since": "seit ab depuis desde dal vanaf sinds",
     "early": "beginning debut anfang principios inicio inizio begin",
@@ -89,8 +89,10 @@ _WORDS = {
     "century": "centuries cent jahrhundert jahrhunderts jh jhdt siecle siecles siglo siglos secolo "
     "secoli sec seculo seculos eeuw",
     "decade": "annees anni anos jaren",
-    "": "the of in le la les l' el los il der den dem des d' del dell' dall' du de do da het van "
-    "anno domini year annee ano jahr jahre lundi mardi mercredi jeudi vendredi samedi "
+    "present": "date",
+    "to present": "onward onwards",
+    "": "am im the of in le la les l' el los il der den dem des d' del dell' dall' du de do da het "
+    "van anno domini year annee ano jahr jahre lundi mardi mercredi jeudi vendredi samedi "
     "dimanche montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag lunes martes "
     "miercoles jueves viernes sabado domingo lunedi martedi mercoledi giovedi venerdi sabato "
     "domenica maandag dinsdag woensdag donderdag vrijdag zaterdag zondag",
@@ -138,7 +140,9 @@ _KNOWN = {*_IN_ENGLISH, *_WORDS} | set(
     "present until undated ongoing recte".split()
 )
 """Words of five letters or more that are in dates; a value with another is none, at a glance."""
-_OPEN = _pattern(r"(?P<word>before|after|not before|not after|since|from|to|until|by) (?P<date>.+)")
+_OPEN = _pattern(
+    r"(?P<word>before|after|not before|not after|since|from|(?:up )?to|until|by) (?P<date>.+)"
+)
 _BETWEEN = _pattern(r"(?:between|from|since) (?P<ends>.+)")
 _SEPARATORS = (" to ", "/", "–", " - ", " or ", " and ", "-")
 _MARKED = _pattern(
@@ -150,7 +154,7 @@ _CHARACTERS = str.maketrans(
     dict.fromkeys("[]")
     | dict.fromkeys("‒—―−", "–")
     | dict.fromkeys("ºª°", ".")
-    | {"‐": "-", "‑": "-"}
+    | {"‐": "-", "‑": "-", "&": "and"}
 )
 _WORD = re.compile(r"(?<!\w)[^\W\d_]+(?:['’](?=\w)|\.)?")
 _UNDATED = r"(?:n\. ?d\.?|s\. ?[ad]\.?|[oz]\. ?[dj]\.?|undated)"
@@ -257,7 +261,7 @@ def _read_unmarked(text: str) -> Days | None:
 
 def _listed(text: str) -> Days | None:
     """The days from the first to the last date of a list that goes forward in time."""
-    parts = re.split(", ?(?:and )?", text)
+    parts = re.split("[,;] ?(?:and )?", text)
     spans = [_first_date([part]) or _interval(part) for part in parts if len(parts) > 1]
     dated = [span for span in spans if span]
     if len(dated) < len(parts) or dated != sorted(dated):
@@ -373,7 +377,7 @@ def _year(text: str) -> int:
 def _parts(match: re.Match[str]) -> Days:
     parts = match.groupdict()
     year, month = _year(parts["year"]), parts.get("month") or ""
-    if parts.get("dual"):  # `10 February 1723/4`, before years began in January
+    if parts.get("dual") and month.lower() != "winter":  # `10 February 1723/4`, a year from March
         year = _next_year(parts["year"], parts["dual"])
     number = _NUMBERS.get(month[:3].lower()) or _roman(parts.get("roman") or "") or int(month or 0)
     if parts.get("day"):
@@ -443,7 +447,10 @@ def _republican(match: re.Match[str]) -> Days:
 _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Days]], ...] = (
     (_pattern(rf"{_Y}(?:-XX(?:-XX)?|-(?P<month>\d\d)(?:-XX|-(?P<day>\d\d){_CLOCK})?)?"), _parts),
     (_pattern(rf"{_Y}/(?P<month>\d\d?)/(?P<day>\d\d?)"), _parts),
-    (_pattern(rf"{_Y} ?年(?: ?(?P<month>\d\d?) ?月(?: ?(?P<day>\d\d?) ?日)?)?"), _parts),
+    (
+        _pattern(rf"{_Y} ?[年년](?: ?(?P<month>\d\d?) ?[月월](?: ?(?P<day>\d\d?) ?[日일])?)?"),
+        _parts,
+    ),
     (_pattern(rf"{_Y}(?P<month>\d\d)(?P<day>\d\d)(?:t?\d{{4}}(?:\d\d)?z?)?"), _parts),
     (_pattern(rf"{_WEEKDAY}{_D}[ -]?{_M}[ ,-]+{_Y}{_DUAL}{_CLOCK}"), _parts),
     (_pattern(rf"{_D}[ -]?{_ROMAN}(?:[ -]|\. ?){_Y}"), _parts),
@@ -455,8 +462,8 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Days]], ...] = (
     (_pattern(r"(?P<digits>[0-2]\d[1-9])0(?:['’]?s|er)"), _digits),
     (_pattern(r"decade (?P<digits>[0-2]\d\d)0s?"), _digits),
     (_pattern(r"(?P<digits>[0-2]\d)00['’]?s"), _digits),
-    (_pattern(rf"(?P<number>[12]?\d){_TH}[ -]?(?:c\.|century)(?P<bc> BC)?(?: AD)?"), _century),
-    (_pattern(rf"{_ROMAN}{_TH}? century(?P<bc> BC)?(?: AD)?"), _century),
+    (_pattern(rf"(?P<number>[12]?\d){_TH}[ -]?(?:c\.?|century)(?P<bc> BC)?(?: AD)?"), _century),
+    (_pattern(rf"{_ROMAN}{_TH}? (?:s\.?|century)(?P<bc> BC)?(?: AD)?"), _century),
     (_pattern(rf"(?:century|(?-i:s)\.) ?{_ROMAN}(?P<bc> BC)?"), _century),
     (_pattern(rf"{_Y}(?:(?P<slash>/)|–)(?P<short>\d\d?)"), _short_pair),
     (_pattern(rf"(?P<one>\d\d?)(?P<by>[/.-]) ?(?P<two>\d\d?)(?P=by) ?{_Y}"), _numeric),

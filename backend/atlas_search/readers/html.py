@@ -24,12 +24,12 @@ from lxml.html import HtmlElement, HTMLParser, XHTMLParser, document_fromstring,
 
 from atlas_search.language.dates import bounds
 from atlas_search.readers import Draft, Read, Skipped
+from atlas_search.readers.encoding import Undecodable, open_text
 from atlas_search.readers.fetch import XHTML, DamagedNote, FetchOptions, PageOrigin, origin_of
 from atlas_search.readers.markup import PERMALINKS, flatten, plain
 from atlas_search.readers.metadata import doi_in
 from atlas_search.readers.raised import write_raised
 from atlas_search.readers.scans.hocr import hocr_draft, is_hocr
-from atlas_search.readers.text import Undecodable, open_text
 from atlas_search.readers.titles import clean_title
 from atlas_search.readers.xml.parse import with_html_characters
 
@@ -167,7 +167,7 @@ def _smallest(body: HtmlElement, content: set[_Element], keep: set[_Element]) ->
     part = body
     while part not in content:
         inner = [child for child in part if child in keep]
-        if len(inner) != 1 or inner[0].tag in _NOT_PROSE:
+        if len(inner) != 1 or inner[0].tag in _NOT_PROSE | {"p"}:
             break
         part = inner[0]
     return part
@@ -554,7 +554,7 @@ class HtmlReader:
     @property
     def options(self) -> Mapping[str, object]:
         """The extent of a page that is read."""
-        return {"version": 6, "whole_page": self.whole_page}
+        return {"version": 7, "whole_page": self.whole_page}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """The one document of a page."""

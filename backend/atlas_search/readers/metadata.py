@@ -66,7 +66,9 @@ def _flat(
         name = f"{prefix}{name_of(str(key))}"
         if name == prefix:
             continue
-        if isinstance(value, Mapping) and (not prefix or name in opened):
+        if name in _PERSONS and (persons := _persons(value)):
+            yield name, persons
+        elif isinstance(value, Mapping) and (not prefix or name in opened):
             yield from _flat(value, f"{name}.", opened)
         else:
             yield name, _value(value)
@@ -82,6 +84,24 @@ def _value(value: object) -> object:
             return _as_json(value)
         return [text for item in value if (text := text_of(item))]
     return value
+
+
+_PERSONS = frozenset("author authors creator creators editor editors".split())
+_FAMILY, _GIVEN = ("family", "last", "last_name", "surname"), ("given", "first", "first_name")
+
+
+def _persons(value: object) -> list[str]:
+    """The names of persons that are objects: `{"family": "Roe", "given": "Ann"}`, `{"name": …}`."""
+    items, names = value if isinstance(value, list) else [value], []
+    if not any(isinstance(item, Mapping) for item in items):
+        return []
+    for item in items:
+        if isinstance(item, Mapping):
+            parts = {name_of(str(key)): text_of(part) for key, part in item.items()}
+            both = [next((parts[n] for n in of if n in parts), "") for of in (_FAMILY, _GIVEN)]
+            item = ", ".join(filter(None, both)) if both[0] else parts.get("name", "")
+        names.append(item.strip() if isinstance(item, str) else "")
+    return names if all(names) else []
 
 
 _DOI = re.compile(r"\b10\.\d{4,9}/\S+")

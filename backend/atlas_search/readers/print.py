@@ -192,7 +192,9 @@ def runs_of(items: Iterable[Item], follows: Callable[[Item, Item], bool]) -> lis
 
 RAISED_NUMBER = re.compile(r"[\[(]?([-−]?\d{1,3}|\d{1,3}(?:\s?[,;–-]\s?\d{1,3})+)[\])]?")
 _POWER_OF_TEN = re.compile(r"(?<![\d.,])10$")
-_UNIT = re.compile(r"(?:(?<![^\W\d_])(?:[kcdm]?m|ft|yd)|\d\s?(?:in|mi|s)|(?<!\w)[A-Za-z])$")
+_UNIT = re.compile(
+    r"(?:(?<![^\W\d_])(?:[kcdmкдс]?[mм]|мм|ft|yd)|\d\s?(?:in|mi|s)|(?<!\w)[A-Za-z])$"
+)
 """What a 2 or a 3 raises: `km`, `40 in`, `x`."""
 
 _RAISED = str.maketrans("-−0123456789", "⁻⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

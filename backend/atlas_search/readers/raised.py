@@ -16,9 +16,9 @@ _CLASSES = frozenset(
     {"noteref", "fnanchor", "fnref", "footnote-ref", "footnoteref", "footnote-reference"}
 )
 _INLINE = frozenset("a abbr b bdi cite code dfn em i q s small span strong sub sup u var".split())
-_ONE = r"(?:\d{1,4}|[a-z]|[ivxlc]{2,6}|[*†‡§‖¶]{1,4})"
+_ONE = r"(?:(?:[^\W\d_]{1,5}\.?\s)?\d{1,4}|[a-z]|[ivxlc]{2,6}|[*†‡§‖¶]{1,4})"  # also `note 3`
 _SIGN = re.compile(rf"[\[(]?{_ONE}(?:\s?[,;–-]\s?{_ONE})*[\])]?")
-_SUPER = re.compile(r"vertical-align:\s*super")
+_SUPER = re.compile(r"vertical-align:\s*super|\bsuperscript\b")
 _BEFORE = 12  # characters by which the word before is known
 
 
@@ -53,7 +53,8 @@ def _signs(root: etree._Element) -> Iterator[tuple[etree._Element, str]]:
 def _is_sign(element: etree._Element) -> bool:
     """Say if it is a link to a note that holds a sign only, or a number that is raised or
     leads to a place."""
-    is_raised = tag_of(element) == "sup" or _SUPER.search(element.get("style", "")) is not None
+    styled = f"{element.get('style', '')} {element.get('class', '')}"
+    is_raised = tag_of(element) == "sup" or _SUPER.search(styled) is not None
     if not is_raised and tag_of(element) != "a":
         return False
     text = words(element)

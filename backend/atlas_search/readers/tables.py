@@ -21,8 +21,9 @@ import typer
 from atlas_search.core.domain import CONTEXT_JOINT, Segment
 from atlas_search.core.errors import SourceError
 from atlas_search.readers import Draft, Read, Skipped
+from atlas_search.readers.encoding import Undecodable, open_text
 from atlas_search.readers.metadata import Nested, flat, is_empty, name_of, text_of
-from atlas_search.readers.text import Undecodable, clean, open_text, pages
+from atlas_search.readers.text import clean, pages
 
 TEXT = ("text", "body", "content", "speech")
 ID = ("id", "_id")
@@ -36,6 +37,7 @@ LAST_PAGE = 5000
 
 _LONGEST_NAME = 1_000  # characters of a heading or a speaker: each passage is read with them
 _NAMED = 20  # fields that a message lists
+_OUTER = 3  # objects around a list of records
 _SECTION_NUMBER = re.compile(r"\d+[A-Za-z]{0,3}(?:\.\d+)*(?:\(\w{1,5}\))*")
 
 TextColumn = Annotated[
@@ -118,7 +120,8 @@ class Columns:
         """Choose the fields of `names` that hold the text."""
         if self.text:
             return tuple(name for name in self.text if name in names)
-        return tuple(name for name in TEXT if name in names)[:1]
+        inside = (f"{outer}.{inner}" for outer in TEXT for inner in TEXT)
+        return tuple(name for name in (*TEXT, *inside) if name in names)[:1]
 
     def lacking(self, names: Iterable[str]) -> str:
         """Explain that none of the fields `names` holds the text."""
@@ -348,13 +351,49 @@ def _whole(content: str, columns: Columns) -> Iterator[Read]:
     if not columns.text and (references := references_in(value)):
         yield from map(reference_draft, json_records(references))
         return
+    records, remark = _unwrap(value, columns)
+    if isinstance(records, Skipped):
+        yield records
+        return
     mend = _needs_mending(content)
     items = (
-        [(item, f"row-{n}", f"record {n}") for n, item in enumerate(value, start=1)]
-        if (isinstance(value, list))
-        else [(value, "", "the file")]
+        [(item, f"row-{n}", f"record {n}") for n, item in enumerate(records, start=1)]
+        if (isinstance(records, list))
+        else [(records, "", "the file")]
     )
-    yield from drafts((_json_record(*item, mend=mend) for item in items), columns)
+    for read in drafts((_json_record(*item, mend=mend) for item in items), columns):
+        if remark and isinstance(read, Draft):
+            read, remark = replace(read, remark="; ".join(filter(None, [remark, read.remark]))), ""
+        yield read
+
+
+def _unwrap(value: object, columns: Columns) -> tuple[object, str]:
+    """The only list of records in an object that is no record itself, and a remark on it."""
+    names = set(columns.named(value)) if isinstance(value, dict) else set()
+    if not isinstance(value, dict) or names & {n.partition(".")[0] for n in columns.text or TEXT}:
+        return value, ""
+    lists = dict(_lists_of_objects(value, ""))
+    reads = {
+        path: [_read(Record("", f"record 1 of `{path}`", each), columns) for each in list_[:_NAMED]]
+        for path, list_ in lists.items()
+    }
+    readable = [path for path, own in reads.items() if any(isinstance(r, Draft) for r in own)]
+    if len(readable) == 1:
+        remark = f"read from the list `{readable[0]}`; what stands beside it is left out"
+        return lists[readable[0]], remark
+    if readable:
+        several = ", ".join(f"`{path}`" for path in readable)
+        return Skipped(f"it holds several lists of records: {several}; keep one, or divide it"), ""
+    is_record = len(reads) != 1 or columns.title in names
+    return value if is_record else next(own[0] for own in reads.values()), ""
+
+
+def _lists_of_objects(value: dict[str, Any], above: str) -> Iterator[tuple[str, list[Any]]]:
+    for name, inner in value.items():
+        if isinstance(inner, list) and inner and all(isinstance(item, dict) for item in inner):
+            yield f"{above}{name}", inner
+        elif isinstance(inner, dict) and above.count(".") < _OUTER:
+            yield from _lists_of_objects(inner, f"{above}{name}.")
 
 
 def _parse(content: str) -> object:

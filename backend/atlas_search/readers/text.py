@@ -1,21 +1,19 @@
 """Reading plain text and Markdown, with metadata in YAML front matter."""
 
-import codecs
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
-from io import BytesIO, TextIOWrapper
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, ClassVar, NamedTuple, TextIO
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import yaml
 from frontmatter.default_handlers import YAMLHandler
 
 from atlas_search.readers import Draft, Read, Skipped
+from atlas_search.readers.encoding import Undecodable, open_text
 from atlas_search.readers.markup import Heading, sections
 from atlas_search.readers.metadata import flat, is_empty, text_of
 from atlas_search.readers.print import running_lines, runs_of, without_line_numbers
@@ -196,52 +194,7 @@ def title_of(found: Sequence[Heading], text: str) -> str:
     return tops[0].title if len(tops) == 1 and 2 * tops[0].start < len(text) else ""
 
 
-BLOCK = 1 << 20
-SAMPLE = 1 << 15
-"""Bytes on either side of an unreadable one from which its encoding is guessed."""
-
-# UTF-32 first: its little-endian mark begins with that of UTF-16
-_MARKS = {
-    codecs.BOM_UTF8: "utf-8",
-    codecs.BOM_UTF32_LE: "utf-32-le",
-    codecs.BOM_UTF32_BE: "utf-32-be",
-    codecs.BOM_UTF16_LE: "utf-16-le",
-    codecs.BOM_UTF16_BE: "utf-16-be",
-}
-# from a few bytes charset-normalizer would also guess EBCDIC and the like
-_USUAL = (
-    "cp1252 cp1250 cp1251 cp1253 cp1254 cp1255 cp1256 cp1257 iso8859_2 iso8859_5 iso8859_7 "
-    "iso8859_15 koi8_r koi8_u mac_roman cp437 cp850 cp852 cp866 cp932 euc_jp gb18030 big5 cp949"
-).split()
-_WESTERN = ("cp1252", "mac_roman", "cp850")
 _BLANKS = " \t\n"
-
-
-class Undecodable(ValueError):
-    """The bytes of a file are not text in its encoding; says where and what to do.
-
-    `what` is the same without what to do, which is an option of `atlas create`.
-    """
-
-    def __init__(self, what: str, advice: str = ""):
-        super().__init__(what + advice)
-        self.what = what
-
-
-@contextmanager
-def open_text(path: Path, encoding: str) -> Iterator[TextIO]:
-    """The file as text, with the line ends it has and without its byte order mark.
-
-    Such a mark states the encoding; otherwise it is `encoding`, or UTF-8 if that is empty. The
-    whole file is decoded once before any of it is handed out, so that a file is read in full or
-    not at all: raises Undecodable.
-    """
-    with path.open("rb") as file:
-        mark, name = _encoding(file.read(4), encoding)
-        _check(file, len(mark), name, assumed=not (mark or encoding))
-        file.seek(len(mark))
-        with TextIOWrapper(file, encoding=name, newline="") as text:
-            yield text
 
 
 def clean(text: str) -> str:
@@ -255,141 +208,6 @@ def pages(text: str) -> tuple[int, ...]:
     while at := text.find("\f", starts[-1]) + 1:
         starts.append(at)
     return tuple(starts)
-
-
-def _encoding(head: bytes, encoding: str) -> tuple[bytes, str]:
-    for mark, name in _MARKS.items():
-        if head.startswith(mark):
-            return mark, name
-    return b"", encoding or "utf-8"
-
-
-def _check(file: BinaryIO, start: int, name: str, *, assumed: bool) -> None:
-    decoder = _decoder(name)
-    file.seek(start)
-    block = file.read(BLOCK)
-    if assumed:
-        _refuse_utf16(block)
-    while block:
-        before = file.tell() - len(block) - len(decoder.getstate()[0])
-        _decode(decoder, block, file, before, name)
-        block = file.read(BLOCK)
-    _decode(decoder, b"", file, file.tell() - len(decoder.getstate()[0]), name)
-
-
-def _decoder(name: str) -> codecs.IncrementalDecoder:
-    try:
-        TextIOWrapper(BytesIO(), encoding=name)
-    except LookupError:
-        raise Undecodable(
-            f"there is no encoding `{name}`; `--encoding` takes names such as cp1252, latin-1 "
-            "or shift_jis"
-        ) from None
-    return codecs.getincrementaldecoder(name)()
-
-
-def _decode(
-    decoder: codecs.IncrementalDecoder, block: bytes, file: BinaryIO, before: int, name: str
-) -> None:
-    try:
-        decoder.decode(block, final=not block)
-    except UnicodeDecodeError as error:
-        byte = before + error.start
-        what = f"not {name.upper() if name.startswith('utf') else name} at byte {byte}"
-        raise Undecodable(what, _advice(file, byte, name)) from None
-    except UnicodeError as error:
-        raise Undecodable(f"not {name}: {error}") from None
-
-
-def _refuse_utf16(block: bytes) -> None:
-    """Half the bytes of Western text in UTF-16 are NUL, which UTF-8 would let pass. Of another
-    script blanks and line ends have one, and its letters few different bytes before it."""
-    even, odd = block[:SAMPLE:2], block[1:SAMPLE:2]
-    for name, nuls, letters in (("utf-16-le", odd, even), ("utf-16-be", even, odd)):
-        western = 2 * nuls.count(0) > len(nuls) and 4 * letters.count(0) < len(letters)
-        other = 0 in nuls and 0 not in letters and 4 * len({*nuls}) < 3 * len({*letters})
-        if western or other:
-            raise Undecodable(
-                "it looks like UTF-16 without a byte order mark",
-                f": pass `--encoding {name}` if that is right, or convert it to UTF-8",
-            )
-
-
-def _advice(file: BinaryIO, byte: int, name: str) -> str:
-    file.seek(max(0, byte - SAMPLE))
-    sample = file.read(2 * SAMPLE)
-    if _is_mostly_utf8(sample):
-        if name == "utf-8":
-            return ", though the text around it is: the file is damaged there; mend it"
-        return "; it looks like UTF-8: pass no `--encoding` for it"
-    guess = _guess(sample)
-    if not guess:
-        return ": name its encoding with `--encoding`, or convert it to UTF-8"
-    return (
-        f"; it looks like {guess} (charset-normalizer's best guess): pass `--encoding {guess}` "
-        "if that is right, or convert it to UTF-8"
-    )
-
-
-def _is_mostly_utf8(sample: bytes) -> bool:
-    text = sample.decode("utf-8", errors="replace")
-    beyond_ascii = sum(character > "\x7f" for character in text)
-    return beyond_ascii > 2 * text.count("\ufffd")
-
-
-def _guess(sample: bytes) -> str:
-    """The encoding that charset-normalizer finds best, unless signs stand where none can.
-
-    Of 121 texts of a sentence or a few, in 17 encodings, it alone is right on 74, this on 107.
-    """
-    whole_lines = sample[: sample.rfind(b"\n") + 1] or sample
-    best = _normalizers_guess(whole_lines)
-    if not best:
-        return ""
-    # the first of the best
-    candidates = dict.fromkeys((best, *_WESTERN))
-    return max(candidates, key=lambda name: _share_in_place(whole_lines, name))
-
-
-def _share_in_place(sample: bytes, name: str) -> float:
-    """The share of characters beyond ASCII that stand as such ones do: `Fran‡ois` has none."""
-    text = f" {sample.decode(name, errors='replace')} "
-    beyond = [at for at, character in enumerate(text) if character > "\x7f"]
-    return sum(_is_in_place(*text[at - 1 : at + 2]) for at in beyond) / max(len(beyond), 1)
-
-
-def _is_in_place(before: str, character: str, after: str) -> bool:
-    if character.isalpha():
-        if before.isalpha() or after.isalpha():
-            capital = character.isupper() and before.islower()
-            small = character.islower() and before.isupper() and after.isupper()
-            return not (capital or small or before.isdigit() or after.isdigit())
-        return character in "ºª" or (character.islower() and (before + after).isspace())
-    if character in "“‘„‚«":
-        return not before.isalnum() and (after > " " or character == "«")
-    if character in "”’»":
-        return before > " " or character == "»"
-    if character in "€£¥":
-        return (before + after + " ").isdigit() or before.isdigit() or after.isdigit()
-    known = character in "–—…§¶°©®™·•†‡×½¼¾±¡¿\xa0"
-    return known and (character in "–—…" or not (before.isalpha() and after.isalpha()))
-
-
-def _normalizers_guess(whole_lines: bytes) -> str:
-    from charset_normalizer import from_bytes
-
-    matches = from_bytes(whole_lines, cp_isolation=_USUAL)
-    best = matches.best()
-    if best is None:
-        return ""
-    # by far the commonest, so it need not fit the language quite as well
-    common = any(
-        "cp1252" in match.could_be_from_charset
-        and match.chaos == best.chaos
-        and match.coherence > best.coherence - 0.08
-        for match in matches
-    )
-    return "cp1252" if common else best.encoding
 
 
 def without_comments(text: str) -> str:

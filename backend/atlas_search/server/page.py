@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
 from importlib.util import find_spec
+from io import BytesIO
 from itertools import product
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
@@ -315,6 +316,8 @@ def draw(job: dict[str, Any]) -> bytes:
 
     Of a scan it names the image of the page, as JSON.
     """
+    if job["name"].lower().endswith(_CONVERTED):
+        return _converted(job)
     if not job["name"].lower().endswith(".pdf"):
         return _on_scan(job)
     from pypdfium2 import PdfDocument, PdfiumError
@@ -333,17 +336,23 @@ def draw(job: dict[str, Any]) -> bytes:
 
 def _on_scan(job: dict[str, Any]) -> bytes:
     from atlas_search.readers.html import parse as parse_html
+    from atlas_search.readers.scans import mets
     from atlas_search.readers.scans.hocr import hocr_pages
-    from atlas_search.readers.scans.mets import READERS
+    from atlas_search.readers.scans.page_files import READERS
     from atlas_search.readers.scans.pages import marks
     from atlas_search.readers.xml.parse import Parsed, parse
 
     with open(job["file"], "rb") as file:
         data = file.read()
     if job["name"].lower().endswith(".xml"):
-        parsed = parse(data, "")
-        scan = isinstance(parsed, Parsed) and READERS.get(parsed.root.tag)
-        pages = scan(parsed.root) if scan and isinstance(parsed, Parsed) else []
+        root = parsed.root if isinstance(parsed := parse(data, ""), Parsed) else None
+        if root is not None and root.tag == mets.ROOT:
+            pages = mets.mets_pages(root, Path(job["place"]), job["key"], job["whole"])
+            if not pages:
+                raise ValueError(CHANGED)
+        else:
+            scan = None if root is None else READERS.get(root.tag)
+            pages = scan(root) if scan else []
     else:
         pages = hocr_pages(parse_html(data.decode(errors="replace"), xml=False))
     if job["page"] >= len(pages):
@@ -352,6 +361,22 @@ def _on_scan(job: dict[str, Any]) -> bytes:
     if "width" in job:
         return json.dumps(page.image).encode()
     return json.dumps(marks(page, job["text"], job["start"], job["end"])).encode()
+
+
+def _converted(job: dict[str, Any]) -> bytes:
+    """An image that no browser shows, as JPEG."""
+    if find_spec("PIL") is None:
+        raise ValueError(NO_IMAGE)
+    from PIL import Image
+
+    try:
+        with open(job["file"], "rb") as file, Image.open(file) as image:
+            shown, output = image.convert("RGB"), BytesIO()
+        shown.thumbnail((job["width"], 4 * job["width"]))
+        shown.save(output, "jpeg")
+        return output.getvalue()
+    except (OSError, Image.DecompressionBombError) as error:
+        raise ValueError("The image of this page is damaged or too large.") from error
 
 
 def main(job: dict[str, Any]) -> None:
@@ -461,6 +486,8 @@ _IMAGES = {b"\xff\xd8\xff": "image/jpeg", b"\x89PNG\r\n\x1a\n": "image/png"}
 """The beginnings of images that browsers show; TIFF is none of them."""
 
 _ENDINGS = (".jpg", ".jpeg", ".png")
+_CONVERTED = (".tif", ".tiff", ".jp2")
+"""Endings of images that Pillow makes a JPEG of, where it is installed."""
 _LARGEST = 64_000_000  # bytes of an image
 _BLOCK = 1 << 20
 
@@ -493,7 +520,7 @@ def _roots(origin: DocumentOrigin, manifest: Manifest, settings: Settings) -> li
     return [path for path in paths if path.is_absolute()]
 
 
-def image_beside(source: str, image: str, roots: Sequence[Path]) -> bytes:
+def image_beside(source: str, image: str, roots: Sequence[Path], width: int) -> bytes:
     """The image of a page of a scan: of the name that its file states, else of the file's own.
 
     It lies in the folder of the file, below it, or in the one above. Raises NotFound.
@@ -504,8 +531,15 @@ def image_beside(source: str, image: str, roots: Sequence[Path]) -> bytes:
     for place, name in ((folder, stated), *product((folder, above), (plain, same))):
         if not name.name or name.is_absolute() or ".." in name.parts:
             continue
-        for path in (place / name.with_suffix(each) for each in (name.suffix, *_ENDINGS)):
-            with suppress(NotFound), _open(str(path), roots) as file:
+        endings = (name.suffix, *_ENDINGS, *_CONVERTED)
+        for path in (place / name.with_suffix(each) for each in endings):
+            try:
+                file = _open(str(path), roots)
+            except NotFound:
+                continue
+            with file:
+                if path.suffix.lower() in _CONVERTED:
+                    return drawn(file, name=path.name, page=0, width=width)
                 content = file.read(_LARGEST)
                 if content.startswith(tuple(_IMAGES)):
                     return content
@@ -612,23 +646,27 @@ def pages_blueprint(serve: Serve, whole: Serve) -> APIBlueprint:
     kept: LRUCache[tuple[bytes, int, object], bytes] = LRUCache(KEPT_BYTES, getsizeof=len)
     lock = threading.Lock()
 
-    def draw(document: Document, page: int, **job: object) -> bytes:
+    def draw(document: Document, page: int, **job: Any) -> bytes:
         services, stop = whole().services, waiting()
         origin = serve().services.store.origin_of(document.id)
         _page_start(document, page)
         manifest = services.store.manifest
+        roots = _roots(origin, manifest, services.settings)
         with original(origin, manifest, services.settings, stop.check) as file:
             key = (origin.content, page, job.get("width"))
             with lock:
                 content = kept.get(key) if "width" in job else None
             if content is not None:
                 return content
+            if origin.source.lower().endswith(".xml"):
+                places = _original_places(PurePosixPath(origin.source), roots)
+                place = next((r / below for r, below in places if (r / below).is_file()), "")
+                job |= {"whole": document.text, "key": origin.key, "place": str(place)}
             content = drawn(file, name=origin.source, page=page - 1, **job)
             if "width" not in job:
                 return content
             if not origin.source.lower().endswith(".pdf"):
-                roots = _roots(origin, manifest, services.settings)
-                return image_beside(origin.source, json.loads(content), roots)
+                return image_beside(origin.source, json.loads(content), roots, job["width"])
             if len(content) <= KEPT_BYTES:
                 with lock:
                     kept[key] = content

@@ -202,7 +202,8 @@ class DocumentColumns(NamedTuple):
 class DocumentOrigin(NamedTuple):
     """Corpus of a document, its source file and kind, and the number of others of that file.
 
-    `content` is the SHA-256 of that file as it was read; empty if it is not known.
+    `content` is the SHA-256 of that file as it was read; empty if it is not known. `key` names the
+    record in the file.
     """
 
     corpus: str
@@ -210,6 +211,7 @@ class DocumentOrigin(NamedTuple):
     origin: str
     others: int
     content: bytes
+    key: str
 
 
 class ListedDocument(NamedTuple):

@@ -222,17 +222,17 @@ class Records:
         return self._document(rows[0])
 
     def origin_of(self, id_: str) -> DocumentOrigin:
-        query = "SELECT corpus, source, origin FROM {documents} d WHERE d.id = ?"
+        query = "SELECT corpus, source, origin, key FROM {documents} d WHERE d.id = ?"
         rows = self._rows(query, (id_,))
         if not rows:
             raise no_document(id_)
-        corpus, source, origin = rows[0]
+        corpus, source, origin, key = rows[0]
         query = "SELECT COUNT(*) FROM {documents} d WHERE d.origin = ? AND d.source = ?"
         documents = sum(count for (count,) in self._rows(query, (origin, source)))
         query = "SELECT content FROM {sources} s WHERE s.origin = ? AND s.name = ?"
         content = self._rows(query, (origin, source))
         return DocumentOrigin(
-            corpus, source, origin, documents - 1, content[0][0] if content else b""
+            corpus, source, origin, documents - 1, content[0][0] if content else b"", key
         )
 
     def list_documents(

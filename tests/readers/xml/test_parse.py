@@ -85,10 +85,8 @@ def test_what_a_file_declares_itself_is_read(xml: Xml, source: str, text: str, r
          "remove them"),
         ('<?xml version="1.0" encoding="UTF-8"?>\n<a>café</a>'.encode("latin-1"),
          "line 2: its bytes are not in the encoding that its first line declares, or not UTF-8 if "
-         "it declares none; declare the right one"),
-        ('<?xml version="1.0" encoding="ISO-8859-1"?><a>café</a>'.encode(),
-         "its first line declares the encoding ISO-8859-1, but its bytes are UTF-8; correct that "
-         "declaration"),
+         "it declares none; declare the right one, or write it into the column `encoding` of a "
+         "`metadata.csv`"),
         ('<?xml version="1.0" encoding="utf-16"?><a>café</a>'.encode(),
          "its first line declares the encoding utf-16, but its bytes are UTF-8 or another "
          "encoding of single bytes; correct that declaration"),
@@ -193,6 +191,34 @@ def test_windows_quotation_marks_in_latin_1_are_read_with_a_remark(xml: Xml) -> 
     assert draft.remark.startswith(
         "declared as iso-8859-1, but read as windows-1252, of which it has marks"
     )
+
+
+@pytest.mark.parametrize("declared", ["ISO-8859-1", "windows-1251"])
+def test_utf_8_that_is_declared_otherwise_is_read_with_a_remark(xml: Xml, declared: str) -> None:
+    draft = xml(f'<?xml version="1.0" encoding="{declared}"?><a>Café œuvre</a>'.encode())
+    assert draft.text == "Café œuvre"
+    remark = f"declared as {declared}, but read as UTF-8, which its bytes are"
+    assert draft.remark.startswith(remark)
+
+
+UNIT = """<ead><eadheader><eadid>m1</eadid></eadheader><archdesc><did>
+<unittitle>Harbour records<unitdate>1925</unitdate></unittitle><unitid>M 1</unitid>
+<unitid>243788</unitid><physdesc><extent>3 boxes</extent><extent>60 photographs</extent></physdesc>
+<physdescstructured><quantity>4</quantity><unittype>linear feet</unittype></physdescstructured>
+</did></archdesc></ead>"""
+
+
+def test_what_stands_side_by_side_in_a_finding_aid_is_not_one_word(xml: Xml) -> None:
+    assert xml(UNIT).text == (
+        "Harbour records 1925, M 1, 243788\n\n3 boxes 60 photographs\n\n4 linear feet"
+    )
+
+
+@pytest.mark.parametrize("tag", ["362", "440", "490", "730", "740", "780", "785"])
+def test_series_and_other_titles_of_a_record_are_read(xml: Xml, tag: str) -> None:
+    field = '<datafield tag="{}"><subfield code="a">{}</subfield></datafield>'.format
+    record = f"<record>{field('245', 'Ports.')}{field(tag, 'The bay.')}</record>"
+    assert xml(record).text == "Ports.\n\nThe bay."
 
 
 def test_the_settings_are_options() -> None:

@@ -124,6 +124,17 @@ INCLUDE = '<xi:include xmlns:xi="http://www.w3.org/2001/XInclude" href="/etc/pas
     ("body", "text"),
     [
         ("<body><p>a <subst><del>b</del><add>c</add></subst> d</p></body>", "a c d"),
+        ("<body><p>na<choice>\n <sic>vv</sic>\n <corr>v</corr>\n</choice>al, <app>\n <lem>a</lem>"
+         "\n <rdg>b</rdg>\n</app>.</p></body>", "navval, a."),
+        ("<body><entry><form><orth>baat</orth><pron>ba:t</pron></form><gramGrp><pos>n</pos></gramGrp>"
+         "<sense>voix</sense></entry></body>", "baat ba:t n voix"),
+        ("<body><p><persName><forename>Anna</forename><surname>Roe</surname></persName>, <bibl>"
+         "<author>Hay</author><title>Tides</title><biblScope>77</biblScope></bibl>.</p></body>",
+         "Anna Roe, Hay Tides 77."),
+        ("<body><listBibl><biblStruct><monogr><title>Tides</title><imprint><pubPlace>Ostby</pubPlace>"
+         "<publisher>Hay</publisher><date>1954</date></imprint></monogr></biblStruct></listBibl>"
+         "</body>", "Tides Ostby Hay 1954"),
+        ("<body><p>na<subst>\n <del>v</del>\n <add>vv</add>\n</subst>al</p></body>", "navval"),
         ("<body><p><choice><unclear>a</unclear><unclear>b</unclear></choice></p></body>", "a"),
         ("<body><p>a<lb/>b<lb break='no'/>c</p></body>", "a bc"),
         ("<body><p>har-\n<pb n='2' break='no'/><lb break='no'/>bour</p></body>", "harbour"),
@@ -133,6 +144,8 @@ INCLUDE = '<xi:include xmlns:xi="http://www.w3.org/2001/XInclude" href="/etc/pas
         ("<body><p>a<!-- b --><?c d?>e</p></body>", "ae"),
         ("<body><p>  a\t&#160;\n b&#8201;c  </p>\n\n<p> </p><p>&#160;</p></body>", "a b c"),
         ("<body><p>a&#13;b&#x2028;c</p></body>", "a b c"),
+        ("<body><p>so<note>Or: thus.</note>it is, har-<note>x</note>bour<note>y</note>.</p></body>",
+         "so it is, har-bour.\n\n[Note: Or: thus.]\n\n[Note: x]\n\n[Note: y]"),
         ("<body><p>so<note>See <bibl>Hall</bibl> 3.</note> it is</p></body>",
          "so it is\n\n[Note: See Hall 3.]"),
         ("<body><p>a <hi>b</hi>c <ref target='x'>d</ref></p></body>", "a bc d"),

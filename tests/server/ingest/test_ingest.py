@@ -330,6 +330,14 @@ def test_a_table_of_metadata_says_what_files_are_whenever_it_comes(client: Flask
     assert rolled["kept_files_beside"] == []
 
 
+def test_a_table_that_comes_later_says_in_which_encoding_a_file_is(client: FlaskClient) -> None:
+    letter = "Письмо консула из Москвы.".encode("koi8_r")
+    (refused,) = done(client, send(client, {**BEES, "l.txt": letter}))["result"]["remarks"]
+    assert "column `encoding` of a `metadata.csv`" in refused["remarks"][0]
+    table = {"metadata.csv": "file,encoding\nl.txt,koi8_r\n"}
+    assert done(client, send(client, table))["result"]["remarks"] == []
+
+
 def test_a_corpus_is_renamed_and_dated_without_its_files(client: FlaskClient) -> None:
     done(client, send(client, BEES, corpus="bees"))
     again = {"path": COLLECTION, "corpus": "bees", "label": "Bees & honey", "date": "1866"}

@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import unquote
 
 from atlas_search.readers import Draft, Read, Skipped
+from atlas_search.readers.encoding import Undecodable, open_text
 from atlas_search.readers.markup import plain
 from atlas_search.readers.metadata import doi_in
 from atlas_search.readers.tables import TEXT, Record
-from atlas_search.readers.text import Undecodable, clean, open_text
+from atlas_search.readers.text import clean
 
 if TYPE_CHECKING:
     from bibtexparser.model import Entry

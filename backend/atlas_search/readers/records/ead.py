@@ -36,7 +36,7 @@ _LAYOUT = Layout(
     names("item defitem row persname corpname famname geogname subject genreform function "
           "occupation title addressline eventgrp event chronitemset"),
     names("entry"),
-    names("lb part"),
+    names("lb part extent quantity unittype physfacet dimensions"),
     names("unittitle unitid unitdate unitdatestructured repository container"),
 )  # fmt: skip
 
@@ -62,6 +62,8 @@ class _Description:
 
 def ead_drafts(root: etree._Element) -> Iterator[Read]:
     """The finding aid itself, then each unit in it that is described, in order."""
+    for each in root.iter("unitdate"):  # it stands beside words of a title without a blank
+        each.text = f" {each.text or ''}"
     for ead in root.iter(ROOT):
         units = [each for each in ead.iter("*") if _is_described(each)]
         aid = text_of(next(ead.iter("eadid", "recordid"), None))
@@ -93,8 +95,12 @@ def _write(writer: TextWriter, unit: etree._Element, path: Sequence[str]) -> Non
     """Write a unit and those in it that are no documents. Recursive: the parser refuses depth."""
     writer.section(*path)
     writer.block()
-    parts = (_stated(unit, "unittitle"), _dates(unit), _stated(unit, "unitid"), _boxes(unit))
-    writer.add(", ".join(distinct(parts)))
+    title, ids = (
+        ", ".join(distinct(map(text_of, unit.iterfind(f"did/{tag}"))))
+        for tag in ("unittitle", "unitid")
+    )
+    dates = _dates(unit)
+    writer.add(", ".join(filter(None, (title, dates * (dates not in title), ids, _boxes(unit)))))
     writer.block()
     for child in _contents(unit):
         if not _UNIT.fullmatch(child.tag):

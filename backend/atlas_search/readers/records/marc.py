@@ -36,7 +36,7 @@ class _Format(NamedTuple):
 
 _MARC21 = _Format(
     "245 abfgknps",
-    r"130|24[0-7]|25\d|26[04]|300|351|490|5\d\d|752|773|830",
+    r"130|24[0-7]|25\d|26[04]|300|351|362|4[49]0|5\d\d|7[34]0|752|773|78[05]|830",
     r"6\d\d",
     r"[17](?:00|10|11|20)",
     {
@@ -172,7 +172,7 @@ class MarcReader:
     """Reads records in ISO 2709: in UTF-8, or else in the `encoding` that is given, or MARC-8."""
 
     suffixes: ClassVar[frozenset[str]] = frozenset({".mrc", ".marc"})
-    options: ClassVar[Mapping[str, object]] = {"version": 1}
+    options: ClassVar[Mapping[str, object]] = {"version": 2}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """One draft or Skipped for every record, in order."""

@@ -7,18 +7,17 @@ import os
 from collections import ChainMap, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import groupby
+from itertools import chain, groupby
 from operator import attrgetter
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from lxml import etree
 
-from atlas_search.readers import Read, Skipped
-from atlas_search.readers.scans.alto import alto_pages
-from atlas_search.readers.scans.page_xml import page_xml_pages
-from atlas_search.readers.scans.pages import Block, ScannedPage, scan_draft
+from atlas_search.readers import Draft, Read, Skipped
+from atlas_search.readers.scans.page_files import READERS
+from atlas_search.readers.scans.pages import SCAN, Block, ScannedPage, scan_draft
 from atlas_search.readers.xml.parse import Parsed, parse
 from atlas_search.readers.xml.tree import distinct, text_of, unique_keys
 
@@ -28,26 +27,45 @@ _NO_PAGES = (
     "where its addresses say"
 )
 _MISSING = "{count} of the XML files that it names are not in its folder or below"
-READERS = {"alto": alto_pages, "pcgts": page_xml_pages}
 _ARTICLES = frozenset("article advertisement advert ad death_notice".split())
+_IMAGES = (".jpg", ".jpeg", ".png", ".tif", ".tiff", ".jp2")
 _UNPRINTED = ("NP",)
 """Labels of pages that bear no number: `non paginé`."""
 
 
 class _PageBlock(NamedTuple):
-    """A block in the order of the whole: `page` counts from 0, `label` is printed on it."""
+    """A block in the order of the whole, and its page, of which `number` counts from 0."""
 
-    page: int
-    label: str
+    number: int
+    page: ScannedPage
     block: Block
+
+
+_Document = tuple[str, list[ScannedPage], dict[str, Any], str, str]
+"""The key, pages, metadata, title and remark of a document whose text is not made yet."""
 
 
 def mets_drafts(root: etree._Element, path: Path) -> Iterator[Read]:
     """One document for each article, and one for whatever stands in none, or for the whole."""
+    reads = (
+        scan_draft(pages, {**SCAN, **metadata}, title=title, key=key, remark=remark)
+        for key, pages, metadata, title, remark in _documents(root, path)
+    )
+    first = next(reads, Skipped(_NO_PAGES))
+    return chain([first], reads)
+
+
+def mets_pages(root: etree._Element, path: Path, key: str, text: str) -> list[ScannedPage]:
+    """The pages of the document with this key; none if its text is another now."""
+    pages = next((pages for own, pages, *_ in _documents(root, path) if own == key), [])
+    read = scan_draft(pages, {})
+    return pages if isinstance(read, Draft) and read.text == text else []
+
+
+def _documents(root: etree._Element, path: Path) -> Iterator[_Document]:
     mets = _Mets(root, path.parent, path.parent)
     blocks, places = mets.blocks()
     if not blocks:
-        yield Skipped(_NO_PAGES)
         return
     about = mets.about()
     title = about.pop("title", "")
@@ -57,7 +75,7 @@ def mets_drafts(root: etree._Element, path: Path) -> Iterator[Read]:
     used = {number for _, numbers in articles for number in numbers}
     rest = [block for number, block in enumerate(blocks) if number not in used]
     if rest or remark:
-        yield scan_draft(_pages(rest), about, title=title, remark=remark)
+        yield "", _pages(rest), about, title, remark
     keys = unique_keys([article.get("id", "") for article, _ in articles])
     for key, (article, numbers) in zip(keys, articles, strict=True):
         own = mets.described(article)
@@ -65,25 +83,30 @@ def mets_drafts(root: etree._Element, path: Path) -> Iterator[Read]:
         name = article.get("label", "") or name
         kind = article.get("type", "").lower()
         metadata = {**about, "source": title, "document_type": kind, **own}
-        yield scan_draft(_pages([blocks[n] for n in numbers]), metadata, title=name, key=key)
+        yield key, _pages([blocks[n] for n in numbers]), metadata, name, ""
 
 
 class _Mets:
     """A METS file in `folder`, and the files that it names, which lie below `top`.
 
-    `missing` counts the others.
+    `missing` counts the others; `images` are the addresses of images by their ids.
     """
 
     def __init__(self, root: etree._Element, folder: Path, top: Path) -> None:
         self.root, self._top = root, top
         self.files: dict[str, Path] = {}
+        self.images: dict[str, str] = {}
         self.missing = 0
         for place in root.iterfind("filesec//flocat"):
             address = unquote(place.get("href", "").removeprefix("file://"))
-            if address.lower().endswith(".xml"):
+            file = place.getparent()
+            if address.lower().endswith(_IMAGES):
+                if "thumb" not in file.getparent().get("use", "").lower():
+                    self.images[file.get("id", "")] = address
+            elif address.lower().endswith(".xml"):
                 path = Path(os.path.realpath(folder / address))
                 if path.is_relative_to(top.resolve()) and os.path.isfile(path):
-                    self.files[place.getparent().get("id", "")] = path
+                    self.files[file.get("id", "")] = path
                 else:
                     self.missing += 1
         self.divisions = {division.get("id"): division for division in root.iter("div")}
@@ -110,10 +133,11 @@ class _Mets:
             read.add(path)
             for page in pages:
                 label = self._label(division) or page.label
+                sheet = page._replace(label=label, image=self._image(division, path, page.image))
                 for block in page.blocks:
                     for id_ in block.ids:
                         places[path, id_].append(len(blocks))
-                    blocks.append(_PageBlock(count, label, block))
+                    blocks.append(_PageBlock(count, sheet, block))
                 count += 1
         return blocks, places
 
@@ -132,6 +156,16 @@ class _Mets:
         numbers = [] if described is None else described.findall(".//extent[@unit='pages']/start")
         label = division.get("orderlabel", "") or text_of(next(iter(numbers), None))
         return "" if label in _UNPRINTED else label
+
+    def _image(self, division: etree._Element, path: Path, stated: str) -> str:
+        """The image of a page as seen from the METS file: the first of those named that is there,
+        else what lies beside the file of the page."""
+        named = [self.images[id_] for id_ in _file_ids(division) if id_ in self.images]
+        own = PurePosixPath(stated.replace("\\", "/")).name or path.name
+        beside = [path.with_name(own), *(path.with_suffix(ending) for ending in _IMAGES)]
+        names = [*named, *(os.path.relpath(each, os.path.realpath(self._top)) for each in beside)]
+        there = (each for each in names if each.lower().endswith(_IMAGES))
+        return next((each for each in there if os.path.isfile(self._top / each)), names[0])
 
     def about(self) -> dict[str, Any]:
         """The fields of the whole, by the outermost division that states one; or the first."""
@@ -209,10 +243,9 @@ def _articles(mets: _Mets, places: Mapping[tuple[Path, str], Sequence[int]]) -> 
     return articles
 
 
-def _pages(blocks: Sequence[_PageBlock]) -> Iterator[ScannedPage]:
-    for _, on_page in groupby(blocks, key=attrgetter("page")):
-        own = list(on_page)
-        yield ScannedPage([each.block for each in own], own[0].label)
+def _pages(blocks: Sequence[_PageBlock]) -> list[ScannedPage]:
+    pages = (list(on_page) for _, on_page in groupby(blocks, key=attrgetter("number")))
+    return [own[0].page._replace(blocks=[each.block for each in own]) for own in pages]
 
 
 def _about(section: etree._Element | None) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Scanned pages: their words in lines and blocks, in reading order, and the text made of them."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Literal, NamedTuple
@@ -7,12 +8,14 @@ from typing import Literal, NamedTuple
 from lxml import etree
 
 from atlas_search.core.domain import OCR_CONFIDENCE
+from atlas_search.language.languages import UNSPACED
 from atlas_search.readers import Read, ScanDraft, Skipped
 from atlas_search.readers.markup import plain
 from atlas_search.readers.print import labels_of_pages, page_label
 from atlas_search.readers.xml.tree import NO_TEXT, TextWriter
 
 _SOFT_HYPHEN = "\u00ad"
+_NO_BLANK = re.compile(f"(?<=[{UNSPACED}]) (?=[{UNSPACED}])")
 _GAP = 8  # characters; no more stand between two words of a text that is made here
 SCAN: Mapping[str, object] = {"content_type": "scan"}
 """Metadata of what pictures of its pages can be shown for."""
@@ -71,18 +74,15 @@ def in_order(blocks: Sequence[etree._Element], order: Sequence[str]) -> Sequence
 
 def confidence_of(stated: str | None, highest: float = 1) -> float:
     """The confidence of a word from 0 to 1, stated as a share of `highest`; -1 if it is none."""
-    try:
-        return float(stated or "") / highest
-    except ValueError:
-        return -1
+    return number_of(stated, -highest) / highest
 
 
-def number_of(stated: str | None) -> float:
-    """A number as an attribute states it; 0 if it is none."""
+def number_of(stated: str | None, otherwise: float = 0) -> float:
+    """A number as an attribute states it, or `otherwise` if it is none."""
     try:
         return float(stated or "")
     except ValueError:
-        return 0
+        return otherwise
 
 
 def marks(page: ScannedPage, text: str, start: int, end: int) -> list[list[float]]:
@@ -128,7 +128,7 @@ def scan_draft(
             for line in block.lines:
                 writer.line()
                 words = list(map(halves.join, line))
-                writer.add(" ".join(filter(None, words)))
+                writer.add(_NO_BLANK.sub("", " ".join(filter(None, words))))
                 stated += zip(words, (word.confidence for word in line), strict=True)
     composed = writer.finish()
     if not composed.text:

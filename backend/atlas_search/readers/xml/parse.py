@@ -6,6 +6,7 @@ Tags are put in order here because libxml2's own recovery changes text: it drops
 
 import re
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from html.entities import html5
 
@@ -345,30 +346,20 @@ def _find_encoding(data: bytes, encoding: str, remarks: list[str]) -> tuple[byte
 def _overrule(data: bytes, declared: str, remarks: list[str]) -> str | None:
     if declared.lower().replace("_", "-").startswith(("utf-16", "ucs-2", "utf-32")):
         # the declaration could not have been found in such bytes
-        raise _NotXml(_false(declared, "UTF-8 or another encoding of single bytes"))
+        raise _NotXml(
+            f"its first line declares the encoding {declared}, but its bytes are UTF-8 or another "
+            "encoding of single bytes; correct that declaration"
+        )
     if not _ONE_BYTE.match(declared) or data.isascii() or data.startswith(_UTF8_MARK):
         return None
-    if _is_utf8(data):
-        raise _NotXml(_false(declared, "UTF-8"))
+    with suppress(UnicodeDecodeError):
+        data.decode()
+        remarks.append(f"declared as {declared}, but read as UTF-8, which its bytes are")
+        return "utf-8"
     if _LATIN_1.fullmatch(declared) and _CONTROLS.search(data):
         remarks.append(f"declared as {declared}, but read as windows-1252, of which it has marks")
         return "windows-1252"
     return None
-
-
-def _false(declared: str, actual: str) -> str:
-    return (
-        f"its first line declares the encoding {declared}, but its bytes are {actual}; "
-        "correct that declaration"
-    )
-
-
-def _is_utf8(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _mend(data: bytes, encoding: str | None, remarks: list[str]) -> etree._Element:
@@ -488,7 +479,8 @@ def _reason(error: etree.XMLSyntaxError) -> str:
     if code in _ENCODING:
         return (
             f"{line}: its bytes are not in the encoding that its first line declares, or not "
-            "UTF-8 if it declares none; declare the right one"
+            "UTF-8 if it declares none; declare the right one, or write it into the column "
+            "`encoding` of a `metadata.csv`"
         )
     if code in _ENDS_EARLY:
         return f"it ends at {line} in the middle of an element ({what}); get the whole file again"

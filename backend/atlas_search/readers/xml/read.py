@@ -18,7 +18,8 @@ from atlas_search.readers.law.uslm import AmericanLaw
 from atlas_search.readers.records import ead
 from atlas_search.readers.records.bib import rdf_records, reference_draft
 from atlas_search.readers.records.marc import marcxml_drafts
-from atlas_search.readers.scans import alto, mets, page_xml
+from atlas_search.readers.scans import mets
+from atlas_search.readers.scans.page_files import READERS, page_draft
 from atlas_search.readers.xml.parse import INCLUDE, Parsed, parse
 from atlas_search.readers.xml.tei import LISTS, ROOTS, tei_drafts
 from atlas_search.readers.xml.tree import Layout, TextWriter, draft, names, unique_keys, walk
@@ -145,10 +146,8 @@ class XmlReader:
             return publisher[1](root)
         if law := next((each for each in LAWS if each.fits(root)), None):
             return iter([law(root).read()])
-        if root.tag == alto.ROOT:
-            return iter([alto.alto_draft(root)])
-        if root.tag == page_xml.ROOT:
-            return iter([page_xml.page_xml_draft(root)])
+        if root.tag in READERS:
+            return iter([page_draft(root)])
         if root.tag == mets.ROOT:
             return mets.mets_drafts(root, path)
         if next(root.iter(ead.ROOT), None) is not None:

@@ -117,6 +117,11 @@ _TOKENS = names("w pc")
 _BETWEEN = 5
 """Elements between the printed name of a speaker and the speech, such as other notes."""
 
+_DATA = names(
+    "author editor title biblscope pubplace publisher date idno imprint monogr analytic persname "
+    "forename surname rolename addname genname orgname placename settlement region country form "
+    "orth pron gramgrp pos gen number subc sense def usg etym xr cit quote lbl"
+)
 _LABELS = {"note": "Note: ", "figdesc": "Figure: "}
 _ALTERNATIVES = names("choice app rdggrp")
 _PRINTED, _NORMALISED = ("orig", "sic", "abbr"), ("reg", "corr", "expan")
@@ -314,6 +319,8 @@ class TeiText:
             self.writer.add(f" {text} ")
         else:
             self.writer.note(text)
+            if self.writer.before[-1:].isalpha() and (element.tail or "")[:1].isalpha():
+                self.writer.blank()
 
     def _apart(self, text: str) -> None:
         speaker = self.writer.speaker
@@ -575,6 +582,8 @@ def _text_drafts(
     if text is None:
         yield Skipped(f"{NO_TEXT}: there is no <text> beside its header")
         return
+    _close_alternatives(text)
+    _part_data(text)
     _spread_cells(text)
     _name_columns(text)
     document = _document(tei, text, {**shared, **listed_names(tei)}, normalised=normalised)
@@ -588,6 +597,24 @@ def _text_drafts(
         head = part.element.find("head")
         title = "" if head is None else plain_text(head, document.wording)
         yield _draft(part, document, title or document.title, key)
+
+
+def _close_alternatives(text: etree._Element) -> None:
+    """Take out the white space between readings of one place, which may stand inside a word."""
+    for element in text.iter(*_ALTERNATIVES, "subst"):
+        if not (element.text or "").strip():
+            element.text = None
+        for reading in element:
+            if not (reading.tail or "").strip():
+                reading.tail = None
+
+
+def _part_data(text: etree._Element) -> None:
+    """Put a blank between the parts of an entry, a name or a reference that stand side by side."""
+    for element in text.iter(*_DATA):
+        after = element.getnext()
+        if after is not None and after.tag in _DATA and not element.tail:
+            element.tail = " "
 
 
 def _name_columns(text: etree._Element) -> None:

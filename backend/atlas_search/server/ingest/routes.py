@@ -169,7 +169,7 @@ def order_removal(
     """
     services = collections().services
     settings = services.settings
-    corpus, source, origin, siblings, _ = services.store.origin_of(document)
+    corpus, source, origin, siblings, *_ = services.store.origin_of(document)
     if origin != INGEST:
         raise Conflict(
             f"{document} was not ingested but built by `atlas create {origin}`. Remove it from "
