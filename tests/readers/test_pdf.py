@@ -75,6 +75,17 @@ def test_the_numbers_on_the_pages_are_kept_beside_those_of_the_file(
     assert read.text[read.pages[1] :].startswith("Gulls")
 
 
+def test_labels_that_the_numbers_on_the_pages_belie_are_not_kept(draft: Read) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.addPageLabel(0, style="ARABIC", start=0)
+        for number in range(215, 219):
+            canvas.drawString(72, 750, f"Of ships {number}")
+            canvas.drawString(72, 700, f"Gulls {'fly ' * (number - 214)}.")
+            canvas.showPage()
+
+    assert draft(drawing(draw)).printed_pages == ("215", "216", "217", "218")
+
+
 def test_what_the_file_states_is_metadata(draft: Read) -> None:
     def draw(canvas: Canvas) -> None:
         canvas.setTitle("How a harbour works")

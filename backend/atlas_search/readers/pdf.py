@@ -224,6 +224,13 @@ def _read(path: Path, ocr: str) -> Read:
         return _draft(document, ocr)
 
 
+def _printed(labels: Sequence[str], numbers: Sequence[str]) -> Sequence[str]:
+    """The labels that the file states, unless the numbers on its pages are others."""
+    stated = labels_of_pages(labels)
+    both = [label == number for label, number in zip(stated, numbers, strict=False) if number]
+    return stated if stated and 2 * sum(both) >= len(both) else numbers
+
+
 class _Pages(NamedTuple):
     """The text of each page and the numbers printed on them, the numbers of those that could not be
     loaded, and the confidences of the words of each that Tesseract read."""
@@ -251,7 +258,7 @@ def _draft(document: PdfDocument, ocr: str) -> Read:
         pages=pages,
         segments=outline_sections(document, text, pages),
         remark=_remark(read, ocr),
-        printed_pages=labels_of_pages(labels) or labels_of_pages(read.printed),
+        printed_pages=labels_of_pages(_printed(labels, read.printed)),
     )
 
 

@@ -4,6 +4,8 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
+from math import log2
+from statistics import fmean
 from typing import Literal, NamedTuple, TypeVar
 
 _LINE_END = re.compile(r"([\n\f])")
@@ -283,29 +285,108 @@ def running_lines(pages: Sequence[Sequence[str]]) -> list[frozenset[int]]:
     ]
 
 
+class _Hit(NamedTuple):
+    """A number at the edge of a page: the letters beside it, the place of its line, as it is
+    written, and its line without it."""
+
+    beside: int
+    place: int
+    written: str
+    form: str
+
+
 def printed_numbers(pages: Sequence[Sequence[str]]) -> list[str]:
-    """The numbers that heads or feet of most pages bear, one for each page; empty before number 1.
+    """The numbers that heads or feet bear, one for each page; empty where none is.
 
     The lines are from top to bottom. A number is that of its page if it goes up with the pages: at
-    least _FEWEST of them, and half of all, have one at the same distance. Of several, it is that
-    with the fewest words beside it. None at all without one.
+    least _FEWEST close to each other have one of its style at the same distance, in one place.
+    Several such runs may follow each other, as a front matter (`xii`) and a text do. Of two for one
+    page, that on more pages and with fewer words beside it counts. A page between two of a run has
+    the number that is due there, and so has a first page that is as full of text as the next ones.
     """
-    lengths: defaultdict[int, dict[int, int]] = defaultdict(dict)  # of lines, by distance and page
-    for number, page in enumerate(pages):
-        for line in (*page[:_DEPTH], *page[-_DEPTH:]):
-            for form, distance in _forms(line, number):
-                if _PAGE in form:
-                    of = lengths[distance]
-                    of[number] = min(len(form), of.get(number, len(form)))
-    least = max(_FEWEST, len(pages) / 2)
-    often = {
-        distance: sum(of.values()) / len(of) for distance, of in lengths.items() if len(of) >= least
+    found = [
+        ((style, value - page), page, hit)
+        for page, lines in enumerate(pages)
+        for place in (*range(_DEPTH), *range(-_DEPTH, 0))
+        if -len(lines) <= place < len(lines)
+        for style, value, hit in _page_numbers(lines[place], place)
+    ]
+    forms = Counter((key, form) for key, _, form in {(*each, hit.form) for *each, hit in found})
+    hits: defaultdict[tuple[str, int], dict[int, _Hit]] = defaultdict(dict)
+    for key, page, hit in found:
+        if _is_at_end(hit) or forms[key, hit.form] > 1:
+            hits[key][page] = min(hit, hits[key].get(page, hit))
+    weights = {
+        (key, tuple(run)): len(run) / log2(2 + fmean(of[page].beside for page in run))
+        for key, of in hits.items()
+        for run in runs_of(sorted(of), lambda before, page: page - before <= _WITHIN)
+        if _are_in_one_place([of[page] for page in run], run[-1] - run[0], len(pages))
     }
-    if not often:
-        return []
-    first = min(often, key=lambda distance: often[distance])
-    numbers = range(first, first + len(pages))
-    return [str(number) if number > 0 else "" for number in numbers]
+    numbers = [""] * len(pages)
+    for (key, run), _ in sorted(weights.items(), key=lambda each: (-each[1], each[0])):
+        own = [page for page in run if not numbers[page]]
+        if len(own) >= _FEWEST:
+            usual = sorted(len(pages[page]) for page in own)[len(own) // 2]
+            is_due = own[0] == 1 and 2 * len(pages[0]) > usual
+            for page in range(own[0] - is_due, own[-1] + 1):
+                own_hit = hits[key].get(page)
+                written = own_hit.written if own_hit else _written(*key, page)
+                numbers[page] = numbers[page] or written
+    return numbers
+
+
+def _are_in_one_place(hits: Sequence[_Hit], span: int, pages: int) -> bool:
+    """Say if enough of the hits on a span of pages stand in the same line from the edge.
+
+    With words beside them that are few for the document they may count examples or steps.
+    """
+    places = Counter(hit.place for hit in hits)
+    is_bare = any(hit.form == _PAGE for hit in hits)
+    return max(places.values()) >= max(_FEWEST, span / 2) and (is_bare or 10 * len(hits) >= pages)
+
+
+_PAGE_NUMBER = re.compile(
+    r"(?<![\w.,/#])(?:(?:[A-Z]{1,2}|\d{1,2})[-–])?((?!0)\d{1,5})(?![\w%]|/\d+/)"
+)
+_ROMAN_NUMBER = re.compile(r"(?:^|(?<=\s))([ivxlcdm]{1,9}|[IVXLCDM]{1,9})(?=\s|$)")
+
+
+def _page_numbers(line: str, place: int) -> Iterator[tuple[str, int, _Hit]]:
+    """The numbers of a line that may be that of its page: their style, value and place."""
+    words = " ".join(line.split()).strip(_WRAPPING)
+    for pattern in (_PAGE_NUMBER, _ROMAN_NUMBER):
+        matches = list(islice(pattern.finditer(words), _MOST_NUMBERS + 1))
+        for match in matches if len(matches) <= _MOST_NUMBERS else ():
+            form = f"{words[: match.start()]}{_PAGE}{words[match.end() :]}".casefold()
+            style, value = words[match.start() : match.start(1)], match[1]
+            if not value.isdecimal():
+                style = "i" if value.islower() else "I"
+            number = int(value) if value.isdecimal() else _of_roman(value.lower())
+            if number:
+                yield style, number, _Hit(len(form) - 1, place, match[0], form)
+
+
+def _is_at_end(hit: _Hit) -> bool:
+    """Say if a number stands at either end of the outermost line of a page, or alone."""
+    is_outside = hit.place in (0, -1)
+    is_at_end = hit.form.startswith(f"{_PAGE} ") or hit.form.endswith(f" {_PAGE}")
+    return hit.form == _PAGE or (is_outside and is_at_end)
+
+
+def _written(style: str, distance: int, page: int) -> str:
+    value = page + distance
+    if style in ("i", "I"):
+        return roman(value) if style == "i" else roman(value).upper()
+    return f"{style}{value}" if value > 0 else ""
+
+
+def _of_roman(text: str) -> int:
+    """The value of a Roman number in small letters; 0 if it is none."""
+    value, rest = 0, text
+    for worth, sign in _ROMAN:
+        while rest.startswith(sign):
+            value, rest = value + worth, rest[len(sign) :]
+    return value if roman(value) == text else 0
 
 
 def _at_top(
