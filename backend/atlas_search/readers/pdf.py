@@ -20,7 +20,8 @@ from atlas_search.language.text import term_of
 from atlas_search.language.word_pieces import is_english
 from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.markup import Heading, plain, sections
-from atlas_search.readers.pdf_lines import BREAK, BROKEN, PrintedLine, printed_lines
+from atlas_search.readers.pdf_line import BREAK, BROKEN, PrintedLine
+from atlas_search.readers.pdf_lines import printed_lines
 from atlas_search.readers.pdf_paragraphs import page_text, usual_size, without_line_numbers
 from atlas_search.readers.print import labels_of_pages, printed_numbers, running_lines
 from atlas_search.readers.tesseract import Ocr, RecognisedWord, recognise, require_tesseract
@@ -28,9 +29,10 @@ from atlas_search.readers.titles import title_of_file
 
 
 def without_running_lines(pages: Sequence[Sequence[PrintedLine]]) -> list[list[PrintedLine]]:
-    """The lines of all pages without running heads and feet."""
+    """The lines of all pages without running heads and feet; rows of tables stay."""
     from_top = list(map(_from_top, pages))
-    running = running_lines([[line.text for line in page] for page in from_top])
+    texts = [[line.text * (line.row in ("", line.text)) for line in page] for page in from_top]
+    running = running_lines(texts)
     dropped = {
         id(page[number])
         for page, numbers in zip(from_top, running, strict=True)
@@ -66,10 +68,11 @@ def _mend_page(page: str, words: Collection[str]) -> str:
     parts = page.split(_MARK)
     pieces = [parts[0]]
     for before, after in pairwise(parts):
-        rest = re.match(r"(\S*)\s?", after)
+        # neither the end of a paragraph nor the next row of a table is put on that line
+        rest = re.match(r"(\S*)(\s(?!\s|.* \| ))?", after)
         assert rest is not None
         pieces.append("-" if _keeps_hyphen(before.split()[-1], rest[1], words) else "")
-        pieces.append(f"{rest[1]} {after[rest.end() :]}" if rest[0] != after else after)
+        pieces.append(f"{rest[1]}{' ' * bool(rest[2])}{after[rest.end() :]}")
     return "".join(pieces)
 
 

@@ -8,14 +8,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, groupby, pairwise, zip_longest
 
-from atlas_search.readers.pdf_lines import (
-    BROKEN,
-    LEAST_LINE,
-    NEAR,
-    SAME,
-    PrintedLine,
-    is_prose,
-)
+from atlas_search.readers.pdf_line import BROKEN, LEAST_LINE, SAME, PrintedLine, is_prose
+from atlas_search.readers.pdf_lines import NEAR
 from atlas_search.readers.speech_openings import begins_speech
 
 _STEP = 5
@@ -76,10 +70,12 @@ def _at_left(lines: Sequence[PrintedLine]) -> Iterator[_Number]:
     for line in lines:
         match = _FIRST.match(line.text)
         if match and line.words_left - line.left >= _APART:
-            rest = replace(line, text=line.text[match.end() :].lstrip(), left=line.words_left)
+            rest = replace(
+                line, text=line.text[match.end() :].lstrip(), left=line.words_left, row=""
+            )
             yield _Number(int(match[0]), line.left, line, rest)
         elif not match and line.text.isdecimal():
-            yield _Number(int(line.text[:9]), line.left, line, replace(line, text=""))
+            yield _Number(int(line.text[:9]), line.left, line, replace(line, text="", row=""))
 
 
 def _at_right(lines: Sequence[PrintedLine]) -> Iterator[_Number]:
@@ -87,11 +83,11 @@ def _at_right(lines: Sequence[PrintedLine]) -> Iterator[_Number]:
         if match := _LAST.search(line.text):
             if line.right - line.words_right >= _APART:
                 rest = replace(
-                    line, text=line.text[: match.start()].rstrip(), right=line.words_right
+                    line, text=line.text[: match.start()].rstrip(), right=line.words_right, row=""
                 )
                 yield _Number(int(match[0]), line.right, line, rest)
         elif line.text.isdecimal():
-            yield _Number(int(line.text[:9]), line.right, line, replace(line, text=""))
+            yield _Number(int(line.text[:9]), line.right, line, replace(line, text="", row=""))
 
 
 def _counting(
@@ -244,6 +240,15 @@ def _with_aside(body: str, aside: Sequence[str]) -> str:
 
 
 def _paragraphs(lines: Sequence[PrintedLine]) -> str:
+    """The paragraphs of lines, and tables with a line for each row."""
+    pieces = []
+    for is_table, of in groupby(lines, key=lambda line: line.row != ""):
+        own = list(of)
+        pieces.append("\n".join(line.row for line in own) if is_table else _prose(own))
+    return "\n\n".join(piece.strip() for piece in pieces if piece.strip())
+
+
+def _prose(lines: Sequence[PrintedLine]) -> str:
     """The paragraphs of lines.
 
     A line that ends short of the others of its paragraph keeps its end: an item of a list, a
@@ -263,7 +268,8 @@ def _paragraphs(lines: Sequence[PrintedLine]) -> str:
         elif number:
             pieces.append("\n\n" if number in opening else " " if number in running else "\n")
         pieces.append(line.text)
-    return "".join(pieces)
+    is_torn = bool(filled) and filled[-1].broken  # by a table, or what stands aside
+    return "".join([*pieces, "-" * is_torn])
 
 
 @dataclass(frozen=True, slots=True)
