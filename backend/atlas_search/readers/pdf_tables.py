@@ -27,7 +27,6 @@ _FARTHER = 2.2
 """The ratio of the distance to the next row to the usual one from which on it is none of the table:
 a running head, or a caption."""
 
-_TRIES = 3  # to find tables beside prose
 _FULL = 0.8  # of the width of its column, from which on a line of a cell goes on in the next one
 _PITCH = 1.7  # of the size of the type, at most, from a line of a cell to the next one
 _ROWS = 3  # of several cells
@@ -37,6 +36,7 @@ _IN_ORDER = 0.9  # share of the cells that were drawn after the one before, if r
 _SHORT = 30  # characters of half of the cells, at most
 _HEADS = 3  # rows
 _LETTER = re.compile(r"[^\W\d_]")
+_MARK = re.compile(r"[•◦▪●○■□‣⁃∙*]|\(?(?:\d{1,2}|[a-z]|[ivx]{2,5})[.)]")  # of an item of a list
 _NAME = re.compile(r"[^\W\d_]{2}")
 _HEAD = re.compile(r"[^\W\d_]|[%#№€$£]")
 _BRACKETED = re.compile(r"\(.*\)")
@@ -55,31 +55,60 @@ class Table(NamedTuple):
     rows: list[PrintedLine]
 
 
-def tables(parts: Sequence[PrintedLine], tries: int = _TRIES) -> Iterator[Table]:
+def tables(parts: Sequence[PrintedLine]) -> Iterator[Table]:
     """The tables among parts of lines in the order in which they were drawn.
 
     Cells that stand below each other, apart from others, are a column. A table has figures in one
     that is not the first, or three columns and was drawn row by row; most columns are aligned,
-    their cells short, and none is prose: lines of prose beside a table are none of it.
+    their cells short, and none is prose. What was drawn apart from the rows beside it is none of
+    them.
     """
-    drawn = {id(part): number for number, part in enumerate(parts)}
     rows, pieces = _rows([part for part in parts if not part.turn and part.left < part.right])
+    number = {id(part): at for at, part in enumerate(parts)}
+    drawn = {cell: number[id(own[0])] for cell, own in pieces.items()}
     for above, lines, edges in _regions(rows):
-        region = _with_wrapped(lines, edges, pieces)
+        region = _with_wrapped(lines, edges, pieces, drawn)
         start, end = _trim(region, pieces)
         above, region = region[start - 1] if start else above, region[start:end]
         columns = _columns(region, edges)
-        prose = {id(part) for column in columns if is_prose(column) for part in column}
-        cells = [cell for row in region for cell in row if id(cell) not in prose]
-        rest = sorted(
-            (part for cell in cells for part in pieces[id(cell)]), key=lambda part: drawn[id(part)]
+        cells = [cell for row in region for cell in row]
+        left = _drawn_apart(cells, columns, drawn)
+        sides = [
+            [cell for cell in cells if (id(cell) in left) == is_left] for is_left in (True, False)
+        ]
+        own = [
+            sorted(
+                (part for cell in side for part in pieces[id(cell)]),
+                key=lambda part: number[id(part)],
+            )
+            for side in sides
+        ]
+        if left:
+            yield from chain(*map(tables, own))
+        elif _is_table(region, columns, [drawn[id(cell)] for cell in cells]):
+            yield Table(own[1], _written(region, columns, above))
+
+
+def _drawn_apart(
+    cells: Sequence[PrintedLine], columns: Columns, drawn: Mapping[int, int]
+) -> set[int]:
+    """The cells of the first columns, if they and the others were drawn one after the other, and
+    several columns of one side row by row: they are not of one table."""
+    for at in range(1, len(columns)):
+        left = {id(cell) for column in columns[:at] for cell in column}
+        one = [drawn[id(cell)] for cell in cells if id(cell) in left]
+        other = [drawn[id(cell)] for cell in cells if id(cell) not in left]
+        are_rows = (at > 1 and _are_in_order(one)) or (
+            at < len(columns) - 1 and _are_in_order(other)
         )
-        if prose and tries:
-            yield from tables(rest, tries - 1)
-        elif not prose and _is_table(
-            region, columns, [drawn[id(pieces[id(cell)][0])] for cell in cells]
-        ):
-            yield Table(rest, _written(region, columns, above))
+        if are_rows and (max(one) < min(other) or max(other) < min(one)):
+            return left
+    return set()
+
+
+def _are_in_order(places: Sequence[int]) -> bool:
+    in_order = sum(before < place for before, place in pairwise(places))
+    return in_order >= _IN_ORDER * (len(places) - 1)
 
 
 def _rows(parts: Sequence[PrintedLine]) -> tuple[list[Row], dict[int, list[PrintedLine]]]:
@@ -89,10 +118,15 @@ def _rows(parts: Sequence[PrintedLine]) -> tuple[list[Row], dict[int, list[Print
     ordered = sorted(parts, key=lambda part: -part.height)
     for row in runs_of(ordered, lambda before, part: before.height - part.height <= _ONE_BASE):
         row.sort(key=lambda part: part.left)
-        cells = runs_of(row, lambda before, part: part.left - before.right < _APART * part.size)
+        cells = runs_of(row, _is_in_cell)
         rows.append([whole(cell) for cell in cells])
         pieces |= {id(cell): own for cell, own in zip(rows[-1], cells, strict=True)}
     return rows, pieces
+
+
+def _is_in_cell(before: PrintedLine, part: PrintedLine) -> bool:
+    is_near = part.left - before.right < _APART * part.size
+    return is_near or _MARK.fullmatch(before.text) is not None
 
 
 def _regions(rows: Sequence[Row]) -> Iterator[tuple[Row, list[Row], Edges]]:
@@ -109,7 +143,10 @@ def _regions(rows: Sequence[Row]) -> Iterator[tuple[Row, list[Row], Edges]]:
 
 
 def _with_wrapped(
-    rows: Sequence[Row], edges: Edges, pieces: dict[int, list[PrintedLine]]
+    rows: Sequence[Row],
+    edges: Edges,
+    pieces: dict[int, list[PrintedLine]],
+    drawn: dict[int, int],
 ) -> list[Row]:
     """The rows, with each line on which all cells go on that are full in the line above."""
     merged: list[dict[int, PrintedLine]] = []
@@ -130,6 +167,7 @@ def _with_wrapped(
                     now, height=before.height, right=max(before.right, cell.right)
                 )
                 pieces[id(merged[-1][at])] = [*pieces[id(before)], *pieces[id(cell)]]
+                drawn[id(merged[-1][at])] = drawn[id(before)]
         else:
             merged.append(dict(places))
             ends = {}
@@ -197,12 +235,13 @@ def _is_table(rows: Sequence[Row], columns: Columns, places: Sequence[int]) -> b
         return False
     if median(len(cell.text) for cell in cells) > _SHORT:
         return False
+    if any(map(is_prose, columns)):
+        return False
     if sum(map(_is_aligned, columns)) < max(2, len(columns) / 2):
         return False
     if any(map(_are_figures, columns[1:])):
         return True
-    in_order = sum(before < place for before, place in pairwise(places))
-    return len(columns) > 2 and in_order >= _IN_ORDER * (len(places) - 1)
+    return len(columns) > 2 and _are_in_order(places)
 
 
 def _is_aligned(column: Sequence[PrintedLine]) -> bool:
