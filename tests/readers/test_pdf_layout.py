@@ -437,6 +437,14 @@ def test_notes_at_the_foot_interrupt_no_sentence_that_goes_on_over_the_page(draf
     assert rest == f"The board refused it, and the master wrote to\n{' '.join(GOES_ON)}"
 
 
+def test_each_note_is_a_paragraph_of_its_own(draft: Read) -> None:
+    page = [*with_raised([CALLED[0], "1", "and in the summer", "2"], 714)]
+    notes = ["1 See the minutes of 1911, kept at Holm, with the chart of the harbour.", "2 Ibid."]
+    page += in_size(8, below([(72, text) for text in notes], top=100))
+    text = draft(in_sizes(page, in_size(10, below([(72, text) for text in PILOTS if text])))).text
+    assert text.split("\n\n")[1:3] == notes
+
+
 def test_the_number_of_a_note_is_no_part_of_the_word(draft: Read) -> None:
     texts = ["The tariff", "1", "of the year 1911", "12", "for 40 km", "2", "and 1914", "3,4"]
     assert draft(in_sizes(with_raised(texts, 700))).text == (

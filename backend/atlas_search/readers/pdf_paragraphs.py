@@ -10,6 +10,7 @@ from itertools import chain, groupby, pairwise, zip_longest
 
 from atlas_search.readers.pdf_line import BROKEN, LEAST_LINE, SAME, PrintedLine, is_prose
 from atlas_search.readers.pdf_lines import NEAR
+from atlas_search.readers.print import runs_of
 from atlas_search.readers.speech_openings import begins_speech
 
 _STEP = 5
@@ -204,7 +205,7 @@ def page_text(lines: Sequence[PrintedLine], size: float = 0.0) -> str:
 
 def _notes(lines: Sequence[PrintedLine], size: float) -> list[list[PrintedLine]]:
     """The lines at the foot of each column that are smaller than `size`, if one begins with the
-    number or sign by which a line above calls it."""
+    number or sign by which a line above calls it, those of each such note apart."""
     feet: list[list[PrintedLine]] = []
     foot: list[PrintedLine] = []
     filled = [line for line in lines if line.text]
@@ -216,7 +217,10 @@ def _notes(lines: Sequence[PrintedLine], size: float) -> list[list[PrintedLine]]
             foot = []
     below = {id(line) for foot in feet for line in foot}
     above = "".join(line.text for line in filled if id(line) not in below)
-    return [foot for foot in feet if any(_is_called(line.text, above) for line in foot)]
+    called = [foot for foot in feet if any(_is_called(line.text, above) for line in foot)]
+    return list(
+        chain(*(runs_of(foot, lambda _, line: not _is_called(line.text, above)) for foot in called))
+    )
 
 
 def _is_called(note: str, text: str) -> bool:
