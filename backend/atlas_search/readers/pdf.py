@@ -20,10 +20,16 @@ from atlas_search.language.text import term_of
 from atlas_search.language.word_pieces import is_english
 from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.markup import Heading, plain, sections
-from atlas_search.readers.pdf_line import BREAK, BROKEN, PrintedLine
 from atlas_search.readers.pdf_lines import printed_lines
 from atlas_search.readers.pdf_paragraphs import page_text, usual_size, without_line_numbers
-from atlas_search.readers.print import labels_of_pages, printed_numbers, running_lines
+from atlas_search.readers.print import (
+    BREAK,
+    BROKEN,
+    PrintedLine,
+    labels_of_pages,
+    printed_numbers,
+    running_lines,
+)
 from atlas_search.readers.tesseract import Ocr, RecognisedWord, recognise, require_tesseract
 from atlas_search.readers.titles import title_of_file
 

@@ -16,7 +16,8 @@ import pypdfium2.raw as pdfium
 from pypdfium2 import PdfPage, PdfTextPage
 
 from atlas_search.readers.markup import plain
-from atlas_search.readers.pdf_line import (
+from atlas_search.readers.pdf_tables import is_row, tables
+from atlas_search.readers.print import (
     BREAK,
     BROKEN,
     LEAST_LINE,
@@ -24,10 +25,10 @@ from atlas_search.readers.pdf_line import (
     SAME,
     PrintedLine,
     is_prose,
+    raised,
+    runs_of,
     whole,
 )
-from atlas_search.readers.pdf_tables import is_row, tables
-from atlas_search.readers.print import raised, runs_of
 
 NEAR = 30.0  # points between the left ends of lines of one column
 _MARGIN = 20

@@ -8,9 +8,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, groupby, pairwise, zip_longest
 
-from atlas_search.readers.pdf_line import BROKEN, LEAST_LINE, SAME, PrintedLine, is_prose
 from atlas_search.readers.pdf_lines import NEAR
-from atlas_search.readers.print import runs_of
+from atlas_search.readers.print import BROKEN, LEAST_LINE, SAME, PrintedLine, is_prose, runs_of
 from atlas_search.readers.speech_openings import begins_speech
 
 _STEP = 5

@@ -1,24 +1,24 @@
 """The tables of a printed page, told by their white space."""
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, pairwise, takewhile
 from statistics import median
 from typing import NamedTuple
 
 from atlas_search.readers.markup import MOST_COLUMNS, header_of, write_row
-from atlas_search.readers.pdf_line import (
+from atlas_search.readers.print import (
     BREAK,
     BROKEN,
     LEAST_LINE,
     SAME,
     PrintedLine,
     is_prose,
+    runs_of,
     whole,
 )
-from atlas_search.readers.print import runs_of
 
 _ONE_BASE = 2.0  # points between the bases of one row
 _NEXT = 40.0  # points, at most, from a row to the next one
@@ -42,10 +42,29 @@ _HEAD = re.compile(r"[^\W\d_]|[%#№€$£]")
 _BRACKETED = re.compile(r"\(.*\)")
 _FILLER = 4  # characters for no figure: `n.a.`
 
-Row = list[PrintedLine]
-Columns = list[list[PrintedLine]]
 Edges = list[tuple[float, float]]
 """The left and the right end of each column."""
+
+
+class _Cell:
+    """A cell, its parts, and the last of its lines; `column` is counted from the left."""
+
+    def __init__(self, parts: Sequence[PrintedLine]) -> None:
+        self.parts = list(parts)
+        self.line = self.last = whole(parts)
+        self.column = 0
+
+    def add(self, below: "_Cell") -> None:
+        """Let the text go on in the cell on the line below."""
+        text = self.line.text + "-" * self.line.broken
+        text = f"{text[:-1]}{BROKEN}\n" if BREAK.search(text) else f"{text} "
+        ends = min(self.line.left, below.line.left), max(self.line.right, below.line.right)
+        line = replace(below.line, text=text + below.line.text, height=self.line.height)
+        self.line, self.last = replace(line, left=ends[0], right=ends[1]), below.line
+        self.parts += below.parts
+
+
+Row = list[_Cell]
 
 
 class Table(NamedTuple):
@@ -63,47 +82,37 @@ def tables(parts: Sequence[PrintedLine]) -> Iterator[Table]:
     their cells short, and none is prose. What was drawn apart from the rows beside it is none of
     them.
     """
-    rows, pieces = _rows([part for part in parts if not part.turn and part.left < part.right])
-    number = {id(part): at for at, part in enumerate(parts)}
-    drawn = {cell: number[id(own[0])] for cell, own in pieces.items()}
-    for above, lines, edges in _regions(rows):
-        region = _with_wrapped(lines, edges, pieces, drawn)
-        start, end = _trim(region, pieces)
-        above, region = region[start - 1] if start else above, region[start:end]
-        columns = _columns(region, edges)
-        cells = [cell for row in region for cell in row]
-        left = _drawn_apart(cells, columns, drawn)
-        sides = [
-            [cell for cell in cells if (id(cell) in left) == is_left] for is_left in (True, False)
-        ]
-        own = [
-            sorted(
-                (part for cell in side for part in pieces[id(cell)]),
-                key=lambda part: number[id(part)],
-            )
-            for side in sides
-        ]
-        if left:
-            yield from chain(*map(tables, own))
-        elif _is_table(region, columns, [drawn[id(cell)] for cell in cells]):
-            yield Table(own[1], _written(region, columns, above))
+    drawn = {id(part): at for at, part in enumerate(parts)}
+    for above, lines, edges in _regions(_rows(parts)):
+        rows = _with_wrapped(lines, edges)
+        start, end = _within(rows)
+        above, rows = rows[start - 1] if start else above, rows[start:end]
+        cells = [(cell, drawn[id(cell.parts[0])]) for row in rows for cell in row]
+        own = {id(part) for cell, _ in cells for part in cell.parts}
+        if at := _drawn_apart(cells, len(edges)):
+            left = {id(part) for cell, _ in cells if cell.column < at for part in cell.parts}
+            for side in (left, own - left):
+                yield from tables([part for part in parts if id(part) in side])
+        elif len(rows) >= _ROWS:
+            columns = [[cell for cell, _ in cells if cell.column == n] for n in range(len(edges))]
+            columns = list(filter(None, columns))
+            if _is_table(rows, columns, [place for _, place in cells]):
+                yield Table(
+                    [part for part in parts if id(part) in own], _written(rows, columns, above)
+                )
 
 
-def _drawn_apart(
-    cells: Sequence[PrintedLine], columns: Columns, drawn: Mapping[int, int]
-) -> set[int]:
-    """The cells of the first columns, if they and the others were drawn one after the other, and
-    several columns of one side row by row: they are not of one table."""
-    for at in range(1, len(columns)):
-        left = {id(cell) for column in columns[:at] for cell in column}
-        one = [drawn[id(cell)] for cell in cells if id(cell) in left]
-        other = [drawn[id(cell)] for cell in cells if id(cell) not in left]
-        are_rows = (at > 1 and _are_in_order(one)) or (
-            at < len(columns) - 1 and _are_in_order(other)
-        )
-        if are_rows and (max(one) < min(other) or max(other) < min(one)):
-            return left
-    return set()
+def _drawn_apart(cells: Sequence[tuple[_Cell, int]], columns: int) -> int:
+    """The column from which on all was drawn before or after what is to its left, if several
+    columns of one side were drawn row by row; else 0."""
+    for at in range(1, columns):
+        one = [place for cell, place in cells if cell.column < at]
+        other = [place for cell, place in cells if cell.column >= at]
+        sides = [side for side, count in ((one, at), (other, columns - at)) if count > 1]
+        is_apart = bool(one and other) and (max(one) < min(other) or max(other) < min(one))
+        if is_apart and any(map(_are_in_order, sides)):
+            return at
+    return 0
 
 
 def _are_in_order(places: Sequence[int]) -> bool:
@@ -111,17 +120,14 @@ def _are_in_order(places: Sequence[int]) -> bool:
     return in_order >= _IN_ORDER * (len(places) - 1)
 
 
-def _rows(parts: Sequence[PrintedLine]) -> tuple[list[Row], dict[int, list[PrintedLine]]]:
-    """The rows from top to bottom, their cells from left to right, and the parts of each cell."""
-    pieces: dict[int, list[PrintedLine]] = {}
-    rows = []
-    ordered = sorted(parts, key=lambda part: -part.height)
-    for row in runs_of(ordered, lambda before, part: before.height - part.height <= _ONE_BASE):
+def _rows(parts: Sequence[PrintedLine]) -> list[Row]:
+    """The rows from top to bottom, their cells from left to right."""
+    upright = [part for part in parts if not part.turn and part.left < part.right]
+    upright.sort(key=lambda part: -part.height)
+    rows = runs_of(upright, lambda before, part: before.height - part.height <= _ONE_BASE)
+    for row in rows:
         row.sort(key=lambda part: part.left)
-        cells = runs_of(row, _is_in_cell)
-        rows.append([whole(cell) for cell in cells])
-        pieces |= {id(cell): own for cell, own in zip(rows[-1], cells, strict=True)}
-    return rows, pieces
+    return [list(map(_Cell, runs_of(row, _is_in_cell))) for row in rows]
 
 
 def _is_in_cell(before: PrintedLine, part: PrintedLine) -> bool:
@@ -134,55 +140,15 @@ def _regions(rows: Sequence[Row]) -> Iterator[tuple[Row, list[Row], Edges]]:
     them; alone in its row a cell belongs to a column that others have."""
     first, edges = 0, Edges()
     for number, row in enumerate([*rows, []]):
-        is_next = not number or (row and rows[number - 1][0].height - row[0].height <= _NEXT)
-        fitting = _fit(edges, row) if is_next else None
+        fitting = _fit(edges, row) if not number or _is_next(rows[number - 1], row) else None
         if fitting is None and number:
-            yield rows[first - 1] if first else [], list(rows[first:number]), edges
+            yield rows[first - 1] if first else [], list(rows[first:number]), sorted(edges)
             first, fitting = number, _fit([], row)
         edges = fitting or []
 
 
-def _with_wrapped(
-    rows: Sequence[Row],
-    edges: Edges,
-    pieces: dict[int, list[PrintedLine]],
-    drawn: dict[int, int],
-) -> list[Row]:
-    """The rows, with each line on which all cells go on that are full in the line above."""
-    merged: list[dict[int, PrintedLine]] = []
-    ends: dict[int, PrintedLine] = {}
-    first = min((left for left, _ in edges), default=0.0)
-    for row in rows:
-        places = {_over(cell, edges)[0]: cell for cell in row}
-        if merged and all(
-            at in ends and _goes_on(ends[at], cell, edges[at], is_first=edges[at][0] == first)
-            for at, cell in places.items()
-        ):
-            for at, cell in places.items():
-                before = merged[-1][at]
-                is_broken = BREAK.search(text := before.text + "-" * before.broken)
-                text = f"{text[:-1]}{BROKEN}\n" if is_broken else f"{text} "
-                now = replace(cell, text=text + cell.text, left=min(before.left, cell.left))
-                merged[-1][at] = replace(
-                    now, height=before.height, right=max(before.right, cell.right)
-                )
-                pieces[id(merged[-1][at])] = [*pieces[id(before)], *pieces[id(cell)]]
-                drawn[id(merged[-1][at])] = drawn[id(before)]
-        else:
-            merged.append(dict(places))
-            ends = {}
-        ends |= places
-    return [list(row.values()) for row in merged]
-
-
-def _goes_on(
-    before: PrintedLine, cell: PrintedLine, edges: tuple[float, float], *, is_first: bool
-) -> bool:
-    left, right = edges
-    is_full = before.right - left >= _FULL * (right - left)
-    is_near = before.height - cell.height <= _PITCH * cell.size
-    may_go_on = cell.text[0].islower() or (not is_first and len(before.text) >= LEAST_LINE)
-    return is_full and is_near and may_go_on and not _is_figure(cell.text)
+def _is_next(above: Row, row: Row) -> bool:
+    return bool(above and row) and above[0].line.height - row[0].line.height <= _NEXT
 
 
 def _fit(edges: Edges, row: Row) -> Edges | None:
@@ -193,23 +159,48 @@ def _fit(edges: Edges, row: Row) -> Edges | None:
         over = _over(cell, now)
         if len(over) > 1 or not taken.isdisjoint(over) or (edges and len(row) == 1 and not over):
             return None
-        if over:
-            left, right = now[over[0]]
-            now[over[0]] = min(left, cell.left), max(right, cell.right)
-        else:
-            now.append((cell.left, cell.right))
-        taken.add(over[0] if over else len(now) - 1)
+        at = over[0] if over else len(now)
+        left, right = now[at] if over else (cell.line.left, cell.line.right)
+        now[at : at + 1] = [(min(left, cell.line.left), max(right, cell.line.right))]
+        taken.add(at)
     return now if taken and len(now) <= MOST_COLUMNS else None
 
 
-def _over(cell: PrintedLine, edges: Edges) -> list[int]:
-    return [n for n, (left, right) in enumerate(edges) if cell.left < right and left < cell.right]
+def _over(cell: _Cell, edges: Edges) -> list[int]:
+    line = cell.line
+    return [n for n, (left, right) in enumerate(edges) if line.left < right and left < line.right]
 
 
-def _trim(rows: Sequence[Row], pieces: Mapping[int, Sequence[PrintedLine]]) -> tuple[int, int]:
+def _with_wrapped(rows: Sequence[Row], edges: Edges) -> list[Row]:
+    """The rows, with each line on which all cells go on that are full in the line above."""
+    merged: list[Row] = []
+    above: dict[int, _Cell] = {}
+    for row in rows:
+        for cell in row:
+            (cell.column,) = _over(cell, edges)
+        if merged and all(
+            cell.column in above and _goes_on(above[cell.column].last, cell, edges) for cell in row
+        ):
+            for cell in row:
+                above[cell.column].add(cell)
+        else:
+            merged.append(row)
+            above = {cell.column: cell for cell in row}
+    return merged
+
+
+def _goes_on(before: PrintedLine, cell: _Cell, edges: Edges) -> bool:
+    left, right = edges[cell.column]
+    is_full = before.right - left >= _FULL * (right - left)
+    is_near = before.height - cell.line.height <= _PITCH * cell.line.size
+    may_go_on = cell.line.text[0].islower() or (cell.column and len(before.text) >= LEAST_LINE)
+    return bool(is_full and is_near and may_go_on) and not _is_figure(cell.line.text)
+
+
+def _within(rows: Sequence[Row]) -> tuple[int, int]:
     """Where rows begin and end without those that hold one cell, or stand far from the others."""
-    ends = [min(part.height for cell in row for part in pieces[id(cell)]) for row in rows]
-    gaps = [end - below[0].height for end, below in zip(ends, rows[1:], strict=False)]
+    ends = [min(cell.last.height for cell in row) for row in rows]
+    gaps = [end - below[0].line.height for end, below in zip(ends, rows[1:], strict=False)]
     far = _FARTHER * median(gaps) if gaps else 0.0
     start, end = 0, len(rows)
     while start < end and (len(rows[start]) == 1 or (start + 1 < end and gaps[start] > far)):
@@ -219,46 +210,34 @@ def _trim(rows: Sequence[Row], pieces: Mapping[int, Sequence[PrintedLine]]) -> t
     return start, end
 
 
-def _columns(rows: Sequence[Row], edges: Edges) -> Columns:
-    columns: defaultdict[int, list[PrintedLine]] = defaultdict(list)
-    for cell in (cell for row in rows for cell in row):
-        columns[_over(cell, edges)[0]].append(cell)
-    return sorted(columns.values(), key=lambda column: min(cell.left for cell in column))
-
-
-def _is_table(rows: Sequence[Row], columns: Columns, places: Sequence[int]) -> bool:
-    """Say if rows are those of a table; `places` of their cells are those in which they were
-    drawn."""
-    several = [row for row in rows if len(row) > 1]
-    cells = [cell for row in rows for cell in row]
-    if len(several) < max(_ROWS, len(rows) / 2) or len(columns) < 2:
-        return False
-    if median(len(cell.text) for cell in cells) > _SHORT:
-        return False
-    if any(map(is_prose, columns)):
-        return False
-    if sum(map(_is_aligned, columns)) < max(2, len(columns) / 2):
-        return False
-    if any(map(_are_figures, columns[1:])):
-        return True
-    return len(columns) > 2 and _are_in_order(places)
-
-
-def _is_aligned(column: Sequence[PrintedLine]) -> bool:
-    places = (
-        [cell.left for cell in column],
-        [cell.right for cell in column],
-        [(cell.left + cell.right) / 2 for cell in column],
-    )
-    return any(
-        sum(abs(place - at) <= SAME for place in of) >= _ALIGNED * len(of)
-        for of in places
-        for at in (median(of), Counter(map(round, of)).most_common(1)[0][0])
+def _is_table(rows: Sequence[Row], columns: Sequence[Row], places: Sequence[int]) -> bool:
+    """Say if rows are those of a table; their cells were drawn in these `places`."""
+    lines = [[cell.line for cell in column] for column in columns]
+    several = sum(len(row) > 1 for row in rows)
+    return (
+        several >= max(_ROWS, len(rows) / 2)
+        and len(columns) > 1
+        and median(len(line.text) for line in chain(*lines)) <= _SHORT
+        and not any(map(is_prose, lines))
+        and sum(map(_is_aligned, lines)) >= max(2, len(columns) / 2)
+        and (any(map(_are_figures, columns[1:])) or (len(columns) > 2 and _are_in_order(places)))
     )
 
 
-def _are_figures(column: Sequence[PrintedLine]) -> bool:
-    figures = sum(_is_figure(cell.text) for cell in column)
+def _is_aligned(lines: Sequence[PrintedLine]) -> bool:
+    for places in (
+        [line.left for line in lines],
+        [line.right for line in lines],
+        [(line.left + line.right) / 2 for line in lines],
+    ):
+        at = Counter(map(round, places)).most_common(1)[0][0]
+        if sum(abs(place - at) <= SAME for place in places) >= _ALIGNED * len(places):
+            return True
+    return False
+
+
+def _are_figures(column: Sequence[_Cell]) -> bool:
+    figures = sum(_is_figure(cell.line.text) for cell in column)
     return figures >= _ROWS and figures >= _FIGURES * len(column)
 
 
@@ -280,28 +259,29 @@ def is_row(parts: Sequence[PrintedLine]) -> bool:
     return len(parts) > 2 or bool(is_named and _is_figure(parts[-1].text))
 
 
-def _written(rows: Sequence[Row], columns: Columns, above: Row) -> list[PrintedLine]:
+def _written(rows: Sequence[Row], columns: Sequence[Row], above: Row) -> list[PrintedLine]:
     """A line for each row, its cells behind the heads of their columns if the table has such.
 
     No head is sure below a row that may head several columns, nor below other heads.
     """
-    column_of = {id(cell): n for n, column in enumerate(columns) for cell in column}
-    texts = [[""] * len(columns) for _ in rows]
-    for cells, row in zip(texts, rows, strict=True):
-        for cell in row:
-            cells[column_of[id(cell)]] = cell.text + "-" * cell.broken
     figures = [n for n, column in enumerate(columns) if n and _are_figures(column)]
-    is_near = above and above[0].height - rows[0][0].height <= _NEXT
-    may_span = is_near and (len(above) > 1 or above[0].left >= columns[1][0].left)
+    texts = []
+    for row in rows:
+        own = {cell.column: cell.line.text + "-" * cell.line.broken for cell in row}
+        texts.append([own.get(column[0].column, "") for column in columns])
+    may_span = _is_next(above, rows[0]) and (
+        len(above) > 1 or above[0].line.left >= columns[1][0].line.left
+    )
     last, header = (0, ()) if may_span or not figures else _heads(texts, figures)
-    lines = []
+    result = []
     for number, (row, cells) in enumerate(zip(rows, texts, strict=True)):
         header = () if number >= last and _are_letters([cells[n] for n in figures]) else header
         is_named = header and number >= last and len(row) > 1
         written = write_row(cells, header) if is_named else write_row([*filter(None, cells)])
-        line = replace(row[0], text=" ".join(filter(None, cells)), row=written, broken=False)
-        lines.append(replace(line, right=row[-1].right, words_right=row[-1].words_right))
-    return lines
+        right = row[-1].line.right
+        line = replace(row[0].line, right=right, words_right=right, broken=False, row=written)
+        result.append(replace(line, text=" ".join(filter(None, cells))))
+    return result
 
 
 def _heads(texts: Sequence[Sequence[str]], figures: Sequence[int]) -> tuple[int, tuple[str, ...]]:

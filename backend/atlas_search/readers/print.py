@@ -1,12 +1,21 @@
-"""The numbers of lines that law reports, bills and depositions print beside them."""
+"""Printed lines: which are prose, run on from page to page, or bear numbers of lines and pages."""
 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from math import log2
 from statistics import fmean
 from typing import Literal, NamedTuple, TypeVar
+
+BROKEN = "\x02"
+"""Stands at the end of a line whose last word goes on in the next one; so pdfium marks it."""
+
+BREAK = re.compile(r"[^\W\d_]-\Z")
+LEAST_LINE = 25  # characters; where all lines are shorter they are cells
+LEAST_RISE = 1.5  # points from the base of a line to that of its raised numbers
+SAME = 2.5  # points between the left ends of lines that stand below each other
 
 _LINE_END = re.compile(r"([\n\f])")
 _LEADING = re.compile(r"[ \t]{0,40}(\d{1,3})(?=[ \t]|$)")
@@ -345,6 +354,7 @@ def _are_in_one_place(hits: Sequence[_Hit], span: int, pages: int) -> bool:
     return max(places.values()) >= max(_FEWEST, span / 2) and (is_bare or 10 * len(hits) >= pages)
 
 
+_ROMANS = {roman(number): number for number in range(1, 1000)}
 _PAGE_NUMBER = re.compile(
     r"(?<![\w.,/#])(?:(?:[A-Z]{1,2}|\d{1,2})[-–])?((?!0)\d{1,5})(?![\w%]|/\d+/)"
 )
@@ -361,7 +371,7 @@ def _page_numbers(line: str, place: int) -> Iterator[tuple[str, int, _Hit]]:
             style, value = words[match.start() : match.start(1)], match[1]
             if not value.isdecimal():
                 style = "i" if value.islower() else "I"
-            number = int(value) if value.isdecimal() else _of_roman(value.lower())
+            number = int(value) if value.isdecimal() else _ROMANS.get(value.lower(), 0)
             if number:
                 yield style, number, _Hit(len(form) - 1, place, match[0], form)
 
@@ -378,15 +388,6 @@ def _written(style: str, distance: int, page: int) -> str:
     if style in ("i", "I"):
         return roman(value) if style == "i" else roman(value).upper()
     return f"{style}{value}" if value > 0 else ""
-
-
-def _of_roman(text: str) -> int:
-    """The value of a Roman number in small letters; 0 if it is none."""
-    value, rest = 0, text
-    for worth, sign in _ROMAN:
-        while rest.startswith(sign):
-            value, rest = value + worth, rest[len(sign) :]
-    return value if roman(value) == text else 0
 
 
 def _at_top(
@@ -434,3 +435,48 @@ def _first_pages(pages: Sequence[Sequence[set[Form]]]) -> Mapping[Form, int]:
 def _line_runs(pages: Sequence[int]) -> bool:
     spans = zip(pages, pages[_FEWEST - 1 :], strict=False)
     return any(last - first < _WITHIN for first, last in spans)
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedLine:
+    """A printed line: the height of its base, and how far it reaches from left to right.
+
+    One without text is a blank line. `words_left` and `words_right` are the ends of what stands
+    between a number at its beginning and one at its end. `turn` is not 0 where it is turned against
+    most lines of the page, by which angle in degrees; its places are those of the page so turned.
+    `size` is that of its type in points. The `row` of a table is how its cells are written.
+    """
+
+    text: str
+    height: float
+    left: float
+    right: float
+    broken: bool
+    words_left: float = 0.0
+    words_right: float = 0.0
+    turn: int = 0
+    size: float = 0.0
+    row: str = ""
+
+
+def whole(parts: Sequence[PrintedLine]) -> PrintedLine:
+    """A line of these parts, of which one may be the raised number of a note."""
+    texts = [parts[0].text]
+    for before, part in pairwise(parts):
+        is_call = part.height - before.height > LEAST_RISE and part.text.isdecimal()
+        texts.append(raised(part.text, before.text) if is_call else f" {part.text}")
+    right = parts[-1].right
+    return replace(
+        parts[0], text="".join(texts), right=right, words_right=right, broken=parts[-1].broken
+    )
+
+
+def is_prose(lines: Sequence[PrintedLine]) -> bool:
+    """Say if sentences go on from line to line, and from full ones."""
+    if max((len(line.text) for line in lines), default=0) < LEAST_LINE:
+        return False
+    first = min(line.left for line in lines)
+    width = nearly_widest(line.right - first for line in lines)
+    pairs = pairwise(lines)
+    open_ = [before.right - first for before, after in pairs if goes_on(before.text, after.text)]
+    return are_prose(open_, len(lines) - 1, width)
