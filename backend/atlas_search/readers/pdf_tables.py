@@ -248,15 +248,16 @@ def _is_figure(text: str) -> bool:
 
 
 def is_row(parts: Sequence[PrintedLine]) -> bool:
-    """Say if parts of one line are a row, be it the only one: a name with a figure well behind it,
-    or three short cells."""
-    wide = [
-        after.left - before.right > 2 * _APART * after.size for before, after in pairwise(parts)
-    ]
-    if not wide or not all(wide) or max(len(part.text) for part in parts) > 2 * _SHORT:
-        return False
-    is_named = _LETTER.search(parts[0].text) and not _is_figure(parts[0].text)
-    return len(parts) > 2 or bool(is_named and _is_figure(parts[-1].text))
+    """Say if a line is a row, be it the only one: a name with figures well behind it."""
+    gaps = [after.left - before.right for before, after in pairwise(parts)]
+    return (
+        len(parts) > 1
+        and all(gap > 2 * _APART * parts[0].size for gap in gaps)
+        and all(_is_figure(part.text) for part in parts[1:])
+        and len(parts[0].text) <= 2 * _SHORT
+        and _LETTER.search(parts[0].text) is not None
+        and not _is_figure(parts[0].text)
+    )
 
 
 def _written(rows: Sequence[Row], columns: Sequence[Row], above: Row) -> list[PrintedLine]:
