@@ -57,7 +57,7 @@ class _Cell:
     def add(self, below: "_Cell") -> None:
         """Let the text go on in the cell on the line below."""
         text = self.line.text + "-" * self.line.broken
-        text = f"{text[:-1]}{BROKEN}\n" if BREAK.search(text) else f"{text} "
+        text = f"{text[:-1]}{BROKEN}\n" if BREAK.search(text[-2:]) else f"{text} "
         ends = min(self.line.left, below.line.left), max(self.line.right, below.line.right)
         line = replace(below.line, text=text + below.line.text, height=self.line.height)
         self.line, self.last = replace(line, left=ends[0], right=ends[1]), below.line

@@ -268,6 +268,7 @@ _DEPTH = 4
 
 _NUMBER = re.compile(r"\d{1,6}")
 _PAGE = "\0"  # stands for a number that counts the pages
+_LONGEST_HEAD = 300  # characters of a line that bears the number of its page
 _MOST_NUMBERS = 20
 """In a line that may hold that of its page. With more it is a row of figures, and a copy of it for
 each of them would take memory that grows with the square of its length."""
@@ -317,7 +318,7 @@ def printed_numbers(pages: Sequence[Sequence[str]]) -> list[str]:
         ((style, value - page), page, hit)
         for page, lines in enumerate(pages)
         for place in (*range(_DEPTH), *range(-_DEPTH, 0))
-        if -len(lines) <= place < len(lines)
+        if -len(lines) <= place < len(lines) and len(lines[place]) <= _LONGEST_HEAD
         for style, value, hit in _page_numbers(lines[place], place)
     ]
     forms = Counter((key, form) for key, _, form in {(*each, hit.form) for *each, hit in found})
