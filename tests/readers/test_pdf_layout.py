@@ -387,7 +387,22 @@ def test_a_foot_beside_a_turned_table_runs_on_from_the_other_pages(draft: Read) 
             canvas.drawString(left, height / 2, text)
         canvas.showPage()
     canvas.save()
-    assert "9" not in draft(stream.getvalue()).text
+    read = draft(stream.getvalue())
+    assert "9" not in read.text
+    assert read.printed_pages == ("7", "8", "9", "10", "11")
+
+
+def test_turned_names_of_axes_do_not_stand_below_the_number_of_a_page(draft: Read) -> None:
+    canvas = Canvas(stream := BytesIO())
+    for number in range(7, 11):
+        for height, text in ((700, f"{PILOTS[0]} {number}."), (680, PILOTS[3]), (30, str(number))):
+            canvas.drawString(72, height, text)
+        canvas.rotate(90)
+        for place in range(number % 2 * 5):
+            canvas.drawString(300 + 60 * place, -40 - 15 * place, f"Axis {'abcde'[place]}")
+        canvas.showPage()
+    canvas.save()
+    assert draft(stream.getvalue()).printed_pages == ("7", "8", "9", "10")
 
 
 Run = tuple[float, float, float, str]

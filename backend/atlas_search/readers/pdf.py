@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from ctypes import c_ushort
@@ -20,7 +21,7 @@ from atlas_search.language.text import term_of
 from atlas_search.language.word_pieces import is_english
 from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.markup import Heading, plain, sections
-from atlas_search.readers.pdf_lines import printed_lines
+from atlas_search.readers.pdf_lines import BELOW, printed_lines
 from atlas_search.readers.pdf_paragraphs import page_text, usual_size, without_line_numbers
 from atlas_search.readers.print import (
     BREAK,
@@ -235,10 +236,18 @@ def _read(path: Path, ocr: str) -> Read:
 
 
 def _printed(labels: Sequence[str], numbers: Sequence[str]) -> Sequence[str]:
-    """The labels that the file states, unless the numbers on its pages are others."""
+    """The labels that the file states, unless the numbers on its pages are others.
+
+    Beside such numbers a label of several pages says nothing of those without: `1` of a cover.
+    """
     stated = labels_of_pages(labels)
     both = [label == number for label, number in zip(stated, numbers, strict=False) if number]
-    return stated if stated and 2 * sum(both) >= len(both) else numbers
+    if not stated or 2 * sum(both) < len(both):
+        return numbers
+    pages = Counter(stated if both else ())
+    return [
+        number or label * (pages[label] < 2) for label, number in zip(stated, numbers, strict=True)
+    ]
 
 
 class _Pages(NamedTuple):
@@ -293,7 +302,10 @@ def _pages(document: PdfDocument, ocr: str) -> _Pages:
             if len(unreadable) >= _HOPELESS and unreadable[-_HOPELESS] == index + 2 - _HOPELESS:
                 break
     unnumbered = without_line_numbers(pages)
-    numbers = printed_numbers([[line.text for line in page] for page in map(_from_top, unnumbered)])
+    upright = (
+        (line for line in _from_top(page) if line.height > -BELOW / 2) for page in unnumbered
+    )
+    numbers = printed_numbers([[line.text for line in page] for page in upright])
     printed = without_running_lines(unnumbered)
     size = usual_size(printed)
     texts = [page_text(lines, size) for lines in printed]

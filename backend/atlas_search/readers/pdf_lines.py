@@ -39,7 +39,7 @@ _NUMBER_FIRST = re.compile(r"\s*\d+\s+(?=\S)")
 _ASKEW = 10  # degrees by which scanned pages may be
 _DOWNWARD = 90
 _RISE = 40.0  # points; what stands higher than that begins a column
-_BELOW = 20_000.0  # points, more than the highest page has
+BELOW = 20_000.0  # points, more than the highest page has, by which turned lines stand lower
 _GUTTER = 6.0  # points; what is nearer on one line is in one column
 _BASE = 6.0  # points from the base of a line to that of its raised numbers
 _OUT = 12.0  # points by which lines may begin before the left edge of their column
@@ -151,7 +151,7 @@ def _turned_last(lines: Sequence[_Line], upright: int) -> list[_Line]:
         replace(
             line.whole,
             turn=(line.turn - main) % 360,
-            height=line.whole.height - _BELOW * (line.turn != upright),
+            height=line.whole.height - BELOW * (line.turn != upright),
         )
         for line in lines
         if line.turn != main and line.whole.text
