@@ -110,6 +110,9 @@ MINUTES = [f"Minutes 7 of 2019, Page {number} of 12" for number in (1, 2, 3)]
         # the number of a page is kept nowhere
         *(([[body, foot.format(n)] for n, body in enumerate(BODIES, start=11)],
            [[body] for body in BODIES]) for foot in ("{}", "- {} -", "{}/90")),
+        # but for the first in letters
+        ([[body, f"[{n}]"] for n, body in zip(("ii", "iii", "iv", "v"), BODIES, strict=False)],
+         [[BODIES[0], "[ii]"], *([body] for body in BODIES[1:4])]),
     ],
 )  # fmt: skip
 def test_heads_and_feet_that_run_on_are_read_once(

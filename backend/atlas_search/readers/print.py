@@ -422,6 +422,8 @@ def _forms(line: str, page: int) -> Iterator[Form]:
     numbers = list(islice(_NUMBER.finditer(words), _MOST_NUMBERS + 1))
     for number in numbers if len(numbers) <= _MOST_NUMBERS else ():
         yield f"{words[: number.start()]}{_PAGE}{words[number.end() :]}", int(number[0]) - page
+    if roman_number := _ROMANS.get(words.strip(_WRAPPING)):
+        yield _PAGE, roman_number - page
 
 
 def _first_pages(pages: Sequence[Sequence[set[Form]]]) -> Mapping[Form, int]:
