@@ -562,6 +562,13 @@ def test_prose_beside_a_table_is_none_of_it(draft: Read) -> None:
     assert IN_TWO in " ".join(read.split())
 
 
+def test_notes_stand_behind_a_table_at_the_end_of_a_page(draft: Read) -> None:
+    page = [*with_raised([CALLED[0], "1"], 714), *in_size(10, table(HARBOURS))]
+    page += in_size(8, [(72, 100, "1 Ibid., p. 12.")])
+    data = in_sizes(page, in_size(10, below([(72, text) for text in PILOTS if text])))
+    assert draft(data).text.split("\n\n")[1:3] == ["\n".join(READ), "1 Ibid., p. 12."]
+
+
 def test_rows_that_stand_on_several_pages_stay_on_each(draft: Read) -> None:
     pages = [
         [*table(HARBOURS, top=700), *below([(72, f"{word} of it.")], top=400)]

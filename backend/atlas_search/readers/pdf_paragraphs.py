@@ -234,7 +234,7 @@ def _with_aside(body: str, aside: Sequence[str]) -> str:
     """
     end = len(body)
     last = body.rpartition("\n\n")[2]
-    if aside and not body.endswith(_ENDS) and len(last) >= _LEAST_OPEN:
+    if aside and not body.endswith(_ENDS) and len(last) >= _LEAST_OPEN and " | " not in last:
         end = body.rfind("\n\n")
         if end < 0:
             end = max((stop.end() for stop in _STOP.finditer(body)), default=len(body))
