@@ -26,10 +26,15 @@ from atlas_search.readers.files import files_reader
 from atlas_search.readers.law.persons import spoken, without_title
 from atlas_search.readers.metadata import name_of
 from atlas_search.readers.pdf import _heading, mend
-from atlas_search.readers.pdf_lines import PrintedLine
 from atlas_search.readers.pdf_paragraphs import page_text
 from atlas_search.readers.pdf_picture import _aligned
-from atlas_search.readers.print import running_lines, without_line_numbers
+from atlas_search.readers.pdf_tables import tables
+from atlas_search.readers.print import (
+    PrintedLine,
+    printed_numbers,
+    running_lines,
+    without_line_numbers,
+)
 from atlas_search.readers.records.bib import _NAMING, _paths
 from atlas_search.readers.speech_openings import openings
 from atlas_search.readers.speeches import with_speeches
@@ -261,6 +266,16 @@ def steps(size: int) -> list[PrintedLine]:
     ]
 
 
+def cells(text: str) -> Callable[[int], list[PrintedLine]]:
+    """Rows of a name, a text and a figure, drawn column by column."""
+    return lambda size: [
+        PrintedLine(each, -9.0 * n, left, left + 60, False, size=8)
+        for left, each in ((0.0, "Name"), (100.0, text), (200.0, "7"))
+        for n in range(size)
+        if left == 100.0 or text.istitle() or not n % 100
+    ]
+
+
 def attributes(size: int) -> bytes:
     names = " ".join(f"B{number}='c'" for number in range(size))
     return f"<a {names}>d</a>".encode()
@@ -274,10 +289,13 @@ def attributes(size: int) -> bytes:
         (lambda part: list(Body(styles_of(word(""), word(""))).paragraphs(part)), row, 15_000),
         (lambda part: chapter_of(part, {}), broken_word, 3_000),
         (page_text, steps, 1_500),
+        (printed_numbers, lambda size: [["1 of 9", f"{n} i"] for n in range(size)], 1_000),
+        (lambda parts: list(tables(parts)), cells("It"), 1_000),
+        (lambda parts: list(tables(parts)), cells("and so it was that a"), 1_000),
         # with more, the longer list alone no longer fits the processor's cache
         (lambda data: parse(data, ""), attributes, 5_000),
     ],
-    ids=["styles", "lists", "row", "pages", "lines", "attributes"],
+    ids=["styles", "lists", "row", "pages", "lines", "numbers", "rows", "wrapped", "attributes"],
 )
 def test_a_file_of_one_thing(
     read: Callable[[object], object], make: Callable[[int], object], size: int

@@ -75,6 +75,29 @@ def test_the_numbers_on_the_pages_are_kept_beside_those_of_the_file(
     assert read.text[read.pages[1] :].startswith("Gulls")
 
 
+def test_labels_that_the_numbers_on_the_pages_belie_are_not_kept(draft: Read) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.addPageLabel(0, style="ARABIC", start=0)
+        for number in range(215, 219):
+            canvas.drawString(72, 750, f"Of ships {number}")
+            canvas.drawString(72, 700, f"Gulls {'fly ' * (number - 214)}.")
+            canvas.showPage()
+
+    assert draft(drawing(draw)).printed_pages == ("215", "216", "217", "218")
+
+
+def test_a_cover_is_not_the_page_whose_label_it_shares(draft: Read) -> None:
+    def draw(canvas: Canvas) -> None:
+        for page, start in ((0, 1), (1, 3), (2, 1)):
+            canvas.addPageLabel(page, style="ARABIC", start=start)
+        for text in ("Of ships", "By A. Pilot", *(f"Of ships {n}" for n in (1, 2, 3, 4))):
+            canvas.drawString(72, 750, text)
+            canvas.drawString(72, 700, f"Gulls {'fly ' * len(text)}.")
+            canvas.showPage()
+
+    assert draft(drawing(draw)).printed_pages == ("", "", "1", "2", "3", "4")
+
+
 def test_what_the_file_states_is_metadata(draft: Read) -> None:
     def draw(canvas: Canvas) -> None:
         canvas.setTitle("How a harbour works")

@@ -315,7 +315,7 @@ ROWS = [
 def test_what_stands_side_by_side_without_being_prose_stays_in_its_rows(
     draft: Read, rows: list[tuple[str, str]]
 ) -> None:
-    text = draft(drawing(by_row(*map(list, zip(*rows, strict=True))))).text
+    text = draft(drawing(by_row(*map(list, zip(*rows, strict=True))))).text.replace(" | ", " ")
     assert " ".join(text.split()) == " ".join(" ".join(row) for row in rows)
 
 
@@ -387,7 +387,22 @@ def test_a_foot_beside_a_turned_table_runs_on_from_the_other_pages(draft: Read) 
             canvas.drawString(left, height / 2, text)
         canvas.showPage()
     canvas.save()
-    assert "9" not in draft(stream.getvalue()).text
+    read = draft(stream.getvalue())
+    assert "9" not in read.text
+    assert read.printed_pages == ("7", "8", "9", "10", "11")
+
+
+def test_turned_names_of_axes_do_not_stand_below_the_number_of_a_page(draft: Read) -> None:
+    canvas = Canvas(stream := BytesIO())
+    for number in range(7, 11):
+        for height, text in ((700, f"{PILOTS[0]} {number}."), (680, PILOTS[3]), (30, str(number))):
+            canvas.drawString(72, height, text)
+        canvas.rotate(90)
+        for place in range(number % 2 * 5):
+            canvas.drawString(300 + 60 * place, -40 - 15 * place, f"Axis {'abcde'[place]}")
+        canvas.showPage()
+    canvas.save()
+    assert draft(stream.getvalue()).printed_pages == ("7", "8", "9", "10")
 
 
 Run = tuple[float, float, float, str]
@@ -437,6 +452,14 @@ def test_notes_at_the_foot_interrupt_no_sentence_that_goes_on_over_the_page(draf
     assert rest == f"The board refused it, and the master wrote to\n{' '.join(GOES_ON)}"
 
 
+def test_each_note_is_a_paragraph_of_its_own(draft: Read) -> None:
+    page = [*with_raised([CALLED[0], "1", "and in the summer", "2"], 714)]
+    notes = ["1 See the minutes of 1911, kept at Holm, with the chart of the harbour.", "2 Ibid."]
+    page += in_size(8, below([(72, text) for text in notes], top=100))
+    text = draft(in_sizes(page, in_size(10, below([(72, text) for text in PILOTS if text])))).text
+    assert text.split("\n\n")[1:3] == notes
+
+
 def test_the_number_of_a_note_is_no_part_of_the_word(draft: Read) -> None:
     texts = ["The tariff", "1", "of the year 1911", "12", "for 40 km", "2", "and 1914", "3,4"]
     assert draft(in_sizes(with_raised(texts, 700))).text == (
@@ -448,3 +471,109 @@ def test_numbers_a_little_higher_than_the_cell_before_keep_their_form(draft: Rea
     row: list[Run] = [(72, 700, 10, "Northport"), (130, 702, 10, "117,609"), (180, 700, 10, "10")]
     row.append((191.5, 703, 7, "-7"))
     assert draft(in_sizes(row)).text == "Northport 117,609 10-7"
+
+
+HARBOURS = [
+    ["Harbour", "Depth", "Dues in 1910"],
+    ["Northport", "9 m", "12,400"],
+    ["Holm", "7 m", "3,150"],
+    ["Ostby and Dyr", "n.a.", "980"],
+    ["Wick", "11 m", "40"],
+]
+READ = [
+    "Harbour | Depth | Dues in 1910",
+    "Harbour: Northport | Depth: 9 m | Dues in 1910: 12,400",
+    "Harbour: Holm | Depth: 7 m | Dues in 1910: 3,150",
+    "Harbour: Ostby and Dyr | Depth: n.a. | Dues in 1910: 980",
+    "Harbour: Wick | Depth: 11 m | Dues in 1910: 40",
+]
+ABOVE: Line = (72, 640, "The board wrote down how deep each harbour is, and what it was paid.")
+
+
+def table(rows: Iterable[Iterable[str]], top: float = 600) -> list[Line]:
+    """Cells below each other, from the top row on; an empty one is not drawn."""
+    return [
+        (72 + 150 * column, top - 14 * row, text)
+        for row, cells in enumerate(rows)
+        for column, text in enumerate(cells)
+        if text
+    ]
+
+
+@pytest.mark.parametrize("by", ["row", "column"])
+def test_a_table_is_read_row_by_row_behind_its_heads(draft: Read, by: str) -> None:
+    cells = table(HARBOURS)
+    cells = sorted(cells) if by == "column" else cells
+    text = draft(drawing([ABOVE, *cells, (72, 500, "So it was.")])).text
+    assert text == "\n\n".join([ABOVE[2], "\n".join(READ), "So it was."])
+
+
+@pytest.mark.parametrize(
+    ("rows", "read"),
+    [
+        # heads of two lines, and units
+        ([["", "Depth at", "Dues"], ["", "low water", "(000)"], *HARBOURS[1:]],
+         ["Depth at | Dues", "low water | (000)",
+          "Northport | Depth at low water: 9 m | Dues (000): 12,400",
+          "Holm | Depth at low water: 7 m | Dues (000): 3,150"]),
+        # years above figures might be figures
+        ([["Harbour", "1900", "1910"], *HARBOURS[1:]],
+         ["Harbour | 1900 | 1910", "Northport | 9 m | 12,400", "Holm | 7 m | 3,150"]),
+        # what has no head has none; what stands alone in its row neither
+        (HARBOURS[1:], ["Northport | 9 m | 12,400", "Holm | 7 m | 3,150"]),
+        ([*HARBOURS[:2], ["In the south"], *HARBOURS[2:]],
+         [*READ[:2], "In the south", READ[2]]),
+        # further heads end those above
+        ([*HARBOURS[:2], ["Harbour", "Boats", "Dues in 1912"], *HARBOURS[2:]],
+         [*READ[:2], "Harbour | Boats | Dues in 1912", "Holm | 7 m | 3,150"]),
+        # one above several columns makes them unsure
+        ([["", "", "In all"], *HARBOURS],
+         ["Harbour | Depth | Dues in 1910", "Northport | 9 m | 12,400"]),
+        # a name with its figure is a row, be it one of two
+        ([["Northport", "", "9"], ["Holm", "", "7"]], ["Northport 9", "Holm 7"]),
+    ],
+)  # fmt: skip
+def test_heads_that_are_not_sure_are_not_repeated(
+    draft: Read, rows: list[list[str]], read: list[str]
+) -> None:
+    assert "\n".join(read) in draft(drawing([ABOVE, *table(rows)])).text
+
+
+def test_a_cell_of_several_lines_is_one(draft: Read) -> None:
+    rows = [
+        ["Northport", "the depth at low tide", "9 m"],
+        ["", "as it was in the har-", ""],
+        ["", "bour itself.", ""],
+        ["Holm", "It was taken by him", "7 m"],
+        ["Wick", "It was never taken", "3 m"],
+        ["Dyr", "It is not known", "2 m"],
+    ]
+    assert draft(drawing([ABOVE, *table(rows)])).text.split("\n")[2:4] == [
+        "Northport | the depth at low tide as it was in the harbour itself. | 9 m",
+        "Holm | It was taken by him | 7 m",
+    ]
+
+
+def test_prose_beside_a_table_is_none_of_it(draft: Read) -> None:
+    prose: list[Line] = below([(72, text) for text in [*LEFT, *MIDDLE]], top=600)
+    cells = [(left + 228, height, text) for left, height, text in table(HARBOURS)]
+    read = draft(drawing([*prose, *cells])).text
+    assert "\n".join(READ) in read
+    assert IN_TWO in " ".join(read.split())
+
+
+def test_notes_stand_behind_a_table_at_the_end_of_a_page(draft: Read) -> None:
+    page = [*with_raised([CALLED[0], "1"], 714), *in_size(10, table(HARBOURS))]
+    page += in_size(8, [(72, 100, "1 Ibid., p. 12.")])
+    data = in_sizes(page, in_size(10, below([(72, text) for text in PILOTS if text])))
+    assert draft(data).text.split("\n\n")[1:3] == ["\n".join(READ), "1 Ibid., p. 12."]
+
+
+def test_rows_that_stand_on_several_pages_stay_on_each(draft: Read) -> None:
+    pages = [
+        [*table(HARBOURS, top=700), *below([(72, f"{word} of it.")], top=400)]
+        for word in ("All", "Much", "None")
+    ]
+    text = draft(drawing(*pages)).text
+    assert text.count("Dues in 1910: 12,400") == 3
+    assert text.count("Harbour | Depth") == 3

@@ -110,6 +110,9 @@ MINUTES = [f"Minutes 7 of 2019, Page {number} of 12" for number in (1, 2, 3)]
         # the number of a page is kept nowhere
         *(([[body, foot.format(n)] for n, body in enumerate(BODIES, start=11)],
            [[body] for body in BODIES]) for foot in ("{}", "- {} -", "{}/90")),
+        # but for the first in letters
+        ([[body, f"[{n}]"] for n, body in zip(("ii", "iii", "iv", "v"), BODIES, strict=False)],
+         [[BODIES[0], "[ii]"], *([body] for body in BODIES[1:4])]),
     ],
 )  # fmt: skip
 def test_heads_and_feet_that_run_on_are_read_once(
@@ -126,6 +129,9 @@ def remaining(pages: list[list[str]]) -> list[list[str]]:
     ]
 
 
+NONE = [""] * len(BODIES)
+
+
 @pytest.mark.parametrize(
     ("pages", "numbers"),
     [
@@ -140,10 +146,29 @@ def remaining(pages: list[list[str]]) -> list[list[str]]:
         # a front matter of its own numbers has none here
         ([["ii", "Preface."], *([body, str(n)] for n, body in enumerate(BODIES, 1))],
          ["", *range(1, 7)]),
+        # of several pages it is kept, and each part may count anew
+        ([*([body, n] for n, body in zip(("ii", "iii", "iv"), BODIES, strict=False)),
+          *([f"Of pilots {n}", body] for n, body in enumerate(BODIES, 1)),
+          *([f"A-{n}", body] for n, body in enumerate(BODIES, 1))],
+         ["ii", "iii", "iv", *range(1, 7), *(f"A-{n}" for n in range(1, 7))]),
+        # that of a court on all pages of a file has more words beside it
+        ([[f"Case 12, Page {n} of 9", body, str(n - 2)] for n, body in enumerate(BODIES, 3)],
+         range(1, 7)),
+        # a plate between two pages counts; a title page in front has too few lines to be due
+        ([["Pilots"], *([body] * 2 + [str(n)] * (n != 4) for n, body in enumerate(BODIES, 2))],
+         ["", *range(2, 8)]),
         # no count of pages
-        ([[f"Report of {1900 + n % 2}", body] for n, body in enumerate(BODIES)], []),
-        ([[body, "2"] for body in BODIES], []),
-        ([["1", BODIES[0]], ["2", BODIES[1]]], []),
+        ([[f"Report of {1900 + n % 2}", body] for n, body in enumerate(BODIES)], NONE),
+        ([[body, "2"] for body in BODIES], NONE),
+        ([["1", BODIES[0]], ["2", BODIES[1]]], NONE[:2]),
+        # nor are numbers of text and tables that go up by chance, headings, examples, and days
+        *(([[body] * n + [text.format(n)] + [body] * (7 - n) for n, body in enumerate(BODIES, 1)],
+           NONE) for text in ("{}", "{} ships", "for {}")),
+        *(([[f"{text.format(n)} {body}", body] for n, body in enumerate(BODIES, 1)], NONE)
+          for text in ("{}.", "Example #{}", "{}%", "3/{}/2019", "0{}")),
+        # nor do a few in a row with words beside them count the pages of a long document
+        ([[f"Step {n}" if n < 4 else body, body] for n in range(1, 41) for body in BODIES[:1]],
+         [""] * 40),
     ],
 )  # fmt: skip
 def test_the_number_of_a_page_is_what_goes_up_with_the_pages(

@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from ctypes import c_ushort
@@ -20,17 +21,25 @@ from atlas_search.language.text import term_of
 from atlas_search.language.word_pieces import is_english
 from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.markup import Heading, plain, sections
-from atlas_search.readers.pdf_lines import BREAK, BROKEN, PrintedLine, printed_lines
+from atlas_search.readers.pdf_lines import BELOW, printed_lines
 from atlas_search.readers.pdf_paragraphs import page_text, usual_size, without_line_numbers
-from atlas_search.readers.print import labels_of_pages, printed_numbers, running_lines
+from atlas_search.readers.print import (
+    BREAK,
+    BROKEN,
+    PrintedLine,
+    labels_of_pages,
+    printed_numbers,
+    running_lines,
+)
 from atlas_search.readers.tesseract import Ocr, RecognisedWord, recognise, require_tesseract
 from atlas_search.readers.titles import title_of_file
 
 
 def without_running_lines(pages: Sequence[Sequence[PrintedLine]]) -> list[list[PrintedLine]]:
-    """The lines of all pages without running heads and feet."""
+    """The lines of all pages without running heads and feet; rows of tables stay."""
     from_top = list(map(_from_top, pages))
-    running = running_lines([[line.text for line in page] for page in from_top])
+    texts = [[line.text * (line.row in ("", line.text)) for line in page] for page in from_top]
+    running = running_lines(texts)
     dropped = {
         id(page[number])
         for page, numbers in zip(from_top, running, strict=True)
@@ -66,10 +75,11 @@ def _mend_page(page: str, words: Collection[str]) -> str:
     parts = page.split(_MARK)
     pieces = [parts[0]]
     for before, after in pairwise(parts):
-        rest = re.match(r"(\S*)\s?", after)
+        # neither the end of a paragraph nor the next row of a table is put on that line
+        rest = re.match(r"(\S*)(\s(?!\s|.* \| ))?", after)
         assert rest is not None
         pieces.append("-" if _keeps_hyphen(before.split()[-1], rest[1], words) else "")
-        pieces.append(f"{rest[1]} {after[rest.end() :]}" if rest[0] != after else after)
+        pieces.append(f"{rest[1]}{' ' * bool(rest[2])}{after[rest.end() :]}")
     return "".join(pieces)
 
 
@@ -189,8 +199,9 @@ class PdfReader:
     that, if the file states it, or heads and feet bear it.
 
     A gap, an indent or a numbered heading begins a paragraph; other line ends that mean something
-    are those of the print. A word broken by one is joined before it. Heads and feet that
-    run on from page to page are read once. Sections come from the outline. What is filled into
+    are those of the print. A word broken by one is joined before it. Each row of a table is a
+    line, `Port: Northport | Depth: 9 m`, with heads where they are sure. Heads and feet that run on
+    from page to page are read once. Sections come from the outline. What is filled into
     forms or attached is not read. pdfium is not thread-safe: read in one thread of a process only.
     """
 
@@ -200,7 +211,7 @@ class PdfReader:
     @property
     def options(self) -> Mapping[str, object]:
         """Its version, and the languages in which Tesseract reads scans, if it does."""
-        return {"version": 6, **({"ocr": self.ocr} if self.ocr else {})}
+        return {"version": 7, **({"ocr": self.ocr} if self.ocr else {})}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """The one document of the file; a PDF states its own encoding."""
@@ -222,6 +233,21 @@ def _read(path: Path, ocr: str) -> Read:
         return Skipped(_reason(path, error))
     with document:
         return _draft(document, ocr)
+
+
+def _printed(labels: Sequence[str], numbers: Sequence[str]) -> Sequence[str]:
+    """The labels that the file states, unless the numbers on its pages are others.
+
+    Beside such numbers a label of several pages says nothing of those without: `1` of a cover.
+    """
+    stated = labels_of_pages(labels)
+    both = [label == number for label, number in zip(stated, numbers, strict=False) if number]
+    if not stated or 2 * sum(both) < len(both):
+        return numbers
+    pages = Counter(stated if both else ())
+    return [
+        number or label * (pages[label] < 2) for label, number in zip(stated, numbers, strict=True)
+    ]
 
 
 class _Pages(NamedTuple):
@@ -251,7 +277,7 @@ def _draft(document: PdfDocument, ocr: str) -> Read:
         pages=pages,
         segments=outline_sections(document, text, pages),
         remark=_remark(read, ocr),
-        printed_pages=labels_of_pages(labels) or labels_of_pages(read.printed),
+        printed_pages=labels_of_pages(_printed(labels, read.printed)),
     )
 
 
@@ -276,7 +302,10 @@ def _pages(document: PdfDocument, ocr: str) -> _Pages:
             if len(unreadable) >= _HOPELESS and unreadable[-_HOPELESS] == index + 2 - _HOPELESS:
                 break
     unnumbered = without_line_numbers(pages)
-    numbers = printed_numbers([[line.text for line in page] for page in map(_from_top, unnumbered)])
+    upright = (
+        (line for line in _from_top(page) if line.height > -BELOW / 2) for page in unnumbered
+    )
+    numbers = printed_numbers([[line.text for line in page] for page in upright])
     printed = without_running_lines(unnumbered)
     size = usual_size(printed)
     texts = [page_text(lines, size) for lines in printed]

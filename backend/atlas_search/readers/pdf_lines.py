@@ -6,7 +6,7 @@ from bisect import bisect
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from ctypes import byref, c_double, c_ushort
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, pairwise
 from math import cos, degrees, hypot, radians, sin
 from statistics import median, mode
@@ -16,14 +16,21 @@ import pypdfium2.raw as pdfium
 from pypdfium2 import PdfPage, PdfTextPage
 
 from atlas_search.readers.markup import plain
-from atlas_search.readers.print import are_prose, goes_on, nearly_widest, raised, runs_of
-
-BROKEN = "\x02"
-"""Stands at the end of a line whose last word goes on in the next one; so pdfium marks it."""
+from atlas_search.readers.pdf_tables import is_row, tables
+from atlas_search.readers.print import (
+    BREAK,
+    BROKEN,
+    LEAST_LINE,
+    LEAST_RISE,
+    SAME,
+    PrintedLine,
+    is_prose,
+    raised,
+    runs_of,
+    whole,
+)
 
 NEAR = 30.0  # points between the left ends of lines of one column
-LEAST_LINE = 25  # characters; where all lines are shorter they are cells
-
 _MARGIN = 20
 """Numbers below each other from which on they count the lines of the page."""
 
@@ -32,14 +39,12 @@ _NUMBER_FIRST = re.compile(r"\s*\d+\s+(?=\S)")
 _ASKEW = 10  # degrees by which scanned pages may be
 _DOWNWARD = 90
 _RISE = 40.0  # points; what stands higher than that begins a column
-_BELOW = 20_000.0  # points, more than the highest page has
+BELOW = 20_000.0  # points, more than the highest page has, by which turned lines stand lower
 _GUTTER = 6.0  # points; what is nearer on one line is in one column
-_LEAST_RISE = 1.5  # points
 _BASE = 6.0  # points from the base of a line to that of its raised numbers
 _OUT = 12.0  # points by which lines may begin before the left edge of their column
 _NARROWEST = 60.0  # points from one edge of columns to the next
 _ALIGNED = 3  # lines that begin at the edge of a column
-SAME = 2.5  # points between the left ends of lines that stand below each other
 _PIECES = 1.3  # parts of a line of a column: those of a table and of lines set wide have more
 _EVERY = 3  # of the lines of a page, in which gaps are looked for before they are in all
 _MOST_EDGES = 8  # that are tried
@@ -54,28 +59,6 @@ that is none."""
 
 _DIGITS = re.compile(r"[1-9]\d*(?:[,–-]\d{1,3})*(?![\w/⁄])")
 _WORD_BEFORE = 12  # characters by which the word before a raised number is known
-BREAK = re.compile(r"[^\W\d_]-\Z")
-
-
-@dataclass(frozen=True, slots=True)
-class PrintedLine:
-    """A printed line: the height of its base, and how far it reaches from left to right.
-
-    One without text is a blank line. `words_left` and `words_right` are the ends of what stands
-    between a number at its beginning and one at its end. `turn` is not 0 where it is turned against
-    most lines of the page, by which angle in degrees; its places are those of the page so turned.
-    `size` is that of its type in points.
-    """
-
-    text: str
-    height: float
-    left: float
-    right: float
-    broken: bool
-    words_left: float = 0.0
-    words_right: float = 0.0
-    turn: int = 0
-    size: float = 0.0
 
 
 Column = list[PrintedLine]
@@ -168,7 +151,7 @@ def _turned_last(lines: Sequence[_Line], upright: int) -> list[_Line]:
         replace(
             line.whole,
             turn=(line.turn - main) % 360,
-            height=line.whole.height - _BELOW * (line.turn != upright),
+            height=line.whole.height - BELOW * (line.turn != upright),
         )
         for line in lines
         if line.turn != main and line.whole.text
@@ -207,7 +190,8 @@ def _lines(textpage: PdfTextPage, characters: str, area: Sequence[float]) -> Ite
                 frame.origin(last_word)[0],
                 size=max(frame.size(middle), frame.size(words[-1][1] - 1)),
             )
-            yield _Line(line, [line] if line.text else [], turn, frame, words)
+            part = replace(line, right=frame.sides(words[-1][1] - 1)[1])
+            yield _Line(line, [part] if line.text else [], turn, frame, words)
 
 
 def _turn(textpage: PdfTextPage, index: int) -> int:
@@ -241,7 +225,7 @@ def _with_raised(frame: _Frame, characters: str, start: int, end: int) -> str:
 
 def _is_raised(frame: _Frame, before: int, height: float) -> bool:
     """Say if `height` is the base of a raised number behind the character `before`."""
-    return _LEAST_RISE < height - frame.origin(before)[1] < _BASE
+    return LEAST_RISE < height - frame.origin(before)[1] < _BASE
 
 
 def _middle(words: Sequence[tuple[int, int]]) -> int:
@@ -284,23 +268,33 @@ def _parts(line: _Line, characters: str) -> Sequence[PrintedLine]:
 
 
 def _by_column(lines: Sequence[_Line]) -> list[PrintedLine]:
-    """The lines, with all columns of a block that was drawn row by row at its first line."""
+    """The lines, with the rows of a table, and all columns of a block that was drawn row by row, at
+    its first line."""
+    parts = [part for line in lines for part in line.parts]
+    found = list(tables(parts))
+    in_table = {id(part): n for n, table in enumerate(found) for part in table.parts}
     places = {
         id(part): (number, at)
         for number, line in enumerate(lines)
         for at, part in enumerate(line.parts)
     }
-    blocks = _blocks([part for line in lines for part in line.parts], places)
-    block_of = {id(part): n for n, block in enumerate(blocks) for part in chain(*block)}
+    blocks = _blocks([part for part in parts if id(part) not in in_table], places)
+    block_of = in_table | {
+        id(part): n for n, block in enumerate(blocks, start=len(found)) for part in chain(*block)
+    }
     result: list[PrintedLine] = []
     placed: set[int] = set()
     for line in lines:
         own = {block_of[id(part)] for part in line.parts if id(part) in block_of}
         for number in sorted(own - placed):
-            result += chain(*(_joined(column, places) for column in blocks[number]))
+            if number < len(found):
+                result += found[number].rows
+            else:
+                result += chain(*(_joined(of, places) for of in blocks[number - len(found)]))
         placed |= own
         rest = [part for part in line.parts if id(part) not in block_of]
-        result += _joined(rest, places) if own else [line.whole]
+        as_row = line.whole.text if is_row(line.parts) else ""
+        result += _joined(rest, places) if own else [replace(line.whole, row=as_row)]
     return result
 
 
@@ -315,23 +309,11 @@ def _joined(parts: Sequence[PrintedLine], places: Places) -> list[PrintedLine]:
         is_in_line = places[id(before)][0] == places[id(part)][0]
         return is_in_line and is_on_base and part.left > before.left
 
-    lines = [_whole(run) for run in runs_of(parts, goes_on)]
+    lines = [whole(run) for run in runs_of(parts, goes_on)]
     for number, (line, after) in enumerate(pairwise(lines)):
         if BREAK.search(line.text) and after.text[0].isalpha():
             lines[number] = replace(line, text=line.text[:-1], broken=True)
     return lines
-
-
-def _whole(parts: Sequence[PrintedLine]) -> PrintedLine:
-    """A line of these parts, of which one may be the raised number of a note."""
-    texts = [parts[0].text]
-    for before, part in pairwise(parts):
-        is_call = part.height - before.height > _LEAST_RISE and part.text.isdecimal()
-        texts.append(raised(part.text, before.text) if is_call else f" {part.text}")
-    right = parts[-1].right
-    return replace(
-        parts[0], text="".join(texts), right=right, words_right=right, broken=parts[-1].broken
-    )
 
 
 def _blocks(parts: Sequence[PrintedLine], places: Places) -> list[list[Column]]:
@@ -407,17 +389,6 @@ def _alternate(columns: Sequence[Column], places: Places) -> bool:
     drawn = sorted(chain(*columns), key=lambda part: places[id(part)])
     changes = sum(column_of[id(one)] != column_of[id(next_)] for one, next_ in pairwise(drawn))
     return changes > _CHANGES * min(len(_joined(column, places)) for column in columns)
-
-
-def is_prose(lines: Sequence[PrintedLine]) -> bool:
-    """Say if sentences go on from line to line, and from full ones."""
-    if max((len(line.text) for line in lines), default=0) < LEAST_LINE:
-        return False
-    first = min(line.left for line in lines)
-    width = nearly_widest(line.right - first for line in lines)
-    pairs = pairwise(lines)
-    open_ = [before.right - first for before, after in pairs if goes_on(before.text, after.text)]
-    return are_prose(open_, len(lines) - 1, width)
 
 
 def _page_words(characters: str) -> tuple[int, int]:

@@ -8,14 +8,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, groupby, pairwise, zip_longest
 
-from atlas_search.readers.pdf_lines import (
-    BROKEN,
-    LEAST_LINE,
-    NEAR,
-    SAME,
-    PrintedLine,
-    is_prose,
-)
+from atlas_search.readers.pdf_lines import NEAR
+from atlas_search.readers.print import BROKEN, LEAST_LINE, SAME, PrintedLine, is_prose, runs_of
 from atlas_search.readers.speech_openings import begins_speech
 
 _STEP = 5
@@ -76,10 +70,12 @@ def _at_left(lines: Sequence[PrintedLine]) -> Iterator[_Number]:
     for line in lines:
         match = _FIRST.match(line.text)
         if match and line.words_left - line.left >= _APART:
-            rest = replace(line, text=line.text[match.end() :].lstrip(), left=line.words_left)
+            rest = replace(
+                line, text=line.text[match.end() :].lstrip(), left=line.words_left, row=""
+            )
             yield _Number(int(match[0]), line.left, line, rest)
         elif not match and line.text.isdecimal():
-            yield _Number(int(line.text[:9]), line.left, line, replace(line, text=""))
+            yield _Number(int(line.text[:9]), line.left, line, replace(line, text="", row=""))
 
 
 def _at_right(lines: Sequence[PrintedLine]) -> Iterator[_Number]:
@@ -87,11 +83,11 @@ def _at_right(lines: Sequence[PrintedLine]) -> Iterator[_Number]:
         if match := _LAST.search(line.text):
             if line.right - line.words_right >= _APART:
                 rest = replace(
-                    line, text=line.text[: match.start()].rstrip(), right=line.words_right
+                    line, text=line.text[: match.start()].rstrip(), right=line.words_right, row=""
                 )
                 yield _Number(int(match[0]), line.right, line, rest)
         elif line.text.isdecimal():
-            yield _Number(int(line.text[:9]), line.right, line, replace(line, text=""))
+            yield _Number(int(line.text[:9]), line.right, line, replace(line, text="", row=""))
 
 
 def _counting(
@@ -208,7 +204,7 @@ def page_text(lines: Sequence[PrintedLine], size: float = 0.0) -> str:
 
 def _notes(lines: Sequence[PrintedLine], size: float) -> list[list[PrintedLine]]:
     """The lines at the foot of each column that are smaller than `size`, if one begins with the
-    number or sign by which a line above calls it."""
+    number or sign by which a line above calls it, those of each such note apart."""
     feet: list[list[PrintedLine]] = []
     foot: list[PrintedLine] = []
     filled = [line for line in lines if line.text]
@@ -220,7 +216,10 @@ def _notes(lines: Sequence[PrintedLine], size: float) -> list[list[PrintedLine]]
             foot = []
     below = {id(line) for foot in feet for line in foot}
     above = "".join(line.text for line in filled if id(line) not in below)
-    return [foot for foot in feet if any(_is_called(line.text, above) for line in foot)]
+    called = [foot for foot in feet if any(_is_called(line.text, above) for line in foot)]
+    return list(
+        chain(*(runs_of(foot, lambda _, line: not _is_called(line.text, above)) for foot in called))
+    )
 
 
 def _is_called(note: str, text: str) -> bool:
@@ -235,7 +234,7 @@ def _with_aside(body: str, aside: Sequence[str]) -> str:
     """
     end = len(body)
     last = body.rpartition("\n\n")[2]
-    if aside and not body.endswith(_ENDS) and len(last) >= _LEAST_OPEN:
+    if aside and not body.endswith(_ENDS) and len(last) >= _LEAST_OPEN and " | " not in last:
         end = body.rfind("\n\n")
         if end < 0:
             end = max((stop.end() for stop in _STOP.finditer(body)), default=len(body))
@@ -244,6 +243,15 @@ def _with_aside(body: str, aside: Sequence[str]) -> str:
 
 
 def _paragraphs(lines: Sequence[PrintedLine]) -> str:
+    """The paragraphs of lines, and tables with a line for each row."""
+    pieces = []
+    for is_table, of in groupby(lines, key=lambda line: line.row != ""):
+        own = list(of)
+        pieces.append("\n".join(line.row for line in own) if is_table else _prose(own))
+    return "\n\n".join(piece.strip() for piece in pieces if piece.strip())
+
+
+def _prose(lines: Sequence[PrintedLine]) -> str:
     """The paragraphs of lines.
 
     A line that ends short of the others of its paragraph keeps its end: an item of a list, a
@@ -263,7 +271,8 @@ def _paragraphs(lines: Sequence[PrintedLine]) -> str:
         elif number:
             pieces.append("\n\n" if number in opening else " " if number in running else "\n")
         pieces.append(line.text)
-    return "".join(pieces)
+    is_torn = bool(filled) and filled[-1].broken  # by a table, or what stands aside
+    return "".join([*pieces, "-" * is_torn])
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,21 @@
-"""The numbers of lines that law reports, bills and depositions print beside them."""
+"""Printed lines: which are prose, run on from page to page, or bear numbers of lines and pages."""
 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice, pairwise
+from math import log2
+from statistics import fmean
 from typing import Literal, NamedTuple, TypeVar
+
+BROKEN = "\x02"
+"""Stands at the end of a line whose last word goes on in the next one; so pdfium marks it."""
+
+BREAK = re.compile(r"[^\W\d_]-\Z")
+LEAST_LINE = 25  # characters; where all lines are shorter they are cells
+LEAST_RISE = 1.5  # points from the base of a line to that of its raised numbers
+SAME = 2.5  # points between the left ends of lines that stand below each other
 
 _LINE_END = re.compile(r"([\n\f])")
 _LEADING = re.compile(r"[ \t]{0,40}(\d{1,3})(?=[ \t]|$)")
@@ -259,6 +270,7 @@ _DEPTH = 4
 
 _NUMBER = re.compile(r"\d{1,6}")
 _PAGE = "\0"  # stands for a number that counts the pages
+_LONGEST_HEAD = 300  # characters of a line that bears the number of its page
 _MOST_NUMBERS = 20
 """In a line that may hold that of its page. With more it is a row of figures, and a copy of it for
 each of them would take memory that grows with the square of its length."""
@@ -285,29 +297,100 @@ def running_lines(pages: Sequence[Sequence[str]]) -> list[frozenset[int]]:
     ]
 
 
+class _Hit(NamedTuple):
+    """A number at the edge of a page: the letters beside it, the place of its line, as it is
+    written, and its line without it."""
+
+    beside: int
+    place: int
+    written: str
+    form: str
+
+
 def printed_numbers(pages: Sequence[Sequence[str]]) -> list[str]:
-    """The numbers that heads or feet of most pages bear, one for each page; empty before number 1.
+    """The numbers that heads or feet bear, one for each page; empty where none is.
 
     The lines are from top to bottom. A number is that of its page if it goes up with the pages: at
-    least _FEWEST of them, and half of all, have one at the same distance. Of several, it is that
-    with the fewest words beside it. None at all without one.
+    least _FEWEST close to each other have one of its style at the same distance, in one place.
+    Several such runs may follow each other, as a front matter (`xii`) and a text do. Of two for one
+    page, that on more pages and with fewer words beside it counts. A page between two of a run has
+    the number that is due there, and so has a first page that is as full of text as the next ones.
     """
-    lengths: defaultdict[int, dict[int, int]] = defaultdict(dict)  # of lines, by distance and page
-    for number, page in enumerate(pages):
-        for line in (*page[:_DEPTH], *page[-_DEPTH:]):
-            for form, distance in _forms(line, number):
-                if _PAGE in form:
-                    of = lengths[distance]
-                    of[number] = min(len(form), of.get(number, len(form)))
-    least = max(_FEWEST, len(pages) / 2)
-    often = {
-        distance: sum(of.values()) / len(of) for distance, of in lengths.items() if len(of) >= least
+    found = [
+        ((style, value - page), page, hit)
+        for page, lines in enumerate(pages)
+        for place in (*range(_DEPTH), *range(-_DEPTH, 0))
+        if -len(lines) <= place < len(lines) and len(lines[place]) <= _LONGEST_HEAD
+        for style, value, hit in _page_numbers(lines[place], place)
+    ]
+    forms = Counter((key, form) for key, _, form in {(*each, hit.form) for *each, hit in found})
+    hits: defaultdict[tuple[str, int], dict[int, _Hit]] = defaultdict(dict)
+    for key, page, hit in found:
+        if _is_at_end(hit) or forms[key, hit.form] > 1:
+            hits[key][page] = min(hit, hits[key].get(page, hit))
+    weights = {
+        (key, tuple(run)): len(run) / log2(2 + fmean(of[page].beside for page in run))
+        for key, of in hits.items()
+        for run in runs_of(sorted(of), lambda before, page: page - before <= _WITHIN)
+        if _are_in_one_place([of[page] for page in run], run[-1] - run[0], len(pages))
     }
-    if not often:
-        return []
-    first = min(often, key=lambda distance: often[distance])
-    numbers = range(first, first + len(pages))
-    return [str(number) if number > 0 else "" for number in numbers]
+    numbers = [""] * len(pages)
+    for (key, run), _ in sorted(weights.items(), key=lambda each: (-each[1], each[0])):
+        own = [page for page in run if not numbers[page]]
+        if len(own) >= _FEWEST:
+            usual = sorted(len(pages[page]) for page in own)[len(own) // 2]
+            is_due = own[0] == 1 and 2 * len(pages[0]) > usual
+            for page in range(own[0] - is_due, own[-1] + 1):
+                own_hit = hits[key].get(page)
+                written = own_hit.written if own_hit else _written(*key, page)
+                numbers[page] = numbers[page] or written
+    return numbers
+
+
+def _are_in_one_place(hits: Sequence[_Hit], span: int, pages: int) -> bool:
+    """Say if enough of the hits on a span of pages stand in the same line from the edge.
+
+    With words beside them that are few for the document they may count examples or steps.
+    """
+    places = Counter(hit.place for hit in hits)
+    is_bare = any(hit.form == _PAGE for hit in hits)
+    return max(places.values()) >= max(_FEWEST, span / 2) and (is_bare or 10 * len(hits) >= pages)
+
+
+_ROMANS = {roman(number): number for number in range(1, 1000)}
+_PAGE_NUMBER = re.compile(
+    r"(?<![\w.,/#])(?:(?:[A-Z]{1,2}|\d{1,2})[-–])?((?!0)\d{1,5})(?![\w%]|/\d+/)"
+)
+_ROMAN_NUMBER = re.compile(r"(?:^|(?<=\s))([ivxlcdm]{1,9}|[IVXLCDM]{1,9})(?=\s|$)")
+
+
+def _page_numbers(line: str, place: int) -> Iterator[tuple[str, int, _Hit]]:
+    """The numbers of a line that may be that of its page: their style, value and place."""
+    words = " ".join(line.split()).strip(_WRAPPING)
+    for pattern in (_PAGE_NUMBER, _ROMAN_NUMBER):
+        matches = list(islice(pattern.finditer(words), _MOST_NUMBERS + 1))
+        for match in matches if len(matches) <= _MOST_NUMBERS else ():
+            form = f"{words[: match.start()]}{_PAGE}{words[match.end() :]}".casefold()
+            style, value = words[match.start() : match.start(1)], match[1]
+            if not value.isdecimal():
+                style = "i" if value.islower() else "I"
+            number = int(value) if value.isdecimal() else _ROMANS.get(value.lower(), 0)
+            if number:
+                yield style, number, _Hit(len(form) - 1, place, match[0], form)
+
+
+def _is_at_end(hit: _Hit) -> bool:
+    """Say if a number stands at either end of the outermost line of a page, or alone."""
+    is_outside = hit.place in (0, -1)
+    is_at_end = hit.form.startswith(f"{_PAGE} ") or hit.form.endswith(f" {_PAGE}")
+    return hit.form == _PAGE or (is_outside and is_at_end)
+
+
+def _written(style: str, distance: int, page: int) -> str:
+    value = page + distance
+    if style in ("i", "I"):
+        return roman(value) if style == "i" else roman(value).upper()
+    return f"{style}{value}" if value > 0 else ""
 
 
 def _at_top(
@@ -341,6 +424,8 @@ def _forms(line: str, page: int) -> Iterator[Form]:
     numbers = list(islice(_NUMBER.finditer(words), _MOST_NUMBERS + 1))
     for number in numbers if len(numbers) <= _MOST_NUMBERS else ():
         yield f"{words[: number.start()]}{_PAGE}{words[number.end() :]}", int(number[0]) - page
+    if roman_number := _ROMANS.get(words.strip(_WRAPPING)):
+        yield _PAGE, roman_number - page
 
 
 def _first_pages(pages: Sequence[Sequence[set[Form]]]) -> Mapping[Form, int]:
@@ -355,3 +440,48 @@ def _first_pages(pages: Sequence[Sequence[set[Form]]]) -> Mapping[Form, int]:
 def _line_runs(pages: Sequence[int]) -> bool:
     spans = zip(pages, pages[_FEWEST - 1 :], strict=False)
     return any(last - first < _WITHIN for first, last in spans)
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedLine:
+    """A printed line: the height of its base, and how far it reaches from left to right.
+
+    One without text is a blank line. `words_left` and `words_right` are the ends of what stands
+    between a number at its beginning and one at its end. `turn` is not 0 where it is turned against
+    most lines of the page, by which angle in degrees; its places are those of the page so turned.
+    `size` is that of its type in points. The `row` of a table is how its cells are written.
+    """
+
+    text: str
+    height: float
+    left: float
+    right: float
+    broken: bool
+    words_left: float = 0.0
+    words_right: float = 0.0
+    turn: int = 0
+    size: float = 0.0
+    row: str = ""
+
+
+def whole(parts: Sequence[PrintedLine]) -> PrintedLine:
+    """A line of these parts, of which one may be the raised number of a note."""
+    texts = [parts[0].text]
+    for before, part in pairwise(parts):
+        is_call = part.height - before.height > LEAST_RISE and part.text.isdecimal()
+        texts.append(raised(part.text, before.text) if is_call else f" {part.text}")
+    right = parts[-1].right
+    return replace(
+        parts[0], text="".join(texts), right=right, words_right=right, broken=parts[-1].broken
+    )
+
+
+def is_prose(lines: Sequence[PrintedLine]) -> bool:
+    """Say if sentences go on from line to line, and from full ones."""
+    if max((len(line.text) for line in lines), default=0) < LEAST_LINE:
+        return False
+    first = min(line.left for line in lines)
+    width = nearly_widest(line.right - first for line in lines)
+    pairs = pairwise(lines)
+    open_ = [before.right - first for before, after in pairs if goes_on(before.text, after.text)]
+    return are_prose(open_, len(lines) - 1, width)
