@@ -110,7 +110,7 @@ def test_an_answer_and_a_count_that_changed_are_told(valley: Valley) -> None:
     assert (answer.version, answer.when) == (new.version, "2026-03-01T14:00:00.000+00:00")
     page = valley.page()
     assert "2 of 2 changed" in page
-    parts = [f"Before{PARISH} {TOLL}", f"After{COUNTY}", f"New citations {COUNTY}"]
+    parts = [f"Before {PARISH} {TOLL}", f"After {COUNTY}", f"New citations {COUNTY}"]
     parts += [f"Gone citations {PARISH}", TOLL, "In all 2 → 1 1 → 1", f"Answers now {WHO} {COUNTY}"]
     places = [page.index(part) for part in parts[:4]]
     places += [page.index(part, places[-1]) for part in parts[4:]]
@@ -130,7 +130,7 @@ def test_a_question_that_is_answered_no_longer_is_a_change(valley: Valley) -> No
     change = new.changes[0]
     assert (change.before.decision, change.after.decision) == ("ANSWER", "ABSTAIN")
     assert change.lost == [("valley.bridge", PARISH), ("valley.bridge", TOLL)]
-    assert "AfterABSTAIN: " in valley.page()
+    assert "After ABSTAIN: " in valley.page()
 
 
 def test_a_quote_that_still_stands_is_no_change_however_its_document_is_cut(
@@ -284,6 +284,7 @@ def test_an_outage_of_the_model_is_no_change(
         ("none.txt", "# nothing\n\n", "each question is a table"),
         ("none.toml", "", "each question is a table"),
         ("one.toml", 'question = "Who?"', "each question is a table"),
+        ("number.toml", "question = [1]", "each question is a table"),
         ("other.toml", "[[questions]]\nquestion = 'Who?'", "each question is a table"),
         ("broken.toml", "[[question]", "cannot be read"),
         ("wrong.toml", "[[question]]\nquestion = 'Who?'\ncorpus = 1", "question 1: corpus: there"),
@@ -363,13 +364,6 @@ def test_what_would_be_read_as_a_source_is_refused(
     status, said = once(SOURCES, *(part for pair in options.items() for part in pair))
     assert status == 1
     assert f"{inside} would be a source in" in said
-
-
-def test_a_report_in_a_hidden_folder_is_no_source(valley: Valley, once: Watch) -> None:
-    hidden = valley.folder / "sources" / ".report"
-    asked = ("--questions", valley.folder / "asked.txt", "--report", hidden)
-    assert once(SOURCES, *asked)[0] == 0
-    assert (hidden / PAGE).exists()
 
 
 def test_a_watch_asks_after_each_build_and_goes_on_after_a_fault(valley: Valley) -> None:

@@ -52,10 +52,11 @@ def watch_command(
         Path | None, typer.Option(help="Asked after each build: a question a line, or TOML")
     ] = None,
     report: Annotated[
-        Path | None, typer.Option(help="Folder for what changed; default: beside the versions")
+        Path | None,
+        typer.Option(help="Folder for what changed; default: `standing` of the collection"),
     ] = None,
     once: Annotated[
-        bool, typer.Option("--once", help="Build once and end; status 3 if a reply changed")
+        bool, typer.Option("--once", help="Build once; status 3 if a reply changed, 1 on error")
     ] = False,
 ) -> None:
     """Build a collection from a folder, and again whenever the folder changes; Ctrl-C ends.
@@ -69,7 +70,7 @@ def watch_command(
     target = report or settings.collection_folder / "standing"
     standing = read_questions(questions) if questions else {}
     for path in (questions, target) if questions else ():
-        if path and _is_watched(path, folder):
+        if path and folder.resolve() in (path.resolve(), *path.resolve().parents):
             raise SourceError(f"{path} would be a source in {folder}. Name another place.")
     set_up_logs(settings)
     stop_on_signal()
@@ -97,13 +98,6 @@ def ask_and_say(
     for key, why in replies.problems.items():
         say(f"Not asked: {title(key)}: {why}")
     return 1 if replies.problems else CHANGED if replies.changed else 0
-
-
-def _is_watched(path: Path, folder: Path) -> bool:
-    path, folder = path.resolve(), folder.resolve()
-    return path.is_relative_to(folder) and not any(
-        part.startswith(".") for part in path.relative_to(folder).parts
-    )
 
 
 def watch(

@@ -73,7 +73,8 @@ def read_questions(path: Path) -> Questions:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise errors.SourceError(f"{path} cannot be read: {error}.") from error
     given = tables.pop("question", None)
-    if tables or not isinstance(given, list) or not given:
+    listed = isinstance(given, list) and all(isinstance(each, dict) for each in given)
+    if tables or not listed or not given:
         raise errors.SourceError(f"{path}: each question is a table [[question]], or a line.")
     questions: dict[str, AskRequest | CountsRequest] = {}
     for number, fields in enumerate(given, 1):
