@@ -208,6 +208,20 @@ def test_a_feed_keeps_the_entries_of_earlier_builds_as_they_were(valley: Valley)
     assert len(valley.entries()) == 2
 
 
+def test_a_report_that_was_cut_short_loses_no_change(valley: Valley) -> None:
+    valley.ask(SOURCES)
+    (valley.report / FEED).unlink()
+    (valley.report / FEED).mkdir()  # ends the report before its last file
+    changed = SOURCES | {"valley/bridge.txt": COUNTY}
+    with pytest.raises(OSError, match=FEED):
+        valley.ask(changed)
+    (valley.report / FEED).rmdir()
+    assert valley.ask(changed).changed == 0
+    assert [text(entry, "title") for entry in valley.entries()] == [WHO, "count: bridge*"]
+    assert f"After {COUNTY}" in valley.page()
+    assert {path.name for path in valley.report.iterdir()} == {ANSWERS, FEED, PAGE}
+
+
 def test_the_oldest_changes_make_room(valley: Valley) -> None:
     valley.write_questions("count: bridge*\n")
     many = valley.ask(SOURCES)
@@ -330,7 +344,10 @@ def once(
     return run
 
 
-def test_the_status_says_whether_a_reply_changed(valley: Valley, once: Watch) -> None:
+def test_the_status_says_whether_a_reply_changed(
+    valley: Valley, once: Watch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ATLAS_PUBLIC_URL", "https://atlas.example.org/")
     asked = ("--questions", valley.folder / "asked.txt")
     assert once(SOURCES, *asked)[0] == 0  # all is new
     assert once(SOURCES, *asked)[0] == 0
@@ -338,7 +355,7 @@ def test_the_status_says_whether_a_reply_changed(valley: Valley, once: Watch) ->
     page = valley.folder / "valley" / "standing" / PAGE
     assert status == CHANGED == 3
     assert f"2 of 2 replies changed: {page}" in said
-    assert page.exists()
+    assert 'href="https://atlas.example.org/?collection=valley&amp;passage=' in page.read_text()
     assert once({"valley/bridge.txt": COUNTY}, *asked)[0] == 0
 
     valley.write_questions("count: bridge*\ncount: (\n")
