@@ -23,7 +23,11 @@ class EndOfTheDay(Exception):
 
 
 def watched(
-    folder: Path, store: Path, *steps: Callable[[], object], embedder: Embedder | None = None
+    folder: Path,
+    store: Path,
+    *steps: Callable[[], object],
+    embedder: Embedder | None = None,
+    ask: Callable[[], object] = lambda: None,
 ) -> list[str]:
     """The lines of a watch while one step after the other is done between two looks."""
     lines: list[str] = []
@@ -36,7 +40,7 @@ def watched(
         step()
 
     with contextlib.suppress(EndOfTheDay):
-        watch(folder, store, "", embedder or HashEmbedder(), 1.0, lines.append, wait)
+        watch(folder, store, "", embedder or HashEmbedder(), 1.0, lines.append, wait, ask)
     return lines
 
 
@@ -136,8 +140,8 @@ def test_a_fault_of_the_program_is_logged_and_named(
 
     folder = write_sources(tmp_path / "sources", FARM)
     lines = watched(folder, tmp_path / "store", nothing, embedder=Broken())
-    assert lines[1:] == ["Not built: the build failed (KeyError); the log says more."]
-    assert [record.getMessage() for record in caplog.records] == ["The build failed."]
+    assert lines[1:] == ["Not built: a fault of the program (KeyError); the log says more."]
+    assert [record.getMessage() for record in caplog.records] == ["A fault of the program."]
 
 
 @pytest.mark.thorough

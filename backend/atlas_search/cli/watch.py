@@ -1,10 +1,12 @@
-"""`atlas watch`: a collection that follows a folder."""
+"""`atlas watch`: a collection that follows a folder, and questions that are asked again."""
 
 import contextlib
 import logging
 import os
 import time
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from socket import gaierror
 from typing import Annotated
@@ -15,10 +17,13 @@ from atlas_search.atlas import Atlas, settings_for
 from atlas_search.building.flow import BuildReport
 from atlas_search.cli.create import refused, require_name
 from atlas_search.cli.main import stop_on_signal
-from atlas_search.core.errors import AtlasError
+from atlas_search.core.errors import AtlasError, SourceError
 from atlas_search.core.files import writing_anywhere
 from atlas_search.core.ids import check_id
 from atlas_search.core.logs import set_up_logs
+from atlas_search.core.settings import load_settings
+from atlas_search.documents.references import Base
+from atlas_search.integrations.standing import PAGE, Questions, ask_again, read_questions, title
 from atlas_search.providers.embedding import Embedder
 from atlas_search.providers.open import open_embedder
 
@@ -28,6 +33,9 @@ State = dict[str, tuple[int, int, int]]
 """Each file's inode, size and time of change, which can be seen without reading it."""
 
 _AGAIN = "Check the network and the settings; the next change of the folder is built with them."
+
+CHANGED = 3
+"""Status with --once where a reply changed; 1 is that of errors."""
 
 Say = Callable[[str], None]
 Wait = Callable[[float], object]
@@ -40,6 +48,16 @@ def watch_command(
     seconds: Annotated[
         float, typer.Option(min=0.1, help="Between two looks; what changes meanwhile is waited for")
     ] = 2.0,
+    questions: Annotated[
+        Path | None, typer.Option(help="Asked after each build: a question a line, or TOML")
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(help="Folder for what changed; default: `standing` of the collection"),
+    ] = None,
+    once: Annotated[
+        bool, typer.Option("--once", help="Build once; status 3 if a reply changed, 1 on error")
+    ] = False,
 ) -> None:
     """Build a collection from a folder, and again whenever the folder changes; Ctrl-C ends.
 
@@ -49,10 +67,37 @@ def watch_command(
     settings = settings_for(collection)
     if corpus:
         check_id(corpus, "--corpus")
+    target = report or settings.collection_folder / "standing"
+    standing = read_questions(questions) if questions else {}
+    for path in (questions, target) if questions else ():
+        if path and folder.resolve() in (path.resolve(), *path.resolve().parents):
+            raise SourceError(f"{path} would be a source in {folder}. Name another place.")
     set_up_logs(settings)
     stop_on_signal()
-    with contextlib.suppress(KeyboardInterrupt):
-        watch(folder, collection, corpus, open_embedder(settings), seconds, _print)
+    embedder = open_embedder(settings)
+    ask = partial(ask_and_say, collection, embedder, standing, target, _print)
+    if not once:
+        with contextlib.suppress(KeyboardInterrupt):
+            watch(folder, collection, corpus, embedder, seconds, _print, ask=ask)
+        return
+    _print(_sentence(_build(folder, collection, corpus, embedder)))
+    raise typer.Exit(ask())
+
+
+def ask_and_say(
+    collection: str | Path, embedder: Embedder, questions: Questions, report: Path, say: Say
+) -> int:
+    """Ask questions again and say what came of it; the status of a command that does so."""
+    if not questions:
+        return 0
+    served = load_settings()
+    base = Base(served.atlas_public_url.rstrip("/"), served.chroma_collection_name)
+    with Atlas.open(collection, embedder=embedder) as atlas:
+        replies = ask_again(atlas, questions, report, base, datetime.now(UTC))
+    say(f"{replies.changed} of {len(questions)} replies changed: {report / PAGE}")
+    for key, why in replies.problems.items():
+        say(f"Not asked: {title(key)}: {why}")
+    return 1 if replies.problems else CHANGED if replies.changed else 0
 
 
 def watch(
@@ -63,21 +108,24 @@ def watch(
     seconds: float,
     say: Say,
     wait: Wait = time.sleep,
+    ask: Callable[[], object] = lambda: None,
 ) -> None:
-    """Build now and after every change, until the process is interrupted.
+    """Build now and after every change, then `ask`, until the process is interrupted.
 
     Errors are said, and the next change is waited for.
     """
     say(f"Watching {folder}. Ctrl-C ends.")
     for _ in changes(folder, seconds, wait):
+        failed = "Not built"
         try:
             with writing_anywhere():
-                line = _sentence(_build(folder, collection, corpus, embedder))
+                say(_sentence(_build(folder, collection, corpus, embedder)))
+                failed = "Built, but not asked"
+                ask()
         except AtlasError as error:
-            line = f"Not built: {error}"
+            say(f"{failed}: {error}")
         except Exception as error:
-            line = f"Not built: {_reason(error)}"
-        say(line)
+            say(f"{failed}: {_reason(error)}")
 
 
 def changes(folder: Path, seconds: float, wait: Wait) -> Iterator[None]:
@@ -136,11 +184,11 @@ def _reason(error: Exception) -> str:
     """Explain an error that is not Atlas's own: one of a library, a plug-in or the program."""
     chain = list(_causes(error))
     if any(isinstance(each, TimeoutError) for each in chain):
-        return f"a service that the build needs did not answer in time. {_AGAIN}"
+        return f"a service that is needed did not answer in time. {_AGAIN}"
     if any(isinstance(each, ConnectionError | gaierror) for each in chain):
-        return f"a service that the build needs cannot be reached, or hung up. {_AGAIN}"
-    log.error("The build failed.", exc_info=error)
-    return f"the build failed ({type(error).__name__}); the log says more."
+        return f"a service that is needed cannot be reached, or hung up. {_AGAIN}"
+    log.error("A fault of the program.", exc_info=error)
+    return f"a fault of the program ({type(error).__name__}); the log says more."
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
