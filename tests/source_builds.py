@@ -13,7 +13,7 @@ from atlas_search.readers import Reader
 from atlas_search.readers.files import READERS
 from atlas_search.stores.embedded import EmbeddedStore
 from tests.hash_embedder import HashEmbedder
-from tests.source_files import MAKERS, good_files, write_chroma, write_files
+from tests.source_files import FOLDERS, MAKERS, good_files, write_chroma, write_files
 
 CHROMA_RECORDS = {"l/1": "Twelve ships lay at anchor.", "l 2": "The wall has fallen."}
 
@@ -22,7 +22,7 @@ ODD_IDS = [
     *(" a ", "ü", "史记", "a\nb", "a\\b", "a:0-10", "<b>", "'\"", "a" * 500),
 ]
 
-SUFFIXES = {kind: f".{kind}" for kind in MAKERS if kind != "beir"}
+SUFFIXES = {kind: f".{kind}" for kind in MAKERS if kind not in FOLDERS}
 """One for each type that takes files of any name."""
 
 

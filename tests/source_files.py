@@ -39,7 +39,7 @@ def good_files(kind: str, count: str = "Twelve") -> dict[str, bytes]:
         return {
             path: content
             for each in MAKERS
-            if each != "beir"
+            if each not in FOLDERS
             for path, content in MAKERS[each](count).items()
         }
     return MAKERS[kind](count)
@@ -332,6 +332,18 @@ def _bib(count: str) -> dict[str, bytes]:
     }
 
 
+def _zotero(count: str) -> dict[str, bytes]:
+    ships = {"itemType": "report", "key": "SHIP1111", "title": "On ships", "date": "1887"}
+    ships["abstractNote"] = f"{count} ships came."
+    walls = {"itemType": "letter", "key": "WALL1111", "title": "On walls", "abstractNote": "Old."}
+    items = [ships, walls | {"attachments": [{"path": "files/wall.txt"}]}]
+    return {
+        "town/library.json": json.dumps({"items": items}).encode(),
+        "town/files/wall.txt": b"The wall is old.",
+        "farm/wool.txt": b"Wool is warm.",
+    }
+
+
 def _beir(count: str) -> dict[str, bytes]:
     return {
         "town/corpus.jsonl": lines_of(
@@ -360,8 +372,11 @@ MAKERS = {
     "mail": _mail,
     "marc": _marc,
     "bib": _bib,
+    "zotero": _zotero,
     "beir": _beir,
 }
+FOLDERS = ("zotero", "beir")
+"""Types that read whole folders."""
 
 
 def write_chroma(

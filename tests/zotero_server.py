@@ -1,25 +1,73 @@
 """A local HTTP server that speaks to Zotero's connector as Zotero does, and keeps what it got.
 
 After `xpcom/server/server.js` and `server_connector.js` of zotero/zotero: requests of browsers
-without the connector's header are refused, a session is taken once, items make 201.
+without the connector's header are refused, a session is taken once, items make 201. After
+`localAPI/server_localAPI.js` it shows a library, once that is allowed: in pages, with
+the address of each file. A change that is not synchronised leaves all versions as they are.
 """
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import parse_qs, quote, urlsplit
+
+NONE: Mapping[str, str] = {}
 
 
 class ZoteroServer:
-    """`items` are all that were saved; `editable` whether the chosen library can be changed."""
+    """`items` are all that were saved; `editable` whether the chosen library can be changed.
+
+    `shown` are the data of items and collections of `library`, `files` the paths of attachments,
+    `asked` the paths of all requests for them. `between` is done before each page but the first:
+    a page has all that is left, or `most`.
+    """
 
     def __init__(self, address: str):
         self.address = address
         self.items: list[dict[str, Any]] = []
         self.sessions: set[str] = set()
         self.editable = True
+        self.allowed = True
+        self.library = "users/0"
+        self.shown: dict[str, list[dict[str, Any]]] = {"items": [], "collections": []}
+        self.files: dict[str, str] = {}
+        self.asked: list[str] = []
+        self.most = 1_000_000
+        self.between: Callable[[], None] = lambda: None
+
+    def show(self, address: str) -> tuple[int, Any, dict[str, str]]:
+        """The answer to a request of the local API: its status, body and headers."""
+        parts = urlsplit(address)
+        self.asked.append(parts.path)
+        if not self.allowed:
+            return 403, "Local API is not enabled", {}
+        kind, *rest = parts.path.removeprefix(f"/api/{self.library}/").split("/")
+        if rest[1:] == ["file"]:
+            if rest[0] not in self.files:
+                return 404, "Not found", {}
+            return 302, "", {"Location": f"file://{quote(self.files[rest[0]])}"}
+        if kind not in self.shown:
+            return 404, "Not found", {}
+        query = {name: values[0] for name, values in parse_qs(parts.query).items()}
+        start, limit = (
+            int(query.get("start", 0)),
+            min(int(query.get("limit", self.most)), self.most),
+        )
+        if start:
+            self.between()
+        of, id_ = self.library.split("/")
+        owner = {"type": of[:-1], "id": int(id_) or 475425, "name": "Mine", "links": {}}
+        found = [
+            {"key": each["key"], "version": 9, "library": owner, "data": each | {"version": 9}}
+            for each in self.shown[kind]
+        ]
+        following = f"{self.address}{parts.path}?start={start + limit}&limit={limit}"
+        more = {"Link": f'<{following}>; rel="next"'} if start + limit < len(found) else {}
+        headers = {"Total-Results": str(len(found)), "Last-Modified-Version": "9"}
+        return 200, found[start : start + limit], headers | more
 
     def save(self, sent: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         if sent["sessionID"] in self.sessions:
@@ -37,7 +85,11 @@ def zotero_server() -> Iterator[ZoteroServer]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            self._answer(200 if self.path == "/connector/ping" else 404, {})
+            if self.path.startswith("/api/"):
+                if self.headers["Zotero-API-Version"] != "3":
+                    return self._answer(501, {})
+                return self._answer(*started.show(self.path))
+            return self._answer(200 if self.path == "/connector/ping" else 404, {})
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
@@ -49,9 +101,11 @@ def zotero_server() -> Iterator[ZoteroServer]:
                 return self._answer(404, {})
             return self._answer(*started.save(json.loads(body)))
 
-        def _answer(self, status: int, body: dict[str, Any]) -> None:
-            content = json.dumps(body).encode()
+        def _answer(self, status: int, body: Any, headers: Mapping[str, str] = NONE) -> None:
+            content = body.encode() if isinstance(body, str) else json.dumps(body).encode()
             self.send_response(status)
+            for name, value in headers.items():
+                self.send_header(name, value)
             self.send_header("X-Zotero-Version", "7.0")
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()

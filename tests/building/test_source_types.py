@@ -149,6 +149,11 @@ EXPECTED: dict[str, dict[str, Expected]] = {
         "town.ships": Expected("On ships", metadata={"date": "1887"}),
         "town.walls": Expected("On walls", metadata={"author": ("Clerk, A.",)}),
     },
+    "zotero": {
+        "farm.wool": Expected("Wool is warm."),
+        "town.SHIP1111": Expected("On ships", metadata={"date": "1887"}),
+        "town.files.wall": Expected("On walls", metadata={"abstract": "Old."}),
+    },
     "beir": {
         "farm.1": Expected("Hay", metadata={"record_id": "1"}),
         "town.d-1": Expected("Ships", metadata={"record_id": "d 1", "n": 1}),

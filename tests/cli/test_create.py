@@ -6,10 +6,12 @@ import os
 import runpy
 import shlex
 import shutil
+import stat
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import get_args, get_type_hints
 
@@ -18,13 +20,16 @@ from typer.models import OptionInfo
 from typer.testing import CliRunner
 
 from atlas_search import Atlas
+from atlas_search.building.sources import zotero_sources
 from atlas_search.cli.create import COMMANDS
 from atlas_search.cli.main import app, main
 from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.manifest import Manifest
 from tests.hash_embedder import HashEmbedder
 from tests.places import ROOT
+from tests.source_files import good_files, write_files
 from tests.tiny import FARM, write_sources
+from tests.zotero_server import zotero_server
 
 TABLE = "id,title,text,port\n1,On ships,Ships carry wool to the port.,Leith\n2,,Cloth.,Hull\n"
 
@@ -104,6 +109,7 @@ OWN = {
     "mail": [],
     "marc": [],
     "bib": [],
+    "zotero": ["address", "library", "ocr"],
     "beir": [],
     "chroma": ["from_collection"],
 }
@@ -493,6 +499,63 @@ def test_a_table_of_that_name_without_a_column_of_files_is_a_source(
     source = write_sources(tmp_path / "s", {"metadata.csv": TABLE})
     assert create("files", source, "--collection", "c", "--strict")[0] == 0
     assert Manifest.read(folder).documents == 2
+
+
+def test_a_list_of_literature_is_built_with_the_files_that_it_names(
+    tmp_path: Path, create: Create, folder: Path
+) -> None:
+    source = write_sources(
+        tmp_path / "s",
+        {
+            "papers/books.bib": "@book{a, title={Walls}, file={deep/a.txt}}\n"
+            "@book{b, title={Ships}, abstract={Twelve ships.}}",
+            "papers/deep/a.txt": "The wall is old.",
+            "papers/other.txt": "Hay.",
+            "papers/plain.json": '[{"text": "Wool.", "attachments": []}]',
+        },
+    )
+    code, _, error = create("bib", source, "--collection", "c", "--strict", "--every-file")
+    assert code == 0, error
+    assert error.count("no list of literature names it") == 2
+    with closing(EmbeddedStore(folder)) as store:
+        assert store.document("papers.deep.a").title == "Walls"
+        assert store.document("papers.b").text == "Twelve ships."
+    assert Manifest.read(folder).documents == 2
+
+
+def test_a_folder_that_zotero_exported_is_one_corpus(
+    tmp_path: Path, create: Create, folder: Path
+) -> None:
+    files = {name.removeprefix("town/"): text for name, text in good_files("zotero").items()}
+    write_files(tmp_path / "s", files)
+    assert create("zotero", tmp_path / "s", "--collection", "c", "--strict")[0] == 0
+    with closing(EmbeddedStore(folder)) as store:
+        assert store.document("zotero.files.wall").title == "On walls"
+    assert [each.id for each in Manifest.read(folder).corpora] == ["zotero"]
+
+
+def test_a_running_zotero_is_asked_without_a_source(
+    tmp_path: Path, create: Create, folder: Path
+) -> None:
+    item = {"key": "AAAA1111", "itemType": "book", "title": "Walls", "abstractNote": "Of walls."}
+    with zotero_server() as zotero:
+        zotero.shown["items"] = [item]
+        options = ("--collection", "c", "--address", zotero.address, "--corpus", "books")
+        assert create("zotero", *options)[0] == 0
+        assert Manifest.read(folder).origins["zotero"].arguments["source"] == []
+        zotero.allowed = False
+        code, _, error = create("zotero", *options)
+    assert code == 1
+    assert "Allow it there, in Settings > Advanced" in error
+    with closing(EmbeddedStore(folder)) as store:
+        assert store.document("books.AAAA1111").text == "Of walls."
+        assert stat.S_IMODE((folder / "zotero").stat().st_mode) == 0o700
+    # and from Python
+    with zotero_server() as zotero:
+        zotero.shown["items"] = [item]
+        locate = partial(zotero_sources, address=zotero.address)
+        report = Atlas.build([], folder.parent / "d", kind="zotero", locate=locate)
+    assert report.manifest.documents == 1
 
 
 ONE_WAY = "Give only one of --corpora, --corpus-field and --corpus."

@@ -117,9 +117,9 @@ def test_readers_of_files_have_the_same_options_as_ever() -> None:
         "TxtReader": {"version": 5},
         "PdfReader": {"version": 6},
         "HtmlReader": {"version": 6, "whole_page": False},
-        "XmlReader": {"version": 5, "normalised": False, "documents_at": ""},
+        "XmlReader": {"version": 6, "normalised": False, "documents_at": ""},
         "CsvReader": {"version": 3, "delimiter": "", "quotes": True, **columns},
-        "JsonlReader": {"version": 5, **columns},
+        "JsonlReader": {"version": 6, **columns},
         "DocxReader": {"version": 7},
         "EpubReader": {"version": 6},
         "PptxReader": {"version": 1},
@@ -128,7 +128,7 @@ def test_readers_of_files_have_the_same_options_as_ever() -> None:
         "RtfReader": {"version": 1},
         "MailReader": {"version": 1},
         "MarcReader": {"version": 1},
-        "BibReader": {"version": 1},
+        "BibReader": {"version": 2},
     }
 
 

@@ -40,6 +40,21 @@ def linked(services: Services, zotero: ZoteroServer) -> FlaskClient:
     return client_with(services, zotero_address=zotero.address, atlas_public_url=BASE)
 
 
+def test_a_document_that_came_from_zotero_leads_back_to_its_item(
+    linked: FlaskClient, zotero: ZoteroServer
+) -> None:
+    """It is no second item there: its quotes are a note with a link."""
+    own = BOOK | {"quote": "1 < 2", "metadata": BOOK["metadata"] | {"zotero_key": "AAAA1111"}}
+    group = {"zotero_key": "BBBB1111", "zotero_library": "groups/77"}
+    other = citation(document_id="b", metadata=group)
+    assert linked.post("/api/zotero", json={"citations": [own, other]}).json == {"saved": 2}
+    first, second = zotero.items
+    assert (first["itemType"], second["itemType"]) == ("note", "note")
+    link = '<p><a href="zotero://select/library/items/AAAA1111">A Room</a></p>'
+    assert first["note"].startswith(f"{link}<p>p. 1, DECISION: “1 &lt; 2” ")
+    assert "zotero://select/groups/77/items/BBBB1111" in second["note"]
+
+
 def test_documents_become_items_with_their_quotes_as_notes(
     linked: FlaskClient, zotero: ZoteroServer
 ) -> None:

@@ -117,6 +117,7 @@ READER_EXTRAS = {
     "mail": "xml",
     "marc": "records",
     "bib": "export",
+    "zotero": "export",
     **dict.fromkeys(("docx", "epub", "pptx", "xlsx", "odt", "rtf"), "office"),
 }
 

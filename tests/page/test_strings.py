@@ -10,6 +10,7 @@ from playwright.sync_api import Page
 from atlas_search.server.ingest.arrival import OTHER_KIND, PICTURE
 from tests.cli.test_create import WRONG
 from tests.places import ROOT
+from tests.readers.test_zotero import SECOND, UNNAMED
 
 pytestmark = pytest.mark.browser
 
@@ -101,7 +102,7 @@ def test_what_the_server_says_of_an_answer_is_said_in_french(page: Page) -> None
 
 
 def test_why_files_are_left_out_is_said_in_french(page: Page) -> None:
-    reasons = sorted({*refusals(), PICTURE, OTHER_KIND, *WRONG})
+    reasons = sorted({*refusals(), PICTURE, OTHER_KIND, *WRONG, SECOND, *UNNAMED})
     assert len(reasons) > 60
     told = page.evaluate(TOLD, reasons)
     left = [reason for reason, is_told in zip(reasons, told, strict=True) if not is_told]

@@ -30,6 +30,7 @@ from atlas_search.readers.pdf_lines import PrintedLine
 from atlas_search.readers.pdf_paragraphs import page_text
 from atlas_search.readers.pdf_picture import _aligned
 from atlas_search.readers.print import running_lines, without_line_numbers
+from atlas_search.readers.records.bib import _NAMING, _paths
 from atlas_search.readers.speech_openings import openings
 from atlas_search.readers.speeches import with_speeches
 from atlas_search.readers.text import without_comments
@@ -85,6 +86,10 @@ def person(name: str) -> object:
     return spoken(name), without_title(name)
 
 
+def files_of_a_list(text: str) -> object:
+    return [*_paths(text)], _NAMING.search(text.encode())
+
+
 def speeches(text: str) -> object:
     return with_speeches("Mr Hay: I rise.\n\nMs Roe: I too.\n\n" * 4 + text, ())
 
@@ -117,6 +122,8 @@ TEXTS: dict[str, tuple[Callable[[str], object], str, list[str], int]] = {
     "column": (name_of, "a{}z", [" "], 100_000),
     "brackets": (lambda text: mend([text]), "a\x02\n{}a", [")"], 100_000),
     "title": (clean_title, "It is so {}", ["{{", "{%", "<%", "<?", "<!"], 2_000),
+    "files of a list": (
+        files_of_a_list, "{}", ["\n", " ", "file ", "file", "\\", ":", ";", "a:", "L1 "], 100_000),
     "line numbers": (
         without_line_numbers, "{}", ["1 a\n", "5\n", " ", " 1", "1", "5    x    5\n", "\f"], 8_000),
     "speeches": (

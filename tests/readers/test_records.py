@@ -255,6 +255,7 @@ def test_a_record_of_bibtex_is_a_document_of_its_abstract_and_notes(reads: Reads
         "pages": "1–9",
         "doi": "10.1000/182",
         "tags": ["ships", "dues"],
+        "citation_key": "roe",
         "document_type": "article",
     }
     nothing = "line 6: it has neither an abstract nor a note, so there is nothing to read"
@@ -296,6 +297,7 @@ def test_records_of_csl_and_zotero_are_known_in_json(reads: Reads) -> None:
         "archive": "Ostby Archives",
         "shelf_mark": "MC 7",
         "tags": ["dues"],
+        "citation_key": "roe",
         "document_type": "letter",
     }
     # a record with a text of its own is read as any other, and so is one whose text is named

@@ -191,12 +191,13 @@ def build(
     seconds = round(time.monotonic() - started, 3)
     names = [file.name for file in sources.files]
     gave = set(chain.from_iterable(each.sources for each in given))
-    to_tell = [name for name in names if name not in gave or name in remarks]
+    gave |= {file.name for file in sources.files if file.replaced}
+    to_tell = [n for n in names if n not in gave or n in remarks or sources.sheets.get(n)]
     return BuildReport(
         manifest,
         _file_reports(to_tell, sources, remarks, given),
         partial(_file_reports, names, sources, remarks, given),
-        len(names) + len(sources.left_out) + len(sources.sheets),
+        len({*names, *sources.sheets}) + len(sources.left_out),
         did,
         plan.read,
         embedded,
@@ -309,10 +310,13 @@ def _file_reports(
                 passages[source].append(count)
             if source in keys:
                 keys[source].add(key)
+    files = {file.name: file for file in sources.files if file.name in passages}
+    wrong = {name: each for name, each in sources.sheets.items() if each}
     reports = [FileReport(name, 0, 0, (reason,)) for name, reason in sources.left_out]
-    reports += [FileReport(name, 0, 0, w, False, len(w)) for name, w in sources.sheets.items() if w]
+    reports += [FileReport(n, 0, 0, w, False, len(w)) for n, w in wrong.items() if n not in files]
     for name, counts in passages.items():
-        report = FileReport(name, len(counts), sum(counts), refused=not counts)
+        refused = not counts and not files[name].replaced
+        report = FileReport(name, len(counts), sum(counts), wrong.get(name, ()), refused)
         reports.append(_with_remarks(report, remarks[name], keys[name]) if name in keys else report)
     return tuple(sorted(reports, key=attrgetter("source")))
 
@@ -324,7 +328,10 @@ def _with_remarks(
     documents."""
     records = {key for key, _ in remarks if key} - keys
     return report._replace(
-        remarks=tuple(f"{key}: {remark}" if key else remark for key, remark in remarks),
+        remarks=(
+            *(f"{key}: {remark}" if key else remark for key, remark in remarks),
+            *report.remarks,
+        ),
         refused_records=len(records) if report.documents else 0,
     )
 

@@ -94,7 +94,8 @@ class Preparation:
         return [
             sha256(
                 f"{begun}{_as_json_string(file.stem)}, {said_of(file.rule)}"
-                f"{_as_json(file.metadata) if file.metadata else ''}]".encode()
+                f"{_as_json(file.metadata) if file.metadata else ''}"
+                f"{_as_json(file.replaced) if file.replaced else ''}]".encode()
                 + content
             ).digest()
             for file, content in zip(files, contents, strict=True)
@@ -178,11 +179,14 @@ def prepare(preparation: Preparation, file: SourceFile) -> Iterator[Prepared]:
     """
     keys: set[str] = set()
     is_empty = True
-    enough = ENOUGH * size_of(file) if has_places(file.path) else 0
+    is_looked_at = has_places(file.path) and not file.replaced
+    enough = ENOUGH * size_of(file) if is_looked_at else 0
     characters = 0
     reached: set[str] = set()
     for read in _read(preparation.reader, file):
         is_empty = False
+        if read.key in file.replaced:
+            continue
         if isinstance(read, Skipped):
             yield Remark(read.reason, read.key)
             continue

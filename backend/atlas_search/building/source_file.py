@@ -33,7 +33,8 @@ class SourceFile(NamedTuple):
     `location` is its path, `name` how reports call it, `stem` what the ids of its documents begin
     with. `known` are the digests of its documents in the live version, by key, if they were read
     and cut in the same way. `metadata` goes before what its documents say: somebody wrote it by
-    hand. `parts` are the other files that it is read with.
+    hand. `parts` are the other files that it is read with, `replaced` the keys of its records that
+    are no documents, since the files that they name are.
     """
 
     location: str
@@ -41,8 +42,9 @@ class SourceFile(NamedTuple):
     stem: str
     rule: CorpusRule
     known: Mapping[str, bytes] = {}
-    metadata: Mapping[str, str] = {}
+    metadata: Mapping[str, object] = {}
     parts: tuple[str, ...] = ()
+    replaced: tuple[str, ...] = ()
 
     @property
     def path(self) -> Path:

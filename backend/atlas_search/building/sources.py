@@ -26,11 +26,14 @@ from atlas_search.core.errors import SourceError
 from atlas_search.core.ids import check_id
 from atlas_search.language.dates import bounds
 from atlas_search.language.languages import LANGUAGES, without_marks
+from atlas_search.providers.zotero import LOCAL
 from atlas_search.readers import Reader, Skipped
 from atlas_search.readers.metadata import name_of, text_of
+from atlas_search.readers.records import bib
 from atlas_search.readers.tables import DELIMITERS, Columns, CsvReader, Record
 from atlas_search.readers.text import Undecodable, open_text
 from atlas_search.readers.titles import closed
+from atlas_search.readers.zotero import OWN, fetch_library
 
 if TYPE_CHECKING:
     from atlas_search.building.backup_form import CorpusPart
@@ -216,7 +219,8 @@ class CorpusNote(BaseModel):
 class Sources:
     """The files to read in order of name, files left out with the reason, and notes on corpora.
 
-    `sheets` are the tables of metadata (`with_sheets`), with what is wrong in each.
+    `sheets` are the tables of metadata and lists of literature that say something of the files
+    (`with_sheets`), with what is wrong in each.
     """
 
     files: tuple[SourceFile, ...]
@@ -265,7 +269,8 @@ def by_folder(roots: Sequence[Path], suffixes: frozenset[str], encoding: str) ->
     files: list[SourceFile] = []
     left_out: list[tuple[str, str]] = []
     for path in filter(Path.is_file, outside):
-        if is_sheet(str(path)) and not leads_out(path, inside):
+        says_of_files = is_sheet(str(path)) or bib.names_files(str(path))
+        if says_of_files and not leads_out(path, inside):
             files.append(_alone(str(path.absolute()), path.name, encoding))
         else:
             left_out.append((printable(path.name), _OUTSIDE))
@@ -375,7 +380,7 @@ def by_mapping(root: Path, mapping: Path, suffixes: frozenset[str], encoding: st
 
 
 def _alone(location: str, name: str, encoding: str) -> SourceFile:
-    """Return a table of metadata that lies in no corpus."""
+    """Return a table of metadata, or a list of literature, that lies in no corpus."""
     return SourceFile(location, name, name, CorpusRule(encoding=encoding))
 
 
@@ -402,20 +407,44 @@ def is_sheet(path: str) -> bool:
 
 
 def with_sheets(sources: Sources) -> Sources:
-    """Give the files what tables beside or above them say; no documents are made of those tables.
+    """Give the files what tables and lists of literature beside or above them say.
 
-    Rows that cannot be followed are told in `Sources.sheets`, and the others count.
+    No documents are made of those tables, nor of a list's records whose files are read, unless
+    they have notes. What cannot be followed is told in `Sources.sheets`, and the rest counts.
     """
-    sheets = [file for file in sources.files if is_sheet(file.location)]
-    files = {file.name: file for file in sources.files if file not in sheets}
+    sheets = {file.name for file in sources.files if is_sheet(file.location)}
+    lists = {file.name for file in sources.files if bib.names_files(file.location)}
+    if not sheets and not lists:
+        return sources
+    files = {file.name: file for file in sources.files if file.name not in sheets}
     # a corpus is called by its id in names, and as its folder in a table above it
     names = {_plain(place): file.name for file in files.values() for place in file[:2]}
     told = {}
-    for sheet in sorted(sheets, key=lambda each: each.name.count("/")):  # the nearest counts
-        told[sheet.name], said = _read_sheet(sheet, names)
+    left_out = list(sources.left_out)
+    saying = [file for file in sources.files if file.name in sheets | lists]
+    # the nearest counts, and tables go before lists
+    for each in sorted(saying, key=lambda file: (file.name in sheets, file.name.count("/"))):
+        is_table = each.name in sheets
+        wrong, said, replaced = (_read_sheet if is_table else _read_list)(each, names)
         for name, metadata in said.items():
             files[name] = files[name]._replace(metadata={**files[name].metadata, **metadata})
-    return replace(sources, files=tuple(files.values()), sheets=told) if sheets else sources
+        if is_table or wrong or said:
+            told[each.name] = wrong
+        is_in_corpus = each.rule.corpus or each.rule.corpus_field
+        if not (is_table or is_in_corpus or said):
+            left_out.append((files.pop(each.name).name, _OUTSIDE))
+        elif not is_table:  # outside the corpora its records belong where their files are
+            rule = each.rule if is_in_corpus else files[next(iter(said))].rule
+            files[each.name] = files[each.name]._replace(rule=rule, replaced=replaced)
+    return replace(
+        sources, files=tuple(files.values()), left_out=tuple(sorted(left_out)), sheets=told
+    )
+
+
+_Said = dict[str, dict[str, object]]
+"""Metadata of files, by their names."""
+_Reading = tuple[tuple[str, ...], _Said, tuple[str, ...]]
+"""Faults of a table or list, what it says, and the keys of records that files replace."""
 
 
 def _plain(path: str) -> str:
@@ -423,12 +452,53 @@ def _plain(path: str) -> str:
     return unicodedata.normalize("NFC", os.path.normpath(path.replace("\\", "/")))
 
 
-def _read_sheet(
-    sheet: SourceFile, names: Mapping[str, str]
-) -> tuple[tuple[str, ...], dict[str, dict[str, str]]]:
-    """Return what is wrong in a table, and what it says of files, by their names in `names`."""
+def _read_list(sheet: SourceFile, names: Mapping[str, str]) -> _Reading:
     wrong: list[str] = []
-    said: dict[str, dict[str, str]] = {}
+    said: _Said = {}
+    lines: dict[str, str] = {}
+    replaced: dict[str, bool] = {}
+    try:
+        records = bib.references_of(sheet.path, sheet.rule.encoding)
+    except Exception:  # its reader tells of it, in a process with limits
+        return (), {}, ()
+    for record in records:
+        is_read = False
+        if paths := bib.files_of(record):
+            metadata = bib.reference_metadata(record)
+            has_notes = bool(bib.text_in(record, bib.NOTES))
+            if not has_notes and (abstract := bib.text_in(record, bib.ABSTRACT)):
+                metadata["abstract"] = abstract
+        for given in paths:
+            name = _named(sheet, given, names)
+            if fault := _fault(record, given, name, lines, _NOT_AMONG):
+                wrong.append(fault)
+            else:
+                lines[name], said[name], is_read = record.place, metadata, not has_notes
+        replaced[record.key] = replaced.get(record.key, True) and is_read
+    return tuple(wrong), said, tuple(key for key, is_read in replaced.items() if is_read)
+
+
+def _named(sheet: SourceFile, given: str, names: Mapping[str, str]) -> str:
+    """Return the name of the file that a table or list calls so; empty if there is none."""
+    folders = [os.path.dirname(own) for own in sheet[:2]]
+    paths = (os.path.join(folder, path) for path in (given, unquote(given)) for folder in folders)
+    return next((names[path] for path in map(_plain, paths) if path in names), "")
+
+
+def _fault(record: Record, given: str, name: str, lines: Mapping[str, str], advice: str) -> str:
+    if not name:
+        return f"{record.place}: no source is called {given!r}: {advice}"
+    if name not in lines:
+        return ""
+    return (
+        f"{record.place}: {given!r} stands on {lines[name]} already, which counts: take one of "
+        "them out"
+    )
+
+
+def _read_sheet(sheet: SourceFile, names: Mapping[str, str]) -> _Reading:
+    wrong: list[str] = []
+    said: _Said = {}
     lines: dict[str, str] = {}
     faults = 0
     try:
@@ -438,12 +508,12 @@ def _read_sheet(
                     faults += 1
                     wrong += [fault] * (faults <= _MOST_WRONG)
     except Undecodable as error:
-        return (f"{error.what}: save it as UTF-8, which Excel calls “CSV UTF-8”",), {}
+        return (f"{error.what}: save it as UTF-8, which Excel calls “CSV UTF-8”",), {}, ()
     except OSError as error:
-        return (f"cannot be read: {error.strerror}",), {}
+        return (f"cannot be read: {error.strerror}",), {}, ()
     if faults > _MOST_WRONG:
         wrong.append(f"{faults - _MOST_WRONG:,} more of its rows cannot be followed")
-    return tuple(wrong), said
+    return tuple(wrong), said, ()
 
 
 def _follow(
@@ -451,22 +521,16 @@ def _follow(
     sheet: SourceFile,
     names: Mapping[str, str],
     lines: dict[str, str],
-    said: dict[str, dict[str, str]],
+    said: _Said,
 ) -> str:
     """Add what a row says of its file, and where it does; return what is wrong with it, or ""."""
     if isinstance(record, Skipped):
         return record.reason
     row = {name_of(column): text_of(value) for column, value in record.fields.items()}
     given = next(row.pop(column) for column in _FILE_COLUMNS if column in row)
-    places = [_plain(os.path.join(os.path.dirname(own), given)) for own in sheet[:2]]
-    name = next((names[place] for place in places if place in names), "")
-    if not name:
-        return f"{record.place}: no source is called {given!r}: {_AS_IN_THE_FOLDER}"
-    if name in lines:
-        return (
-            f"{record.place}: {given!r} stands on {lines[name]} already, which counts: take one of "
-            "them out"
-        )
+    name = _named(sheet, given, names)
+    if fault := _fault(record, given, name, lines, _AS_IN_THE_FOLDER):
+        return fault
     date = row.get("date")
     if is_wrong := bool(date and not bounds(date)):
         del row["date"]
@@ -476,6 +540,7 @@ def _follow(
 
 
 _AS_IN_THE_FOLDER = "write its name as in the folder of this table, with the ending"
+_NOT_AMONG = "it is missing, outside the folder or of a kind that is not read"
 DATES = "write 1866, 1860s, May 1866 or 1866-05-17, for instance"
 
 
@@ -694,6 +759,54 @@ def find_sources(
             raise SourceError(f"With {mapping} give one folder as the source.")
         return by_mapping(source[0], mapping, suffixes, encoding)
     return by_folder(source, suffixes, encoding)
+
+
+def only_lists(sources: Sources) -> Sources:
+    """Leave out what is neither a list of literature nor a file that one names."""
+    names = {_plain(place): file.name for file in sources.files for place in file[:2]}
+    kept = {file.name for file in sources.files if file.location.lower().endswith((".bib", ".ris"))}
+    for file in sources.files:
+        if bib.names_files(file.location) and (said := _read_list(file, names)[1]):
+            kept |= {file.name, *said}
+    files = tuple(file for file in sources.files if file.name in kept)
+    others = ((file.name, _UNNAMED) for file in sources.files if file.name not in kept)
+    return replace(sources, files=files, left_out=tuple(sorted((*sources.left_out, *others))))
+
+
+_UNNAMED = "no list of literature names it"
+_NOT_HERE = "Zotero does not have it here: open it there once"
+
+ZOTERO = "zotero"
+"""The corpus of Zotero's items, and the folder of their list inside that of the collection."""
+
+
+def zotero_sources(
+    source: Sequence[Path],
+    reader: Reader,
+    folder: Path,
+    *,
+    address: str = LOCAL,
+    library: str = OWN,
+    corpus: str = ZOTERO,
+) -> Sources:
+    """Return the files of a folder that Zotero exported; without one, those of a running Zotero.
+
+    The collection is in `folder`. Raises SourceError.
+    """
+    if source:
+        return find_sources(source, reader, corpus=corpus)
+    rule = CorpusRule(check_id(corpus, "--corpus"))
+    path = folder.absolute() / ZOTERO / "library.json"
+    stored = [("", path.name, path), *fetch_library(address, library, path, reader.suffixes)]
+    files, left_out = [], []
+    for key, own_name, own_path in stored:
+        name = os.path.join(key, own_name)
+        reason = _refusal_by_name(own_name, tuple(reader.suffixes)) if own_path else _NOT_HERE
+        if reason:
+            left_out.append((f"{ZOTERO}/{name}", reason))
+        else:
+            files.append(SourceFile(str(own_path), f"{ZOTERO}/{name}", name, rule))
+    return _sources(files, left_out, {})
 
 
 def _mapping_beside(source: Sequence[Path]) -> Path | None:

@@ -38,7 +38,9 @@ from atlas_search.building.sources import (
     find_sources,
     in_language,
     leads_out,
+    only_lists,
     real_paths,
+    zotero_sources,
 )
 from atlas_search.cli.ask import print_whole, printable
 from atlas_search.core.errors import AtlasError, ConfigurationError, MissingStore, SourceError
@@ -50,6 +52,7 @@ from atlas_search.language.text import ANALYSER_VERSION
 from atlas_search.readers import Reader
 from atlas_search.readers.fetch import LIST_SUFFIXES, FetchOptions
 from atlas_search.readers.files import READERS, ReaderFactory, files_reader
+from atlas_search.readers.records.bib import bib_reader
 from atlas_search.readers.tables import TextColumn as TextField
 from atlas_search.readers.tables import renames
 from atlas_search.readers.tesseract import Ocr
@@ -571,7 +574,22 @@ def locate_chroma(
     return Sources((SourceFile(str(path), name, name, rule),), (), {})
 
 
-LOCATE: Mapping[str, Locate] = {"html": locate_pages, "chroma": locate_chroma}
+def locate_zotero(
+    source: Sequence[Path], reader: Reader, given: Mapping[str, Any], folder: Path
+) -> Sources:
+    """The files of Zotero. Raises SourceError."""
+    if source and (given["corpora"] or given["corpus_field"]):
+        return locate_files(source, reader, given, folder)
+    names = ("address", "library", "corpus")
+    return zotero_sources(source, reader, folder, **{n: given[n] for n in names if given[n]})
+
+
+LOCATE: Mapping[str, Locate] = {
+    "html": locate_pages,
+    "bib": lambda *given: only_lists(locate_files(*given)),
+    "zotero": locate_zotero,
+    "chroma": locate_chroma,
+}
 """The source types that find their files otherwise than by the paths given."""
 
 Command = Callable[..., None]
@@ -585,13 +603,21 @@ def _any_files(text_column: TextField = "", ocr: Ocr = "") -> Reader:
 _any_files.__doc__ = files_reader.__doc__
 
 
+def _lists_and_files() -> Reader:
+    return files_reader()
+
+
+_lists_and_files.__doc__ = bib_reader.__doc__
+
+
 class _Commands(Mapping[str, Command]):
     """The command of every source type, made when it is asked for: its reader may be slow to
     import, or lack a library, and then ConfigurationError is raised."""
 
     def __getitem__(self, kind: str) -> Command:
-        factory = _any_files if kind == "files" else READERS.load(kind, f"atlas create {kind}")
-        return store_command(kind, factory, LOCATE.get(kind))
+        factory = READERS.load(kind, f"atlas create {kind}")
+        own = {"files": _any_files, "bib": _lists_and_files}
+        return store_command(kind, own.get(kind, factory), LOCATE.get(kind))
 
     def __iter__(self) -> Iterator[str]:
         return iter(READERS.names())

@@ -131,7 +131,7 @@ class Reference:
 
     `key` is ASCII, depends on nothing but the document's id, and differs from others in more than
     capitals. `quotes` are one line each: place (section or page), headings, speaker, quoted text
-    and permalink.
+    and permalink. `zotero` is the address of the item in Zotero that the document came from.
     """
 
     key: str
@@ -141,6 +141,7 @@ class Reference:
     dating: Dating
     url: str
     quotes: tuple[str, ...]
+    zotero: str = ""
 
 
 def references(answers: Sequence[AnswerDocument], base: Base) -> list[Reference]:
@@ -235,7 +236,14 @@ def _reference(citations: Sequence[CitationOut], base_url: str, key: str) -> Ref
         dating=dating(one_line(first.date or "")),
         url=one_line(first.url or ""),
         quotes=tuple(dict.fromkeys(_quote(cited, base_url) for cited in citations)),
+        zotero=_item_in_zotero(first.metadata),
     )
+
+
+def _item_in_zotero(metadata: Mapping[str, MetadataValue]) -> str:
+    key, library = (_text(metadata.get(f"zotero_{name}")) for name in ("key", "library"))
+    place = library if library.startswith("groups/") else "library"
+    return f"zotero://select/{place}/items/{key}" if key else ""
 
 
 def _quote(cited: CitationOut, base_url: str) -> str:
@@ -476,8 +484,17 @@ _ITS_OWN: Mapping[Kind, set[str]] = {
 
 
 def zotero_items(references: Sequence[Reference]) -> list[dict[str, object]]:
-    """One item for each document; its quotes are notes below it."""
-    return [_item_zotero(reference) for reference in references]
+    """One item for each document; its quotes are notes below it.
+
+    Of one that is there already it is a note that leads to it: the connector adds to no item.
+    """
+    return [_note_zotero(each) if each.zotero else _item_zotero(each) for each in references]
+
+
+def _note_zotero(reference: Reference) -> dict[str, object]:
+    lines = [f'<a href="{escape(reference.zotero)}">{escape(reference.title)}</a>']
+    lines += map(escape, reference.quotes)
+    return {"itemType": "note", "note": "".join(f"<p>{line}</p>" for line in lines)}
 
 
 def _item_zotero(reference: Reference) -> dict[str, object]:

@@ -14,7 +14,7 @@ LOCAL = "http://127.0.0.1:23119"
 """The address at which Zotero listens."""
 
 SECONDS = 20.0
-_ABSENT = "Zotero is not running. Start it, then try again."
+ABSENT = "Zotero is not running. Start it, then try again."
 _SLOW = "Zotero took too long to answer. Look whether the items are there, then try again."
 _HEADERS = {"X-Zotero-Connector-API-Version": "3"}
 
@@ -54,7 +54,7 @@ def save_items(address: str, items: Sequence[object], session: str, uri: str) ->
         raise Unavailable(_refused(fault)) from fault
     except Fault as fault:
         reached = isinstance(fault, Lost) and not str(fault).startswith("Connect")
-        raise Unavailable(_SLOW if reached else _ABSENT) from fault
+        raise Unavailable(_SLOW if reached else ABSENT) from fault
 
 
 def _refused(fault: ErrorStatus) -> str:

@@ -36,12 +36,13 @@ READERS: Registry[ReaderFactory] = Registry(
         "mail": "atlas_search.readers.mail:mail_reader [xml]",
         "marc": "atlas_search.readers.records.marc:marc_reader [records]",
         "bib": "atlas_search.readers.records.bib:bib_reader [export]",
+        "zotero": "atlas_search.readers.zotero:zotero_reader [export]",
         "beir": "atlas_search.readers.tables:beir_reader",
         "chroma": "atlas_search.readers.chroma:chroma_reader",
     },
 )
 
-NO_FORMATS = ("files", "beir", "chroma")
+NO_FORMATS = ("files", "zotero", "beir", "chroma")
 """Readers of whole folders: `files` leaves them out."""
 
 SUFFIXES: Mapping[str, frozenset[str]] = {

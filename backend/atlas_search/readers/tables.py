@@ -295,7 +295,7 @@ class JsonlReader:
     @property
     def options(self) -> Mapping[str, object]:
         """All settings change what is read."""
-        return {"version": 5} | self.columns.options
+        return {"version": 6} | self.columns.options
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """One draft or Skipped for every record, in order. A blank line is no record."""
@@ -338,7 +338,7 @@ def _line(line: str, key: str, place: str) -> Record | Skipped:
 
 
 def _whole(content: str, columns: Columns) -> Iterator[Read]:
-    from atlas_search.readers.records.bib import json_drafts, references_in
+    from atlas_search.readers.records.bib import json_records, reference_draft, references_in
 
     try:
         value = _parse(content)
@@ -346,7 +346,7 @@ def _whole(content: str, columns: Columns) -> Iterator[Read]:
         yield Skipped(_explain_json(error))
         return
     if not columns.text and (references := references_in(value)):
-        yield from json_drafts(references)
+        yield from map(reference_draft, json_records(references))
         return
     mend = _needs_mending(content)
     items = (

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from atlas_search.building.kept_files import INGEST, kept_sources
 from atlas_search.building.materials import Live
-from atlas_search.building.sources import with_sheets
+from atlas_search.building.sources import is_sheet
 from atlas_search.core.errors import AtlasError, Conflict, SourceError
 from atlas_search.core.settings import Settings
 from atlas_search.readers.files import files_reader
@@ -33,10 +33,11 @@ def kept_beside(settings: Settings) -> list[str]:
     if not kept_folder.is_dir():
         return []
     try:
-        sources = with_sheets(kept_sources(kept_folder, None, files_reader().suffixes))
+        sources = kept_sources(kept_folder, None, files_reader().suffixes)
+        files = [file for file in sources.files if not is_sheet(file.location)]
         with closing(Live(folder, Manifest.read(folder))) as live:
             held = {s.name: s.bytes for s in live.sources if s.origin == INGEST}
-        return [f.name for f in sources.files if held.get(f.name) != f.path.stat().st_size]
+        return [f.name for f in files if held.get(f.name) != f.path.stat().st_size]
     except (AtlasError, OSError):
         log.exception("The kept files of %s cannot be compared.", settings.chroma_collection_name)
         return []

@@ -197,5 +197,5 @@ def test_windows_quotation_marks_in_latin_1_are_read_with_a_remark(xml: Xml) -> 
 
 def test_the_settings_are_options() -> None:
     options = XmlReader(normalised=True).options
-    assert options == {"version": 5, "normalised": True, "documents_at": ""}
+    assert options == {"version": 6, "normalised": True, "documents_at": ""}
     assert XmlReader().suffixes == {".xml", ".tei", ".rdf"}

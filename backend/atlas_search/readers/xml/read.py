@@ -16,7 +16,7 @@ from atlas_search.readers.law.clml import BritishLaw
 from atlas_search.readers.law.hansard import historic_drafts, is_historic, is_twfy, twfy_drafts
 from atlas_search.readers.law.uslm import AmericanLaw
 from atlas_search.readers.records import ead
-from atlas_search.readers.records.bib import rdf_drafts
+from atlas_search.readers.records.bib import rdf_records, reference_draft
 from atlas_search.readers.records.marc import marcxml_drafts
 from atlas_search.readers.scans import alto, mets, page_xml
 from atlas_search.readers.xml.parse import INCLUDE, Parsed, parse
@@ -121,7 +121,7 @@ class XmlReader:
     @property
     def options(self) -> Mapping[str, object]:
         """Both settings change what is read."""
-        return {"version": 5, "normalised": self.normalised, "documents_at": self.documents_at}
+        return {"version": 6, "normalised": self.normalised, "documents_at": self.documents_at}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """The documents of a file; one that is not well-formed, or unsafe, is skipped whole."""
@@ -156,7 +156,7 @@ class XmlReader:
         if root.find(".//datafield/subfield") is not None:
             return marcxml_drafts(root)
         if root.tag == "rdf" and root.find("*/itemtype") is not None:
-            return rdf_drafts(root)
+            return map(reference_draft, rdf_records(root))
         return plain_drafts(root, parsed.name, self.documents_at)
 
 
