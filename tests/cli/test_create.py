@@ -110,6 +110,11 @@ OWN = {
     "marc": [],
     "bib": [],
     "zotero": ["address", "library", "ocr"],
+    "oai": [
+        *("prefix", "set", "since", "until", "files", "contact", "delay", "refresh"),
+        *("allow_private", "ocr"),
+    ],
+    "iiif": ["contact", "delay", "refresh", "allow_private"],
     "beir": [],
     "chroma": ["from_collection"],
 }

@@ -573,13 +573,14 @@ def locate_oai(
         return locate_files(source, reader, given, folder)
     if len(given["source"]) > 1:
         raise SourceError("Give one base URL: each repository has a collection of its own.")
-    from atlas_search.readers.oai import RecordFiles, Selection, fetch_files, harvest
+    from atlas_search.readers.oai import RecordFiles, fetch_files, harvest
 
     (url,) = given["source"]
-    named = {name: given[name] for name in ("prefix", "set", "since", "until")}
+    named = {"metadataPrefix": given["prefix"], "set": given["set"]}
+    named |= {"from": given["since"], "until": given["until"]}
     records, files = folder / "oai", RecordFiles()
     with _fetching(given, folder) as (options, tell):
-        name = harvest(Selection(url, **named), records, options, tell) or "oai"
+        name = harvest(url, named, records, options, tell) or "oai"
         if given["files"]:
             files = fetch_files(records, folder / "oai-files", url, options, tell)
     rule = _rule(given, name)
@@ -611,9 +612,9 @@ def locate_iiif(
         )
     if not manifests:
         raise SourceError(f"No address gave a manifest; {failures[0].url}: {failures[0].reason}.")
-    found = sorted(
-        SourceFile(str(each.path), each.path.name, each.path.name, rule, parts=each.texts)
-        for each in manifests
+    found = (
+        SourceFile(str(path), path.name, path.name, rule, parts=texts)
+        for path, texts in sorted(manifests.items())
     )
     left_out = sorted((failure.url, failure.reason) for failure in failures)
     return Sources(tuple(found), tuple(left_out), {})

@@ -1,7 +1,7 @@
 """Texts of IIIF manifests and collections, Presentation API 2.1 and 3.0.
 
 https://iiif.io/api/presentation/3.0, https://iiif.io/api/presentation/2.1. A text is in ALTO, hOCR
-or plain text that a canvas names (`seeAlso`, `rendering`), or in annotations on it.
+or plain text that a canvas names, or in annotations on it.
 """
 
 import json
@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from itertools import takewhile
-from operator import itemgetter
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar
 from urllib.parse import urldefrag
 
 import typer
@@ -50,13 +49,24 @@ Node = dict[str, Any]
 Load = Callable[[str], Page | None]
 """Gives what an address holds, if it can be had."""
 
+_NEW_NAMES = {
+    "@id": "id",
+    "@type": "type",
+    "resource": "body",
+    "chars": "value",
+    "license": "rights",
+    "otherContent": "annotations",
+    "description": "summary",
+    "related": "homepage",
+    **dict.fromkeys("sequences canvases images resources ranges members".split(), "items"),
+    **dict.fromkeys("collections manifests default item".split(), "items"),
+}
+"""Names of Presentation 2, as those of Presentation 3."""
 _KINDS = ("alto", "hocr", "plain")
 """Forms of a text, those that state more of it first."""
-_SPOKEN = re.compile(r"(?<![a-z])(alto|hocr)(?![a-z])")
+_FORM = re.compile(r"(?<![a-z])(alto|hocr)(?![a-z])")
 _OF_TEXT = frozenset({"supplementing", "transcribing", "painting"})
 """Motivations of annotations that are the text of a page and not remarks on it."""
-_LINKS = ("seeAlso", "rendering")
-_ANNOTATIONS = ("annotations", "otherContent")
 _NO_TEXT = (
     "it names no text that is read: neither ALTO, hOCR or plain text of its pages nor annotations "
     "with their words"
@@ -76,10 +86,10 @@ class IiifReader:
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """The one document of a manifest."""
         manifest = _json_of(path.read_bytes())
-        if _type_of(manifest) != "Manifest":
+        if manifest.get("type") == "Manifest":
+            yield _draft(manifest, lambda url: read_held_page(path.parent / page_name(url, ".txt")))
+        else:
             yield Skipped(_NO_MANIFEST)
-            return
-        yield _draft(manifest, lambda url: read_held_page(path.parent / page_name(url, ".txt")))
 
 
 def iiif_reader(
@@ -98,27 +108,21 @@ def iiif_reader(
     return IiifReader()
 
 
-class FetchedManifest(NamedTuple):
-    """The file of a manifest, and those of its texts."""
-
-    path: Path
-    texts: tuple[str, ...]
-
-
 def fetch_manifests(
     urls: Sequence[str],
     folder: Path,
     options: FetchOptions,
     progress: Callable[[int, int], None],
-) -> tuple[list[FetchedManifest], list[FailedAddress]]:
-    """Fetch manifests, those of collections too, with the texts of their pages, into `folder`.
+) -> tuple[dict[Path, tuple[str, ...]], list[FailedAddress]]:
+    """Fetch manifests, those of collections too, into a `folder`: their files, with those of the
+    texts of their pages, and the addresses that gave nothing, or nothing new.
 
     What was fetched before is asked for again only with `options.refresh`. `progress` gets the
-    addresses done and all that are known. Also returns the addresses that gave nothing, or nothing
-    new.
+    addresses done and all that are known.
     """
     failures: dict[str, str] = {}
     held: dict[Path, None] = {}
+    manifests: dict[Path, tuple[str, ...]] = {}
     with closing(PoliteSession(options)) as session:
         robots = Robots(session)
 
@@ -126,95 +130,78 @@ def fetch_manifests(
             path = folder / page_name(url, suffix)
             page = read_held_page(path)
             try:
-                if (options.refresh and path not in held) or not page:
+                if not page or (options.refresh and path not in held):
                     page = session.get(url, robots.check, held=page)
                     save_page(path, *page)
             except Fault as fault:
                 failures[url] = reason(fault)
-            if page:
-                held[path] = None
+            held.update({path: None} if page else {})
             return page
 
-        manifests = []
-        waiting = dict.fromkeys(urldefrag(url).url for url in urls)
-        done: set[str] = set()
-        while todo := [url for url in waiting if url not in done]:
-            for url in todo:
-                done.add(url)
-                page = load(url, ".json")
-                node = _json_of(page.content) if page else {}
-                if _type_of(node) == "Manifest":
-                    before = len(held)
-                    _texts_of(node, load)
-                    path = folder / page_name(url, ".json")
-                    manifests.append(FetchedManifest(path, tuple(map(str, held))[before:]))
-                elif "Collection" in _type_of(node):
-                    waiting |= dict.fromkeys(_members(node))
-                elif page:
-                    failures[url] = _NO_MANIFEST
-                progress(len(done), len(waiting))
+        waiting = [urldefrag(url).url for url in urls]
+        for done, url in enumerate(waiting, start=1):  # which grows meanwhile
+            page = load(url, ".json")
+            path = folder / page_name(url, ".json")
+            node = _json_of(page.content) if page else {}
+            if node.get("type") == "Manifest":
+                before = len(held)
+                _texts_of(node, load)
+                manifests[path] = tuple(map(str, held))[before:]
+            elif node.get("type") == "Collection":
+                parts = (part for name in ("items", "first", "next") for part in _nodes(node, name))
+                found = (urldefrag(part["id"]).url for part in parts if is_link(part.get("id")))
+                waiting += (each for each in dict.fromkeys(found) if each not in waiting)
+            elif page:
+                failures.setdefault(url, _NO_MANIFEST)
+                del held[path]
+            progress(done, len(waiting))
     remove_pages(folder.parent, frozenset(held))
     return manifests, [FailedAddress(*each) for each in failures.items()]
 
 
-def _members(collection: Node) -> Iterator[str]:
-    """The addresses of what is in a collection, and of its other pages."""
-    names = ("items", "members", "collections", "manifests", "first", "next")
-    for node in (each for name in names for each in _nodes(collection.get(name))):
-        if is_link(url := urldefrag(_id_of(node)).url):
-            yield url
-
-
-class _CanvasText(NamedTuple):
-    canvas: Node
-    pages: Sequence[ScannedPage]
+_CanvasText = tuple[Node, Sequence[ScannedPage]]
 
 
 def _texts_of(manifest: Node, load: Load) -> list[_CanvasText]:
     """The text of each canvas, as far as it can be had; a single one, if only the whole has it."""
-    canvases = _canvases(manifest)
-    texts = [_CanvasText(canvas, _pages_of(canvas, load)) for canvas in canvases]
-    if any(_words_in(text.pages) for text in texts):
+    sequence = next(iter(_items(manifest)), {})
+    canvases = _items(sequence if sequence.get("type") == "Sequence" else manifest)
+    texts: list[_CanvasText] = [(canvas, _pages_of(canvas, load)) for canvas in canvases]
+    if any(_has_words(pages) for _, pages in texts):
         return texts
-    wholes = (_pages_of(each, load) for each in (manifest, *_nodes(manifest.get("sequences"))))
-    pages = next(filter(_words_in, wholes), [])
-    if len(pages) == len(canvases):
-        return [_CanvasText(at, [page]) for at, page in zip(canvases, pages, strict=True)]
-    return [_CanvasText({}, pages)]
+    whole = next(filter(_has_words, (_pages_of(each, load) for each in (manifest, sequence))), [])
+    if len(whole) == len(canvases):
+        return [(canvas, [page]) for canvas, page in zip(canvases, whole, strict=True)]
+    return [({}, whole)] if whole else texts
 
 
 def _pages_of(node: Node, load: Load) -> Sequence[ScannedPage]:
     """The first text of those that it names that has words."""
-    named = [(_kind_of(link), url) for link in _linked(node) for url in _urls(link)]
-    known = filter(itemgetter(0), named)
-    for kind, url in sorted(known, key=lambda each: _KINDS.index(each[0])):
+    named = [(kind, link["id"]) for link in _links(node) if (kind := _kind_of(link))]
+    for kind, url in sorted(named, key=lambda each: _KINDS.index(each[0])):
         page = load(url)
-        if page and _words_in(pages := _parsed(kind, page)):
+        if page and _has_words(pages := _parsed(kind, page)):
             return pages
     return _plain_pages("\n\n".join(_annotated(node, load)))
 
 
-def _linked(node: Node) -> list[Node]:
+def _links(node: Node) -> list[Node]:
     """The files that it names, and those with boxes of words that are bodies of annotations."""
-    pages = (page for name in _ANNOTATIONS for page in _nodes(node.get(name)))
-    notes = (each for page in pages for each in _items(page) if _is_text(each))
-    bodies = (body for each in notes for body in map(_chosen, _bodies(each)))
-    boxed = [body for body in bodies if _kind_of(body) in ("alto", "hocr")]
-    return [*(link for name in _LINKS for link in _nodes(node.get(name))), *boxed]
-
-
-def _urls(node: Node) -> list[str]:
-    return [url] if is_link(url := _id_of(node)) else []
+    notes = (each for page in _nodes(node, "annotations") for each in _items(page))
+    bodies = (body for each in notes if _is_text(each) for body in _bodies(each))
+    boxed = [body for body in bodies if _kind_of(body) != "plain"]
+    return [*_nodes(node, "seeAlso"), *_nodes(node, "rendering"), *boxed]
 
 
 def _kind_of(link: Node) -> str:
     media_type = str(link.get("format", "")).lower()
+    said = (media_type, link.get("profile"), link.get("id"), *_values(link.get("label")))
+    form = _FORM.search(" ".join(map(str, said)).lower())
+    if not is_link(link.get("id")):
+        return ""
     if media_type.startswith("text/plain"):
         return "plain"
-    said = (media_type, link.get("profile"), _id_of(link), *_values(link.get("label")))
-    spoken = _SPOKEN.search(" ".join(map(str, said)).lower())
-    is_markup = not media_type or "xml" in media_type or "html" in media_type
-    return spoken[1] if spoken and is_markup else ""
+    return form[1] if form and re.search("xml|html|^$", media_type) else ""
 
 
 def _parsed(kind: str, page: Page) -> Sequence[ScannedPage]:
@@ -247,153 +234,131 @@ def _block(text: str) -> Block:
     return Block([[ScannedWord(word) for word in line.split()] for line in text.splitlines()])
 
 
-def _words_in(pages: Sequence[ScannedPage]) -> bool:
+def _has_words(pages: Sequence[ScannedPage]) -> bool:
     return any(line for page in pages for block in page.blocks for line in block.lines)
 
 
 def _annotated(node: Node, load: Load) -> list[str]:
     """The texts of annotations, each once: a list of lines may be beside one of their words."""
     texts: dict[str, str] = {}
-    waiting = [each for name in _ANNOTATIONS for each in _nodes(node.get(name))]
+    waiting = _nodes(node, "annotations")
     seen: set[str] = set()
-    while waiting:
-        page = waiting.pop(0)
-        if not _items(page) and (url := _id_of(page)) not in seen and is_link(url):
+    for page in waiting:  # which grows meanwhile
+        if not page.get("items") and (url := page.get("id", "")) not in seen and is_link(url):
             seen.add(url)
             held = load(url)
             page = _json_of(held.content) if held else {}
-        waiting[:0] = [{"id": _id_of(each)} for each in _nodes(page.get("next"))]
-        by_grain: dict[str, list[str]] = {}
-        for annotation in filter(_is_text, _items(page)):
-            lines = by_grain.setdefault(str(annotation.get("textGranularity", "")), [])
-            bodies = map(_chosen, _bodies(annotation))
-            lines += filter(None, (_words_of(each, load) for each in bodies))
+        waiting += ({"id": each.get("id", "")} for each in _nodes(page, "next"))
+        by_grain: dict[object, list[str]] = {}
+        for each in filter(_is_text, _items(page)):
+            lines = by_grain.setdefault(str(each.get("textGranularity")), [])
+            lines += filter(None, (_words_of(body, load) for body in _bodies(each)))
         for grain, lines in by_grain.items():
             text = (" " if grain in ("word", "glyph") else "\n").join(lines)
             texts.setdefault(" ".join(text.split()), text)
-    texts.pop("", None)
-    return list(texts.values())
-
-
-def _items(page: Node) -> list[Node]:
-    """The annotations of a page of them."""
-    return _nodes(page.get("items", page.get("resources")))
+    return list(filter(None, texts.values()))
 
 
 def _is_text(annotation: Node) -> bool:
     stated = annotation.get("motivation")
-    names = stated if isinstance(stated, list) else [stated]
-    names = [*names, *(body.get("purpose") for body in _bodies(annotation))]
+    names = [*stated] if isinstance(stated, list) else [stated]
+    names += (body.get("purpose") for body in _bodies(annotation))
     return any(str(name).rpartition(":")[2] in _OF_TEXT for name in names)
 
 
 def _bodies(annotation: Node) -> list[Node]:
-    return _nodes(annotation.get("body", annotation.get("resource")))
+    """The bodies of an annotation; of a choice the first."""
+    bodies = _nodes(annotation, "body")
+    while any(map(_is_choice, bodies)):
+        bodies = [_items(each)[0] if _is_choice(each) else each for each in bodies]
+    return bodies
 
 
-def _chosen(body: Node) -> Node:
-    """The first of a choice."""
-    while inner := _nodes(body.get("items")) or _nodes(body.get("default")):
-        body = inner[0]
-    return body
+def _is_choice(body: Node) -> bool:
+    return bool(_items(body))
 
 
 def _words_of(body: Node, load: Load) -> str:
-    media_type = str(body.get("format", ""))
-    text = body.get("value", body.get("chars"))
+    text = body.get("value")
     if isinstance(text, str):
-        return readable(text) if "html" in media_type else text.strip()
-    is_file = _type_of(body) == "Text" and media_type.startswith("text/plain")
-    page = load(_id_of(body)) if is_file and is_link(_id_of(body)) else None
-    return _decoded(page) if page else ""
+        return readable(text) if "html" in str(body.get("format")) else text.strip()
+    page = load(body["id"]) if _kind_of(body) == "plain" else None
+    return _decoded(page).strip() if page else ""
 
 
 def _draft(manifest: Node, load: Load) -> Read:
-    canvases = _canvases(manifest)
     texts = _texts_of(manifest, load)
     sections = _sections(manifest)
     pages, pictures = [], []
-    for text in texts:
-        label = " ".join(_values(text.canvas.get("label")))
-        section = _joined(sections.get(_id_of(text.canvas), []))
-        for page in text.pages or [ScannedPage([])]:
-            blocks = page.blocks
-            own = "" if label.strip("-. []") in ("", "NP") else label
-            pages.append(ScannedPage(blocks, own or page.label, section=section))
-            pictures.append(_picture(text.canvas))
+    for canvas, own in texts:
+        label = _text(canvas.get("label"))
+        label = "" if label.strip("-. []") in ("", "NP") else label
+        section = _joined(sections.get(canvas.get("id", ""), []))
+        for page in own:
+            pages.append(page._replace(label=label or page.label, section=section))
+            pictures.append(_picture(canvas))
+    if not _has_words(pages):
+        nodes = [manifest, *(canvas for canvas, _ in texts)]
+        is_named = any(map(_kind_of, (link for node in nodes for link in _links(node))))
+        is_noted = any(node.get("annotations") for node in nodes)
+        return Skipped(_NOT_GIVEN if is_named or is_noted else _NO_TEXT)
     metadata = _metadata(manifest)
     metadata[PAGE_URLS] = " ".join(pictures) if any(map(is_link, pictures)) else ""
-    title = " ".join(_values(manifest.get("label")))
-    if not _words_in(pages):
-        nodes = [manifest, *canvases]
-        is_named = any(_kind_of(link) for node in nodes for link in _linked(node))
-        is_noted = any(node.get(name) for node in nodes for name in _ANNOTATIONS)
-        return Skipped(_NOT_GIVEN if is_named or is_noted else _NO_TEXT)
-    without = sum(not _words_in(text.pages) for text in texts)
-    remark = f"{without} of its {len(texts)} pages have no text" if without else ""
-    return scan_draft(pages, metadata, title=title, remark=remark)
+    without = sum(not _has_words(own) for _, own in texts)
+    remark = f"pages without text: {without} of {len(texts)}" if without else ""
+    return scan_draft(pages, metadata, title=_text(manifest.get("label")), remark=remark)
 
 
 def _metadata(manifest: Node) -> dict[str, object]:
-    """What a manifest says of its object: its pairs, by their English names if it has them."""
-    metadata: dict[str, object] = {}
-    for pair in _nodes(manifest.get("metadata")):
-        name = name_of(" ".join(map(readable, _values(pair.get("label"), "en"))))
-        values = [text for each in _values(pair.get("value")) if (text := readable(each))]
-        if name and values:
-            metadata[name] = values if len(values) > 1 else values[0]
+    """Facts of its object: pairs by their English names, if they have them, and other fields."""
+    metadata: dict[str, object] = {"date": str(manifest.get("navDate") or "")[:10]}
+    for pair in _nodes(manifest, "metadata"):
+        values = list(filter(None, map(readable, _values(pair.get("value")))))
+        name = name_of(readable(" ".join(_values(pair.get("label"), "en"))))
+        metadata |= {name: values if len(values) > 1 else values[0]} if name and values else {}
     statement = manifest.get("requiredStatement")
+    pages = [page["id"] for page in _nodes(manifest, "homepage") if is_link(page.get("id"))]
     stated = statement.get("value") if isinstance(statement, dict) else manifest.get("attribution")
-    pages = [*_nodes(manifest.get("homepage")), *_nodes(manifest.get("related"))]
-    facts = {
-        "abstract": _readable(manifest.get("summary", manifest.get("description"))),
-        "attribution": _readable(stated),
-        "rights": manifest.get("rights") or manifest.get("license"),
-        "manifest": _id_of(manifest),
-        "url": next((url for page in pages for url in _urls(page)), _id_of(manifest)),
+    return metadata | {
+        "abstract": readable(_text(manifest.get("summary"))),
+        "attribution": readable(_text(stated)),
+        "rights": manifest.get("rights") or "",
+        "manifest": manifest.get("id", ""),
+        "url": next(iter(pages), manifest.get("id", "")),
         "content_type": "iiif",
     }
-    metadata.setdefault("date", str(manifest.get("navDate") or "")[:10])
-    return {name: value for name, value in {**metadata, **facts}.items() if value}
 
 
-def _readable(value: object) -> str:
-    return "\n".join(map(readable, _values(value)))
+_Path = tuple[str, ...]
 
 
-def _sections(manifest: Node) -> Mapping[str, list[tuple[str, ...]]]:
+def _sections(manifest: Node) -> Mapping[str, list[_Path]]:
     """The paths of the ranges in which each canvas stands; one around all is none."""
-    ranges = {_id_of(each): each for each in _nodes(manifest.get("structures"))}
-    inner = {_id_of(child) for each in ranges.values() for child in _children(each)}
-    tops = [each for id_, each in ranges.items() if id_ not in inner]
-    found: dict[str, list[tuple[str, ...]]] = {}
+    ranges = {each.get("id", ""): each for each in _nodes(manifest, "structures")}
 
     def parts(range_: Node) -> list[Node]:
-        children = [ranges.get(_id_of(each), each) for each in _children(range_)]
-        return [each for each in children if _type_of(each) == "Range"]
+        inner = ((_nodes(each, "source") or [each])[0] for each in _items(range_))
+        return [ranges.get(each.get("id", ""), each) for each in inner]
 
-    if len(tops) == 1 and len(parts(tops[0])) == len(_children(tops[0])):
+    inside = {part.get("id") for each in ranges.values() for part in parts(each)}
+    tops = [each for id_, each in ranges.items() if id_ not in inside]
+    if len(tops) == 1 and all(each.get("type") == "Range" for each in parts(tops[0])):
         tops = parts(tops[0])
-    waiting: list[tuple[Node, tuple[str, ...]]] = [(each, ()) for each in tops]
+    found: dict[str, list[_Path]] = {}
+    waiting: list[tuple[Node, _Path]] = [(each, ()) for each in tops]
     seen: set[int] = set()  # one may name what it stands in
     while waiting:
         each, above = waiting.pop(0)
-        path = (*above, *filter(None, [" ".join(_values(each.get("label")))]))
-        for child in _children(each):
-            if _type_of(child) != "Range":
-                found.setdefault(urldefrag(_id_of(child)).url, []).append(path)
-        waiting[:0] = [(part, path) for part in parts(each) if id(part) not in seen]
-        seen.update(map(id, parts(each)))
+        path = (*above, *filter(None, [_text(each.get("label"))]))
+        for part in parts(each):
+            found.setdefault(urldefrag(part.get("id", "")).url, []).append(path)
+        below = [part for part in parts(each) if "items" in part and id(part) not in seen]
+        seen.update(map(id, below))
+        waiting[:0] = [(part, path) for part in below]
     return found
 
 
-def _children(range_: Node) -> list[Node]:
-    names = ("items", "members", "ranges", "canvases")
-    nodes = [each for name in names for each in _nodes(range_.get(name))]
-    return [_nodes(each["source"])[0] if each.get("source") else each for each in nodes]
-
-
-def _joined(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+def _joined(paths: Sequence[_Path]) -> _Path:
     """One path of those of a page on which several sections stand: what is common, then all."""
     deepest = [
         path
@@ -408,50 +373,57 @@ def _joined(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
 
 def _picture(canvas: Node) -> str:
     """The address of the picture of a page; `-` without one."""
-    painted = [each for page in _nodes(canvas.get("items")) for each in _nodes(page.get("items"))]
-    for each in (*painted, *_nodes(canvas.get("images"))):
-        for body in map(_chosen, _bodies(each)):
-            if is_link(url := _id_of(body)):
-                return url
-    return "-"
-
-
-def _canvases(manifest: Node) -> list[Node]:
-    sequences = _nodes(manifest.get("sequences"))
-    return _nodes(sequences[0].get("canvases")) if sequences else _nodes(manifest.get("items"))
+    painted = [note for each in _items(canvas) for note in (_items(each) or [each])]
+    bodies = (body.get("id", "") for note in painted for body in _bodies(note))
+    return next(filter(is_link, bodies), "-")
 
 
 def _json_of(content: bytes) -> Node:
-    """The object of a JSON file; empty if it is something else."""
+    """The object of a JSON file, by names of Presentation 3; empty if it is something else."""
     try:
-        value = json.loads(content.decode("utf-8-sig"))
+        value = json.loads(content.decode("utf-8-sig"), object_hook=_renamed)
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
 
 
-def _nodes(value: object) -> list[Node]:
-    """The objects of a value, or of a list of them; an address stands for one."""
+def _renamed(given: Node) -> Node:
+    node: Node = {}
+    for old, value in given.items():
+        name = _NEW_NAMES.get(old, old)
+        if name == "items":
+            values = value if isinstance(value, list) else [value]
+            node[name] = [*node.get(name, []), *values]
+        elif name == "type":
+            node[name] = str(value[0] if isinstance(value, list) and value else value)
+            node[name] = node[name].rpartition(":")[2]
+        else:
+            node[name] = str(value) if name == "id" else value
+    return node
+
+
+def _nodes(node: Node, name: str) -> list[Node]:
+    """The objects of a field; an address stands for one."""
+    value = node.get(name)
     values = value if isinstance(value, list) else [value]
-    nodes = [{"id": each} if isinstance(each, str) else each for each in values]
+    nodes = ({"id": each} if isinstance(each, str) else each for each in values)
     return [each for each in nodes if isinstance(each, dict)]
 
 
-def _id_of(node: Node) -> str:
-    return str(node.get("id") or node.get("@id") or "")
+def _items(node: Node) -> list[Node]:
+    return _nodes(node, "items")
 
 
-def _type_of(node: Node) -> str:
-    stated = node.get("type") or node.get("@type") or ""
-    return str(stated[0] if isinstance(stated, list) else stated).rpartition(":")[2]
+def _text(value: object) -> str:
+    return " ".join(_values(value))
 
 
 def _values(value: Any, language: str = "") -> list[str]:
     """The texts of a value in one language: in that one, if it is there, else in the first."""
+    given = value if isinstance(value, list) else [value]
     if isinstance(value, dict) and "@value" not in value:  # a language map of Presentation 3
         stated: Any = value.get(language) or next(iter(value.values()), [])
-        return [str(each) for each in (stated if isinstance(stated, list) else [stated])]
-    given = value if isinstance(value, list) else [value]
+        given = stated if isinstance(stated, list) else [stated]
     texts = [each if isinstance(each, dict) else {"@value": each} for each in given]
     languages = [each.get("@language") for each in texts]
     chosen = language if language in languages else next(iter(languages), None)

@@ -6,7 +6,6 @@ https://www.openarchives.org/OAI/openarchivesprotocol.html
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
-from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -16,7 +15,7 @@ import typer
 
 from atlas_search.core.errors import SourceError
 from atlas_search.providers.http import Fault
-from atlas_search.readers import Read, Skipped
+from atlas_search.readers import Skipped
 from atlas_search.readers.fetch import (
     PAGES,
     PDF,
@@ -61,27 +60,6 @@ _ERRORS = {
 }
 
 
-@dataclass(frozen=True)
-class OaiReader:
-    """Reads harvested records, and the files that they name, each by its format."""
-
-    files: FilesReader
-
-    @property
-    def suffixes(self) -> frozenset[str]:
-        """The suffixes of all formats."""
-        return self.files.suffixes
-
-    @property
-    def options(self) -> Mapping[str, object]:
-        """The options of all formats; the text of a record may be shorter than its rights."""
-        return {**self.files.options, "documents_at": "record"}
-
-    def read(self, path: Path, encoding: str) -> Iterator[Read]:
-        """Read a file by its format."""
-        return self.files.read(path, encoding)
-
-
 def oai_reader(
     source: Annotated[
         list[str], typer.Argument(help="Base URL of the repository, or saved answers of it")
@@ -102,60 +80,51 @@ def oai_reader(
     ] = FetchOptions.refresh,
     allow_private: AllowPrivate = FetchOptions.allow_private,
     ocr: Ocr = "",
-) -> OaiReader:
+) -> FilesReader:
     """Build a collection from a repository, by OAI-PMH: a document a record.
 
     Another run asks for what changed. Where a repository does not tell of deleted records, and
     with --until, it asks for all.
     """
-    return OaiReader(files_reader(ocr=ocr))
-
-
-@dataclass(frozen=True)
-class Selection:
-    """The records to harvest: the base URL, their form, their set, the days of their changes."""
-
-    url: str
-    prefix: str = _PREFIX
-    set: str = ""
-    since: str = ""
-    until: str = ""
-
-    def request(self) -> dict[str, str]:
-        """The arguments of the first request."""
-        named = {"metadataPrefix": self.prefix, "set": self.set}
-        named |= {"from": self.since, "until": self.until}
-        return {"verb": "ListRecords"} | {name: value for name, value in named.items() if value}
+    # it is known where the text stands: the words of its rights may be more
+    return files_reader("description", ocr)
 
 
 def harvest(
-    selection: Selection,
+    url: str,
+    selection: Mapping[str, str],
     folder: Path,
     options: FetchOptions,
     progress: Callable[[int, int], None],
 ) -> str:
-    """Make `folder` hold the records of a repository, a file each, and return its name.
+    """Make `folder` hold the records of the repository at `url`, a file each; return its name.
 
-    The next harvest of the same selection asks for what changed since, unless `options.refresh`.
-    `progress` gets the records so far and all of them. Raises SourceError; what was harvested
-    before is asked for again then, if the selection is another.
+    `selection` has arguments of the protocol. The next harvest of the same asks for what changed
+    since, unless `options.refresh`. `progress` gets the records so far and all of them. Raises
+    SourceError.
     """
     folder.mkdir(parents=True, exist_ok=True)
     note = folder / ".harvest.json"
+    request = {"verb": "ListRecords"} | {name: each for name, each in selection.items() if each}
+    same = {"url": url, **request}
     with closing(PoliteSession(options)) as session:
-        about = _ask(session, selection.url, {"verb": "Identify"})
-        request = selection.request()
-        tells_all = about.findtext("identify/deletedrecord") != "no" and not selection.until
-        since = "" if options.refresh or not tells_all else _harvested(note, selection)
+        about = _ask(session, url, {"verb": "Identify"})
+        tells_all = about.findtext("identify/deletedrecord") != "no" and "until" not in request
+        since = ""
+        with suppress(OSError, ValueError, TypeError):
+            was, moment = json.loads(note.read_bytes())
+            if was == same and tells_all and not options.refresh:
+                since = _before(moment, about.findtext("identify/granularity") == _DAY)
         if since:
-            request["from"] = _before(since, about.findtext("identify/granularity") == _DAY)
+            request["from"] = since
         else:  # until it is complete, nothing counts as harvested
             note.unlink(missing_ok=True)
         began, kept, count = "", set(), 0
-        for answer in _answers(session, selection.url, request):
+        for answer in _answers(session, url, request):
             began = began or (answer.findtext("responsedate") or "").strip()
             for record in answer.iterfind("listrecords/record"):
-                path = folder / _file_name(record)
+                name = identifier_of(record)
+                path = folder / file_name(name, name, ".xml")
                 if is_deleted(record):
                     path.unlink(missing_ok=True)
                     kept.discard(path)
@@ -163,24 +132,13 @@ def harvest(
                     _write(path, record)
                     kept.add(path)
                 count += 1
-            progress(count, max(count, _size(answer)))
-    held = set(folder.glob("[!.]*.xml"))
+            progress(count, count)
     if not (kept or since):
-        raise SourceError(f"{selection.url} has no record of that kind. Choose others.")
-    for path in () if since else held - kept:
+        raise SourceError(f"{url} has no record of that kind. Choose others.")
+    for path in () if since else set(folder.glob("[!.]*.xml")) - kept:
         path.unlink()
-    write_whole(note, json.dumps(asdict(selection) | {"began": began}).encode())
+    write_whole(note, json.dumps([same, began]).encode())
     return (about.findtext("identify/repositoryname") or "").strip()
-
-
-def _harvested(note: Path, selection: Selection) -> str:
-    """When the last harvest of this selection began, as the repository said; empty without one."""
-    with suppress(OSError, ValueError):
-        said = json.loads(note.read_bytes())
-        began = said.pop("began")
-        if said == asdict(selection) and datetime.fromisoformat(began):
-            return str(began)
-    return ""
 
 
 def _before(moment: str, are_days: bool) -> str:
@@ -225,18 +183,6 @@ def _ask(session: PoliteSession, url: str, request: Mapping[str, str]) -> "etree
             told = _ERRORS.get(code, "does not answer that")
             raise SourceError(f"{url} {told} ({': '.join(filter(None, (code, said)))}).")
     return parsed.root
-
-
-def _size(answer: "etree._Element") -> int:
-    """The number of records that a repository believes to have for the request."""
-    token = answer.find("listrecords/resumptiontoken")
-    stated = "" if token is None else token.get("completelistsize", "")
-    return int(stated) if stated.isdecimal() else 0
-
-
-def _file_name(record: "etree._Element") -> str:
-    name = identifier_of(record)
-    return file_name(name, name, ".xml")
 
 
 def _write(path: Path, record: "etree._Element") -> None:
@@ -293,8 +239,7 @@ def fetch_files(
                 except Fault as fault:
                     failures.append((link, reason(fault)))
                 if page:
-                    metadata.setdefault(path, dublin_core(record))
-                    metadata[path].setdefault("abstract", description(record))
+                    metadata[path] = dublin_core(record) | {"abstract": description(record)}
                     replaced.add(record_file)
             progress(done, len(paths))
     remove_pages(folder, frozenset(metadata))

@@ -9,6 +9,7 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from atlas_search.core.addresses import is_link
 from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.markup import plain
 from atlas_search.readers.metadata import doi_in
@@ -116,7 +117,7 @@ def links(record: "etree._Element") -> Sequence[str]:
     """The addresses on the web that it names, those of itself before those of what is related."""
     fields = _fields(record)
     named = [*fields.get("identifier", []), *fields.get("relation", [])]
-    return [each for each in named if each.startswith(("http://", "https://"))]
+    return list(filter(is_link, named))
 
 
 def _date(stated: Sequence[str]) -> str:
