@@ -10,6 +10,8 @@ from playwright.sync_api import Page
 from atlas_search.server.ingest.arrival import OTHER_KIND, PICTURE
 from tests.cli.test_create import WRONG
 from tests.places import ROOT
+from tests.readers.test_iiif import WITHOUT_TEXT
+from tests.readers.test_oai import GONE
 from tests.readers.test_zotero import SECOND, UNNAMED
 
 pytestmark = pytest.mark.browser
@@ -102,7 +104,9 @@ def test_what_the_server_says_of_an_answer_is_said_in_french(page: Page) -> None
 
 
 def test_why_files_are_left_out_is_said_in_french(page: Page) -> None:
-    reasons = sorted({*refusals(), PICTURE, OTHER_KIND, *WRONG, SECOND, *UNNAMED})
+    reasons = sorted(
+        {*refusals(), PICTURE, OTHER_KIND, *WRONG, SECOND, *UNNAMED, *GONE, *WITHOUT_TEXT}
+    )
     assert len(reasons) > 60
     told = page.evaluate(TOLD, reasons)
     left = [reason for reason, is_told in zip(reasons, told, strict=True) if not is_told]

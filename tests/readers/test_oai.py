@@ -27,6 +27,7 @@ GIVEN = {
     "corpus": "", "corpus_field": "", "encoding": "", "contact": "", "delay": 0.001,
     "refresh": False, "allow_private": "127.0.0.1",
 }  # fmt: skip
+GONE = ("the repository has deleted it", "the repository gives no metadata of it")
 FIRST = {"verb": "ListRecords", "metadataPrefix": "oai_dc"}
 DUES = (
     "<dc:title>The Dues of Östby</dc:title><dc:creator>Roe, Anna</dc:creator>"
@@ -302,6 +303,15 @@ def test_saved_answers_are_read_too(reads: Reads) -> None:
     dues, gone, log = reads(saved, "answer.xml")
     assert (dues.key, log.key) == ("oai:o:1", "oai:o:3")
     assert isinstance(gone, Skipped)
-    assert gone.reason == "the repository has deleted it"
+    assert gone.reason == GONE[0]
     assert not isinstance(log, Skipped)
     assert log.text == "Low tide."
+
+
+def test_a_record_without_metadata_is_told(reads: Reads) -> None:
+    bare = "<record><header><identifier>1</identifier></header></record>"
+    empty = record("2", "")
+    first, second = reads(records(bare, empty).body, "answer.xml")
+    assert isinstance(first, Skipped)
+    assert isinstance(second, Skipped)
+    assert (first.reason, second.reason) == (GONE[1], "it holds no text")

@@ -67,7 +67,7 @@ def oai_reader(
     prefix: Annotated[str, typer.Option(help="Form of metadata: metadataPrefix")] = _PREFIX,
     set: Annotated[str, typer.Option(help="The one set to harvest: setSpec")] = "",
     since: Annotated[
-        str, typer.Option("--since", "--from", help="First day of changes: 2024-01-31")
+        str, typer.Option("--from", "--since", help="First day of changes: 2024-01-31")
     ] = "",
     until: Annotated[str, typer.Option(help="Last day of changes")] = "",
     files: Annotated[
