@@ -29,8 +29,9 @@ ALTO = (
     "{lines}</TextBlock></PrintSpace></Page></Layout></alto>"
 )
 HOCR = (
-    "<html><body><div class='ocr_page'><p class='ocr_par'><span class='ocr_line'>"
-    "<span class='ocrx_word' title='x_wconf 90'>Low</span> <span class='ocrx_word'>tide</span>"
+    "<?xml version='1.0' encoding='UTF-8'?><html><body><div class='ocr_page'>"
+    "<p class='ocr_par'><span class='ocr_line'>"
+    "<span class='ocrx_word' title='x_wconf 90'>Östby</span> <span class='ocrx_word'>tide</span>"
     "</span></p></div></body></html>"
 )
 WITHOUT_TEXT = (
@@ -129,7 +130,8 @@ def test_a_manifest_is_a_document_with_a_page_for_each_canvas(library: Library) 
     """Its pages have their labels, sections and pictures, whatever form each text has."""
     first = link(library.serves("1.xml", alto("The tide", "was low.")), "text/xml", ALTO_PROFILE)
     second = link(library.serves("2.html", Answer(HOCR.encode())), "text/vnd.hocr+html")
-    third = link(library.serves("3.txt", plain("Ships\ncame.")), "text/plain")
+    french = Answer("Bâteaux\nici.".encode("cp1252"), headers={"Content-Type": "text/plain"})
+    third = link(library.serves("3.txt", french), "text/plain")
     structures = [
         {"id": "r", "type": "Range", "label": {"en": ["Contents"]}, "items": [
             {"id": "r1", "type": "Range", "label": {"en": ["Harbour"]}, "items": [
@@ -157,12 +159,12 @@ def test_a_manifest_is_a_document_with_a_page_for_each_canvas(library: Library) 
     )  # fmt: skip
     document = library.document()
     assert document.title == "Das Logbuch"
-    pages = ["The tide\nwas low.", "Low tide", "Ships\ncame.", "Reefs here."]
+    pages = ["The tide\nwas low.", "Östby tide", "Bâteaux\nici.", "Reefs here."]
     assert document.text == "\n\n".join(pages)
     assert [document.text[at:].split("\n\n")[0] for at in document.pages] == pages
     assert document.printed_pages == ("xii", "recto", "", "Leaf 4 [verso]")
     assert [(document.text[s.start :][:5], s.section) for s in document.segments] == [
-        ("The t", "Harbour"), ("Low t", ""), ("Ships", "Coast"), ("Reefs", "Coast > Reefs"),
+        ("The t", "Harbour"), ("Östby", ""), ("Bâtea", "Coast"), ("Reefs", "Coast > Reefs"),
     ]  # fmt: skip
     said = {
         "author": "Roe, Anna", "shelf_mark": "MC 7", "date": "1887-05-03",
@@ -241,7 +243,7 @@ def test_a_body_may_be_a_choice_or_a_file(library: Library) -> None:
             for number, body in enumerate(bodies)
         )
     )
-    assert library.document().text == "Low tide\n\nOne reading.\n\nShips."
+    assert library.document().text == "Östby tide\n\nOne reading.\n\nShips."
 
 
 def test_a_text_of_the_whole_is_read_where_pages_have_none(library: Library) -> None:

@@ -38,6 +38,7 @@ DUES = (
     "<dc:type>Article</dc:type><dc:identifier>https://ostby.example/1.pdf</dc:identifier>"
     "<dc:identifier>https://ostby.example/1</dc:identifier>"
     "<dc:identifier>doi:10.1000/182</dc:identifier><dc:language>en</dc:language>"
+    "<dc:identifier>MC 7</dc:identifier><dc:relation>Ports, 3</dc:relation>"
     f"<dc:rights>{' '.join(f'word{chr(97 + n)}' for n in range(26))} and more that may not be "
     "copied without leave of those who own them</dc:rights>"
 )
@@ -147,7 +148,8 @@ def test_a_record_is_a_document_of_its_description(repository: Repository) -> No
         "author": ("Roe, Anna",), "contributor": ("Hay, Karl",), "date": "1887",
         "tags": ("ships", "dues"), "document_type": "Article", "publisher": "Harbour Press",
         "url": "https://ostby.example/1", "doi": "10.1000/182", "language": "en",
-        "oai_identifier": "oai:o:1", "sets": ("ports",),
+        "oai_identifier": "oai:o:1", "sets": ("ports",), "relation": ("Ports, 3",),
+        "identifier": ("doi:10.1000/182", "MC 7"),
     }  # fmt: skip
     assert said.items() <= dues.metadata.items()
     assert walls.text == "Walls\n\nClerk, A.\n\n1901"

@@ -16,7 +16,7 @@ from urllib.parse import urldefrag
 
 import typer
 from lxml.etree import LxmlError
-from lxml.html import document_fromstring
+from lxml.html import HTMLParser, document_fromstring
 
 from atlas_search.core.addresses import is_link
 from atlas_search.core.domain import PAGE_URLS
@@ -138,7 +138,8 @@ def fetch_manifests(
             held.update({path: None} if page else {})
             return page
 
-        waiting = [urldefrag(url).url for url in urls]
+        known = dict.fromkeys(urldefrag(url).url for url in urls)
+        waiting = [*known]
         for done, url in enumerate(waiting, start=1):  # which grows meanwhile
             page = load(url, ".json")
             path = folder / page_name(url, ".json")
@@ -150,7 +151,8 @@ def fetch_manifests(
             elif node.get("type") == "Collection":
                 parts = (part for name in ("items", "first", "next") for part in _nodes(node, name))
                 found = (urldefrag(part["id"]).url for part in parts if is_link(part.get("id")))
-                waiting += (each for each in dict.fromkeys(found) if each not in waiting)
+                waiting += (each for each in dict.fromkeys(found) if each not in known)
+                known.update(dict.fromkeys(waiting))
             elif page:
                 failures.setdefault(url, _NO_MANIFEST)
                 del held[path]
@@ -209,17 +211,19 @@ def _parsed(kind: str, page: Page) -> Sequence[ScannedPage]:
     if kind == "plain":
         return _plain_pages(_decoded(page))
     if kind == "hocr":
-        with suppress(LxmlError):
-            return hocr_pages(document_fromstring(page.content))
+        with suppress(LxmlError, LookupError):
+            form = HTMLParser(encoding=page.origin.charset or "utf-8")
+            return hocr_pages(document_fromstring(page.content, parser=form))
         return []
     parsed = parse(page.content, page.origin.charset)
     return [] if isinstance(parsed, Skipped) else alto_pages(parsed.root)
 
 
 def _decoded(page: Page) -> str:
-    with suppress(LookupError):  # an encoding that nobody knows
-        return page.content.decode(page.origin.charset or "utf-8-sig", "replace")
-    return page.content.decode("utf-8-sig", "replace")
+    for encoding in (page.origin.charset or "utf-8-sig", "cp1252"):
+        with suppress(LookupError, UnicodeDecodeError):
+            return page.content.decode(encoding)
+    return page.content.decode("latin-1")
 
 
 def _plain_pages(text: str) -> list[ScannedPage]:

@@ -97,7 +97,6 @@ def dublin_core(record: "etree._Element") -> dict[str, object]:
         if name in fields
     }
     own = [each for each in fields.get("type", []) if not each.startswith(_VOCABULARY)]
-    identifiers = [*fields.get("identifier", []), *fields.get("relation", [])]
     doi = next(filter(None, map(doi_in, fields.get("identifier", []))), "")
     pages = [each for each in links(record) if not each.lower().endswith(".pdf")]
     metadata |= {
@@ -106,7 +105,10 @@ def dublin_core(record: "etree._Element") -> dict[str, object]:
         "date": _date(fields.get("date", [])),
         "doi": doi,
         "url": next(iter([*pages, *links(record)]), f"https://doi.org/{doi}" if doi else ""),
-        "identifier": [each for each in identifiers if not each.startswith(_VOCABULARY)],
+        **{
+            name: [each for each in fields.get(name, []) if not each.startswith(_VOCABULARY)]
+            for name in ("identifier", "relation")
+        },
         "oai_identifier": identifier_of(record),
         "sets": [(each.text or "").strip() for each in record.iterfind("header/setspec")],
     }
