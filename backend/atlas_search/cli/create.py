@@ -573,12 +573,12 @@ def locate_oai(
         return locate_files(source, reader, given, folder)
     if len(given["source"]) > 1:
         raise SourceError("Give one base URL: each repository has a collection of its own.")
-    from atlas_search.readers.oai import RecordFiles, fetch_files, harvest
+    from atlas_search.readers.oai import LinkedFiles, fetch_files, harvest
 
     (url,) = given["source"]
     named = {"metadataPrefix": given["prefix"], "set": given["set"]}
     named |= {"from": given["since"], "until": given["until"]}
-    records, files = folder / "oai", RecordFiles()
+    records, files = folder / "oai", LinkedFiles()
     with _fetching(given, folder) as (options, tell):
         name = harvest(url, named, records, options, tell) or "oai"
         if given["files"]:

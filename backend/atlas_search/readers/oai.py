@@ -195,7 +195,7 @@ def _write(path: Path, record: "etree._Element") -> None:
         write_whole(path, content)
 
 
-class RecordFiles(NamedTuple):
+class LinkedFiles(NamedTuple):
     """Files that records name: what the record of each says, and the records that they replace.
 
     `failures` are addresses that gave no file, and why.
@@ -212,7 +212,7 @@ def fetch_files(
     url: str,
     options: FetchOptions,
     progress: Callable[[int, int], None],
-) -> RecordFiles:
+) -> LinkedFiles:
     """Fetch the PDFs and pages on the host of the repository that harvested `records` name.
 
     One that was fetched before is asked for again only with `options.refresh`.
@@ -243,7 +243,7 @@ def fetch_files(
                     replaced.add(record_file)
             progress(done, len(paths))
     remove_pages(folder, frozenset(metadata))
-    return RecordFiles(metadata, frozenset(replaced), tuple(failures))
+    return LinkedFiles(metadata, frozenset(replaced), tuple(failures))
 
 
 def _record_in(path: Path) -> "etree._Element | None":
