@@ -215,9 +215,15 @@ def test_all_is_asked_for_again_where_a_change_would_not_be_told(
 def test_a_harvest_that_fails_changes_nothing_and_is_made_good(repository: Repository) -> None:
     following = {"verb": "ListRecords", "resumptionToken": "t"}
     repository.gives(FIRST, records(record("1"), token="t"))
-    repository.gives(following, error("badResumptionToken", "expired"))
-    with pytest.raises(SourceError, match=r"run the command again \(badResumptionToken: expired\)"):
-        repository.build()
+    for reply, message in (
+        (error("badResumptionToken", "expired"), r"again \(badResumptionToken: expired\)"),
+        (error("noRecordsMatch"), r"does not answer that \(noRecordsMatch\)"),
+        (answer(""), "gave an answer without content"),
+        (Answer(records(record("2")).body[:-60], headers=XML), "get the whole file again"),
+    ):
+        repository.gives(following, reply)
+        with pytest.raises(SourceError, match=message):
+            repository.build()
     repository.gives(following, records(record("2", WALLS)))
     repository.asked()
     repository.build()

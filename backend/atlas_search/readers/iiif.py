@@ -151,8 +151,9 @@ def fetch_manifests(
             elif node.get("type") == "Collection":
                 parts = (part for name in ("items", "first", "next") for part in _nodes(node, name))
                 found = (urldefrag(part["id"]).url for part in parts if is_link(part.get("id")))
-                waiting += (each for each in dict.fromkeys(found) if each not in known)
-                known.update(dict.fromkeys(waiting))
+                new = dict.fromkeys(each for each in found if each not in known)
+                known |= new
+                waiting += new
             elif page:
                 failures.setdefault(url, _NO_MANIFEST)
                 del held[path]

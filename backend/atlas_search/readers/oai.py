@@ -179,9 +179,12 @@ def _ask(session: PoliteSession, url: str, request: Mapping[str, str]) -> "etree
         )
     for error in parsed.root.iterfind("error"):
         code, said = error.get("code", ""), " ".join((error.text or "").split())
-        if code != "noRecordsMatch":
-            told = _ERRORS.get(code, "does not answer that")
-            raise SourceError(f"{url} {told} ({': '.join(filter(None, (code, said)))}).")
+        if code == "noRecordsMatch" and "resumptionToken" not in request:
+            return parsed.root
+        told = _ERRORS.get(code, "does not answer that")
+        raise SourceError(f"{url} {told} ({': '.join(filter(None, (code, said)))}).")
+    if parsed.root.find(request["verb"].lower()) is None:
+        raise SourceError(f"{url} gave an answer without content. Run the command again.")
     return parsed.root
 
 
