@@ -171,3 +171,9 @@ def test_a_sentence_that_is_left_in_a_module_is_found() -> None:
         "Wait ${seconds} seconds …",
         "Not now.",
     ]
+
+
+def test_the_first_page_is_named_where_texts_have_pages(page: Page) -> None:
+    places = """kinds => part("text.js").then(({ shortPlace }) => kinds.map(
+      content_type => shortPlace({ page: 1, passage_id: "p", metadata: { content_type } })))"""
+    assert page.evaluate(places, ["iiif", "html"]) == ["p. 1", ""]
