@@ -89,7 +89,7 @@ export function counted(number, noun, plural = `${noun}s`) {
 }
 
 // kinds of files that have pages; the text of others is one, unless marks divide it
-const PAGED = new Set(["docx", "epub", "odt", "pdf", "pptx", "rtf", "scan"]);
+const PAGED = new Set(["docx", "epub", "iiif", "odt", "pdf", "pptx", "rtf", "scan"]);
 
 /** `s 10(1)` of a source that has such, else `p. xii`, or `col. 345` of one cited by columns; an
  * empty string of a passage whose text has no pages. */

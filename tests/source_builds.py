@@ -13,7 +13,7 @@ from atlas_search.readers import Reader
 from atlas_search.readers.files import READERS
 from atlas_search.stores.embedded import EmbeddedStore
 from tests.hash_embedder import HashEmbedder
-from tests.source_files import FOLDERS, MAKERS, good_files, write_chroma, write_files
+from tests.source_files import FETCHED, FOLDERS, MAKERS, good_files, write_chroma, write_files
 
 CHROMA_RECORDS = {"l/1": "Twelve ships lay at anchor.", "l 2": "The wall has fallen."}
 
@@ -27,7 +27,8 @@ SUFFIXES = {kind: f".{kind}" for kind in MAKERS if kind not in FOLDERS}
 
 
 def reader_of(kind: str, **options: object) -> Reader:
-    return READERS.load(kind, "a test")(**options)
+    source = {"source": []} if kind in FETCHED else {}
+    return READERS.load(kind, "a test")(**source, **options)
 
 
 def write_good(kind: str, root: Path, count: str = "Twelve") -> None:

@@ -344,6 +344,51 @@ def _zotero(count: str) -> dict[str, bytes]:
     }
 
 
+def _oai(count: str) -> dict[str, bytes]:
+    def record(key: str, fields: str) -> str:
+        return (
+            f"<record><header><identifier>{key}</identifier></header><metadata><oai:dc "
+            'xmlns:oai="http://www.openarchives.org/OAI/2.0/oai_dc/" '
+            f'xmlns="http://purl.org/dc/elements/1.1/">{fields}</oai:dc></metadata></record>'
+        )
+
+    ships = (
+        f"<title>On ships</title><date>1887</date><description>{count} ships came.</description>"
+    )
+    walls = "<title>On walls</title><creator>Clerk, A.</creator>"
+    return {
+        f"{place}/answer.xml": (
+            '<OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/"><ListRecords>'
+            f"{''.join(record(*each) for each in records)}</ListRecords></OAI-PMH>"
+        ).encode()
+        for place, records in {
+            "town": [("oai:town:1", ships), ("oai:town:2", walls)],
+            "farm": [("oai:farm:1", "<title>Wool</title><subject>sheep</subject>")],
+        }.items()
+    }
+
+
+def _iiif(count: str) -> dict[str, bytes]:
+    def manifest(label: str, *pages: str) -> bytes:
+        canvases = [
+            {
+                "label": {"none": [f"f. {number}r"]},
+                "annotations": [
+                    {"items": [{"motivation": "supplementing", "body": {"value": page}}]}
+                ],
+            }
+            for number, page in enumerate(pages, start=1)
+        ]
+        whole = {"type": "Manifest", "label": {"en": [label]}, "items": canvases}
+        pair = {"label": {"en": ["Shelf mark"]}, "value": {"en": ["MC 7"]}}
+        return json.dumps(whole | {"metadata": [pair]}).encode()
+
+    return {
+        "town/ships.json": manifest("On ships", f"{count} ships came.", "Two left."),
+        "farm/wool.json": manifest("Wool", "Wool is warm."),
+    }
+
+
 def _beir(count: str) -> dict[str, bytes]:
     return {
         "town/corpus.jsonl": lines_of(
@@ -373,9 +418,13 @@ MAKERS = {
     "marc": _marc,
     "bib": _bib,
     "zotero": _zotero,
+    "oai": _oai,
+    "iiif": _iiif,
     "beir": _beir,
 }
-FOLDERS = ("zotero", "beir")
+FETCHED = ("oai", "iiif")
+"""Types whose sources are addresses, if they are not saved."""
+FOLDERS = ("zotero", *FETCHED, "beir")
 """Types that read whole folders."""
 
 

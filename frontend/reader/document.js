@@ -10,7 +10,7 @@ import { openPictures } from "./pictures.js";
 import { openSelection } from "./selection.js";
 import { openText, scrollTo } from "./text_view.js";
 
-const SHOWN_ELSEWHERE = new Set(["title", "date", "url", "superseded_by"]);
+const SHOWN_ELSEWHERE = new Set(["title", "date", "url", "page_urls", "superseded_by"]);
 const BELOW = 76; // pixels; a little more than are left above what one goes to
 const BAND = `-${BELOW}px 0px -70% 0px`; // of the pane, in which a block counts as being read
 const LONG = 1500; // characters of a block in which the line is looked for

@@ -154,6 +154,15 @@ EXPECTED: dict[str, dict[str, Expected]] = {
         "town.SHIP1111": Expected("On ships", metadata={"date": "1887"}),
         "town.files.wall": Expected("On walls", metadata={"abstract": "Old."}),
     },
+    "oai": {
+        "farm.oai-farm-1": Expected("Wool", metadata={"tags": ("sheep",)}),
+        "town.oai-town-1": Expected("On ships", metadata={"date": "1887"}),
+        "town.oai-town-2": Expected("On walls", metadata={"author": ("Clerk, A.",)}),
+    },
+    "iiif": {
+        "farm.wool": Expected("Wool", metadata={"shelf_mark": "MC 7"}),
+        "town.ships": Expected("On ships", ((1, "", ""), (2, "", ""))),
+    },
     "beir": {
         "farm.1": Expected("Hay", metadata={"record_id": "1"}),
         "town.d-1": Expected("Ships", metadata={"record_id": "d 1", "n": 1}),

@@ -27,6 +27,7 @@ from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.manifest import Manifest
 from tests.hash_embedder import HashEmbedder
 from tests.places import ROOT
+from tests.readers.sites import Answer, Site, serving
 from tests.source_files import good_files, write_files
 from tests.tiny import FARM, write_sources
 from tests.zotero_server import zotero_server
@@ -110,6 +111,11 @@ OWN = {
     "marc": [],
     "bib": [],
     "zotero": ["address", "library", "ocr"],
+    "oai": [
+        *("prefix", "set", "since", "until", "files", "contact", "delay", "refresh"),
+        *("allow_private", "ocr"),
+    ],
+    "iiif": ["contact", "delay", "refresh", "allow_private"],
     "beir": [],
     "chroma": ["from_collection"],
 }
@@ -548,6 +554,30 @@ def test_a_folder_that_zotero_exported_is_one_corpus(
     with closing(EmbeddedStore(folder)) as store:
         assert store.document("zotero.files.wall").title == "On walls"
     assert [each.id for each in Manifest.read(folder).corpora] == ["zotero"]
+
+
+def test_what_is_fetched_can_be_built_again_from_any_folder(
+    tmp_path: Path, create: Create, folder: Path
+) -> None:
+    """Addresses stay as they are; saved answers and manifests are files like others."""
+    text = {"items": [{"motivation": "supplementing", "body": {"value": "Ships came."}}]}
+    log = {"type": "Manifest", "label": "Log", "items": [{"annotations": [text]}]}
+    with serving(Site()) as site:
+        url = site.serves("/log//a", Answer(json.dumps(log).encode()))
+        options = ("--collection", "c", "--allow-private", "127.0.0.1", "--strict")
+        code, _, error = create("iiif", url, *options)
+    assert code == 0, error
+    arguments = Manifest.read(folder).origins["iiif"].arguments
+    assert (arguments["source"], "refresh" in arguments) == ([url], False)
+    with closing(EmbeddedStore(folder)) as store:
+        assert [each.id for each in store.corpora] == ["iiif"]
+    for kind in ("oai", "iiif"):
+        write_files(tmp_path / kind, good_files(kind))
+        code, _, error = create(kind, tmp_path / kind, "--collection", kind, "--strict")
+        assert code == 0, error
+    code, _, error = create("oai", "https://a.example", "https://b.example", "--collection", "d")
+    assert code == 1
+    assert "Give one base URL" in error
 
 
 def test_a_running_zotero_is_asked_without_a_source(

@@ -18,7 +18,7 @@ from tests.source_files import good_files, write_files
 
 XML = ROOT / "tests" / "data" / "xml"
 FORMATS = "txt pdf html xml csv jsonl docx epub pptx xlsx odt rtf mail marc bib".split()
-FOLDERS = ("zotero", "beir", "chroma")
+FOLDERS = ("zotero", "oai", "iiif", "beir", "chroma")
 """Readers of whole folders."""
 
 

@@ -118,6 +118,8 @@ READER_EXTRAS = {
     "marc": "records",
     "bib": "export",
     "zotero": "export",
+    "oai": "html",
+    "iiif": "html",
     **dict.fromkeys(("docx", "epub", "pptx", "xlsx", "odt", "rtf"), "office"),
 }
 

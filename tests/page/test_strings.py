@@ -10,6 +10,8 @@ from playwright.sync_api import Page
 from atlas_search.server.ingest.arrival import OTHER_KIND, PICTURE
 from tests.cli.test_create import WRONG
 from tests.places import ROOT
+from tests.readers.test_iiif import WITHOUT_TEXT
+from tests.readers.test_oai import GONE
 from tests.readers.test_zotero import NO_TEXT, SECOND, UNNAMED
 
 pytestmark = pytest.mark.browser
@@ -102,7 +104,9 @@ def test_what_the_server_says_of_an_answer_is_said_in_french(page: Page) -> None
 
 
 def test_why_files_are_left_out_is_said_in_french(page: Page) -> None:
-    reasons = sorted({*refusals(), PICTURE, OTHER_KIND, *WRONG, NO_TEXT, SECOND, *UNNAMED})
+    reasons = sorted(
+        {*refusals(), PICTURE, OTHER_KIND, *WRONG, NO_TEXT, SECOND, *UNNAMED, *GONE, *WITHOUT_TEXT}
+    )
     assert len(reasons) > 60
     told = page.evaluate(TOLD, reasons)
     left = [reason for reason, is_told in zip(reasons, told, strict=True) if not is_told]
@@ -167,3 +171,9 @@ def test_a_sentence_that_is_left_in_a_module_is_found() -> None:
         "Wait ${seconds} seconds …",
         "Not now.",
     ]
+
+
+def test_the_first_page_is_named_where_texts_have_pages(page: Page) -> None:
+    places = """kinds => part("text.js").then(({ shortPlace }) => kinds.map(
+      content_type => shortPlace({ page: 1, passage_id: "p", metadata: { content_type } })))"""
+    assert page.evaluate(places, ["iiif", "html"]) == ["p. 1", ""]

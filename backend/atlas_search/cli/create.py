@@ -33,6 +33,7 @@ from atlas_search.building.source_file import CorpusRule, SourceFile
 from atlas_search.building.sources import (
     FILE_NAME,
     LEADS_OUT,
+    CorpusNote,
     Sources,
     corpus_id,
     find_sources,
@@ -42,6 +43,7 @@ from atlas_search.building.sources import (
     zotero_sources,
 )
 from atlas_search.cli.ask import print_whole, printable
+from atlas_search.core.addresses import is_link
 from atlas_search.core.errors import AtlasError, ConfigurationError, MissingStore, SourceError
 from atlas_search.core.files import checkout
 from atlas_search.core.ids import check_id
@@ -463,7 +465,7 @@ def _arguments(given: Mapping[str, Any]) -> dict[str, Any]:
         if name in _OF_ONE_RUN:
             continue
         if isinstance(value, list):
-            plain[name] = [str(Path(item).resolve()) for item in value]
+            plain[name] = [each if is_link(each) else str(Path(each).resolve()) for each in value]
         else:
             plain[name] = str(value.resolve()) if isinstance(value, Path) else value
     return plain
@@ -534,20 +536,87 @@ def locate_pages(
 def _fetch(list_file: Path, given: Mapping[str, Any], folder: Path) -> list[tuple[str, str]]:
     from atlas_search.readers.fetch import fetch_urls
 
-    options = FetchOptions(
-        given["contact"],
-        given["delay"],
-        given["refresh"],
-        allow_private=given["allow_private"],
-    )
-    with lock(folder), progress_bars(Console(stderr=True)) as tell:
-        report = fetch_urls(
-            list_file, folder / PAGES, options, lambda *done: tell("Fetching pages", *done)
-        )
+    with _fetching(given, folder) as (options, tell):
+        report = fetch_urls(list_file, folder / PAGES, options, tell)
     failures = [(failure.url, failure.reason) for failure in report.failures]
     if not report.pages:
         raise SourceError(f"No address of {list_file} gave a page; {': '.join(failures[0])}.")
     return failures
+
+
+@contextmanager
+def _fetching(
+    given: Mapping[str, Any], folder: Path
+) -> Iterator[tuple[FetchOptions, Callable[[int, int], None]]]:
+    """The options of a fetch into the collection's folder, and its bar."""
+    names = ("contact", "delay", "refresh", "allow_private")
+    options = FetchOptions(**{name: given[name] for name in names})
+    with lock(folder), progress_bars(Console(stderr=True)) as tell:
+        yield options, lambda *done: tell("Fetching pages", *done)
+
+
+def _rule(given: Mapping[str, Any], name: str) -> CorpusRule:
+    """The rule for all that is fetched; its corpus is called by `name` if nobody says another."""
+    if given["corpora"]:
+        raise SourceError("--corpora is for files; what is fetched has --corpus-field or --corpus.")
+    if given["corpus_field"]:
+        return CorpusRule(corpus_field=given["corpus_field"])
+    return CorpusRule(check_id(given["corpus"] or corpus_id(name), "--corpus"))
+
+
+def locate_oai(
+    source: Sequence[Path], reader: Reader, given: Mapping[str, Any], folder: Path
+) -> Sources:
+    """The records of a repository, and their files, after harvesting it. Raises SourceError."""
+    if not any(map(is_link, given["source"])):
+        return locate_files(source, reader, given, folder)
+    if len(given["source"]) > 1:
+        raise SourceError("Give one base URL: each repository has a collection of its own.")
+    from atlas_search.readers.oai import LinkedFiles, fetch_files, harvest
+
+    (url,) = given["source"]
+    named = {"metadataPrefix": given["prefix"], "set": given["set"]}
+    named |= {"from": given["since"], "until": given["until"]}
+    records, files = folder / "oai", LinkedFiles()
+    with _fetching(given, folder) as (options, tell):
+        name = harvest(url, named, records, options, tell) or "oai"
+        if given["files"]:
+            files = fetch_files(records, folder / "oai-files", url, options, tell)
+    rule = _rule(given, name)
+    found = [
+        SourceFile(str(path), f"oai/{path.name}", path.name, rule)
+        for path in sorted(records.glob("[!.]*.xml"))
+        if path not in files.replaced
+    ]
+    found += [
+        SourceFile(str(path), f"oai-files/{path.name}", path.name, rule, metadata=metadata)
+        for path, metadata in sorted(files.metadata.items())
+    ]
+    notes = {rule.corpus: CorpusNote(label=name)} if rule.corpus and not given["corpus"] else {}
+    return Sources(tuple(found), tuple(sorted(files.failures)), notes)
+
+
+def locate_iiif(
+    source: Sequence[Path], reader: Reader, given: Mapping[str, Any], folder: Path
+) -> Sources:
+    """The manifests at some addresses, after fetching them and their texts. Raises SourceError."""
+    if not any(map(is_link, given["source"])):
+        return locate_files(source, reader, given, folder)
+    from atlas_search.readers.iiif import fetch_manifests
+
+    rule = _rule(given, "iiif")
+    with _fetching(given, folder) as (options, tell):
+        manifests, failures = fetch_manifests(
+            given["source"], folder / "iiif" / "held", options, tell
+        )
+    if not manifests:
+        raise SourceError(f"No address gave a manifest; {failures[0].url}: {failures[0].reason}.")
+    found = (
+        SourceFile(str(path), path.name, path.name, rule, parts=texts)
+        for path, texts in sorted(manifests.items())
+    )
+    left_out = sorted((failure.url, failure.reason) for failure in failures)
+    return Sources(tuple(found), tuple(left_out), {})
 
 
 def locate_chroma(
@@ -589,6 +658,8 @@ LOCATE: Mapping[str, Locate] = {
     "html": locate_pages,
     "bib": lambda *given: replace(locate_files(*given), only_named=True),
     "zotero": locate_zotero,
+    "oai": locate_oai,
+    "iiif": locate_iiif,
     "chroma": locate_chroma,
 }
 """The source types that find their files otherwise than by the paths given."""

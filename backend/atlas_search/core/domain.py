@@ -133,6 +133,9 @@ class Successor(NamedTuple):
 OCR_CONFIDENCE = "ocr_confidence"
 """The field of the mean confidence, from 0 to 1, with which the words of a scan were recognised."""
 
+PAGE_URLS = "page_urls"
+"""The field of the address of each page, with a blank between them; `-` where a page has none."""
+
 
 @dataclass(frozen=True, slots=True)
 class Passage:

@@ -19,9 +19,10 @@ from email.message import Message
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 from urllib.parse import urldefrag, urlsplit
 
+import typer
 from httpx2 import URL, Client, Response, TimeoutException
 from tenacity import Retrying, retry_if_exception, stop_after_attempt
 
@@ -73,7 +74,23 @@ class FetchOptions:
     allow_private: str = ""
 
 
+Contact = Annotated[
+    str, typer.Option(help="Mail or web address that sites you fetch from are told")
+]
+Delay = Annotated[float, typer.Option(min=0.1, help="Seconds between requests to a site, at least")]
+Refresh = Annotated[
+    bool, typer.Option(help="Ask for pages that were fetched before if they have changed")
+]
+AllowPrivate = Annotated[
+    str,
+    typer.Option(
+        help="Hosts and networks that may be fetched from though they are not public, joined "
+        "by commas"
+    ),
+]
+
 XHTML = "application/xhtml+xml"
+PDF = "application/pdf"
 
 
 class DamagedNote(ValueError):
@@ -133,9 +150,9 @@ def save_page(page: Path, content: bytes, origin: PageOrigin) -> None:
         # no page stands beside a note about another: what is interrupted here is fetched again
         page.unlink(missing_ok=True)
     page.parent.mkdir(parents=True, exist_ok=True)
-    _replace(_note(page), json.dumps(asdict(origin), ensure_ascii=False).encode())
+    write_whole(_note(page), json.dumps(asdict(origin), ensure_ascii=False).encode())
     if not page.exists():
-        _replace(page, content)
+        write_whole(page, content)
 
 
 def remove_pages(folder: Path, keep: frozenset[Path]) -> None:
@@ -153,7 +170,8 @@ def _note(page: Path) -> Path:
     return page.with_name(f".{page.name}.json")
 
 
-def _replace(path: Path, content: bytes) -> None:
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file that is never seen half-written."""
     unfinished = path.with_name(f".{path.name}.new")
     unfinished.write_bytes(content)
     os.replace(unfinished, path)
@@ -262,8 +280,9 @@ class PoliteSession:
                 # each would multiply what the one before it gives
                 raise RequestRefused("its server compresses it more than once")
             if types and origin.media_type not in types:
+                wanted = "PDF" if PDF in types else "web page"
                 raise RequestRefused(
-                    f"not a web page but {origin.media_type or 'of no stated type'}"
+                    f"not a {wanted} but {origin.media_type or 'of no stated type'}"
                 )
             return Page(self._content(response), origin)
 
@@ -456,7 +475,7 @@ def _fault(text: str) -> str:
     return f"it {fault}" if fault else ""
 
 
-_MEDIA_TYPES = frozenset({"text/html", XHTML})
+PAGES = frozenset({"text/html", XHTML})
 _Paths = dict[tuple[str, str], Path]
 """Files by their corpus and the address that they were read at."""
 
@@ -483,11 +502,11 @@ def fetch_urls(
     with closing(PoliteSession(options)) as session:
         robots = Robots(session)
         for done, item in enumerate(listed, start=1):
-            path = folder / item.corpus / _name(item.url)
+            path = folder / item.corpus / page_name(item.url, ".html")
             page = _find_held(path, folder)
             try:
                 if options.refresh or not page:
-                    page = session.get(item.url, robots.check, _MEDIA_TYPES, page)
+                    page = session.get(item.url, robots.check, PAGES, page)
                 _keep(item, path, page, paths)
             except Fault as fault:
                 failures.append(
@@ -521,8 +540,14 @@ def _explain_kept(item: Listed, path: Path, fault: str, paths: _Paths) -> str:
     return f"{fault}; the page as it was on {page.origin.fetched} is kept"
 
 
-def _name(url: str) -> str:
+def page_name(url: str, suffix: str) -> str:
+    """The name of the file of an address."""
     parts = urlsplit(url)
     words = f"{parts.hostname}{parts.path}-{parts.query}".lower().removeprefix("www.")
-    slug = re.sub(r"[^a-z0-9]+", "-", words).strip("-")[:60].strip("-")
-    return f"{slug}-{hashlib.sha256(url.encode()).hexdigest()[:8]}.html"
+    return file_name(words, url, suffix)
+
+
+def file_name(words: str, whole: str, suffix: str) -> str:
+    """A name of words that people know, and of the digest of the whole."""
+    slug = re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")[:60].strip("-")
+    return f"{slug}-{hashlib.sha256(whole.encode()).hexdigest()[:8]}{suffix}"

@@ -37,13 +37,15 @@ READERS: Registry[ReaderFactory] = Registry(
         "marc": "atlas_search.readers.records.marc:marc_reader [records]",
         "bib": "atlas_search.readers.records.bib:bib_reader [export]",
         "zotero": "atlas_search.readers.zotero:zotero_reader [export]",
+        "oai": "atlas_search.readers.oai:oai_reader [html]",
+        "iiif": "atlas_search.readers.iiif:iiif_reader [html]",
         "beir": "atlas_search.readers.tables:beir_reader",
         "chroma": "atlas_search.readers.chroma:chroma_reader",
     },
 )
 
-NO_FORMATS = ("files", "zotero", "beir", "chroma")
-"""Readers of whole folders: `files` leaves them out."""
+NO_FORMATS = ("files", "zotero", "oai", "iiif", "beir", "chroma")
+"""Readers of whole folders, or of what is fetched: `files` leaves them out."""
 
 SUFFIXES: Mapping[str, frozenset[str]] = {
     "txt": frozenset({".txt", ".md", ".markdown"}),

@@ -25,7 +25,17 @@ from lxml.html import HtmlElement, HTMLParser, XHTMLParser, document_fromstring,
 from atlas_search.language.dates import bounds
 from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.encoding import Undecodable, open_text
-from atlas_search.readers.fetch import XHTML, DamagedNote, FetchOptions, PageOrigin, origin_of
+from atlas_search.readers.fetch import (
+    XHTML,
+    AllowPrivate,
+    Contact,
+    DamagedNote,
+    Delay,
+    FetchOptions,
+    PageOrigin,
+    Refresh,
+    origin_of,
+)
 from atlas_search.readers.markup import PERMALINKS, flatten, plain
 from atlas_search.readers.metadata import doi_in
 from atlas_search.readers.raised import write_raised
@@ -573,22 +583,10 @@ def html_reader(
     whole_page: Annotated[
         bool, typer.Option(help="Keep menus and footers too, not only the main text")
     ] = False,
-    contact: Annotated[
-        str, typer.Option(help="Mail or web address that sites you fetch from are told")
-    ] = FetchOptions.contact,
-    delay: Annotated[
-        float, typer.Option(min=0.1, help="Seconds between requests to a site, at least")
-    ] = FetchOptions.delay,
-    refresh: Annotated[
-        bool, typer.Option(help="Ask for pages that were fetched before if they have changed")
-    ] = FetchOptions.refresh,
-    allow_private: Annotated[
-        str,
-        typer.Option(
-            help="Hosts and networks that may be fetched from though they are not public, joined "
-            "by commas"
-        ),
-    ] = FetchOptions.allow_private,
+    contact: Contact = FetchOptions.contact,
+    delay: Delay = FetchOptions.delay,
+    refresh: Refresh = FetchOptions.refresh,
+    allow_private: AllowPrivate = FetchOptions.allow_private,
 ) -> HtmlReader:
     """Build a collection from web pages, without their menus and footers.
 

@@ -259,7 +259,8 @@ def labels_of_pages(labels: Sequence[str]) -> tuple[str, ...]:
 def page_label(written: str) -> str:
     """The number itself: `12` of `Page 12.` or `[p. 12]`."""
     bare = " ".join(written.split()).strip(_WRAPPING)
-    return _WORDED.sub("", bare, count=1).strip(_WRAPPING) if _WORDED.match(bare) else bare
+    bare = _WORDED.sub("", bare, count=1).strip(_WRAPPING) if _WORDED.match(bare) else bare
+    return f"{bare}]" if bare.count("[") > bare.count("]") else bare
 
 
 _FEWEST, _WITHIN = 3, 6

@@ -11,9 +11,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from atlas_search.core.addresses import with_link
+from atlas_search.core.addresses import is_link, with_link
 from atlas_search.core.domain import (
     OCR_CONFIDENCE,
+    PAGE_URLS,
     SUCCESSOR,
     Document,
     Located,
@@ -482,6 +483,8 @@ class Records:
         metadata = dict(_metadata(record["metadata"]))
         if record["ocr_confidence"] is not None:
             metadata[OCR_CONFIDENCE] = record["ocr_confidence"]
+        pages = str(metadata.pop(PAGE_URLS, "")).split()
+        own = pages[record["page"] - 1] if 0 < (record["page"] or 0) <= len(pages) else ""
         return Passage(
             row=self._row.number(record["row"]),
             id=record["id"],
@@ -496,7 +499,7 @@ class Records:
             section=record["section"],
             speaker=record["speaker"],
             date=str(metadata.get("date", "")),
-            url=str(metadata.get("url", "")),
+            url=own if is_link(own) else str(metadata.get("url", "")),
             metadata=metadata,
             language=self._languages.get(record["corpus"], DEFAULT_LANGUAGE),
             locators=tuple(Located(*each) for each in json.loads(record["locators"])),

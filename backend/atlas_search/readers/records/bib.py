@@ -91,7 +91,7 @@ def reference_draft(record: Record) -> Read:
 
 def text_in(record: Record, names: Sequence[str]) -> str:
     """The text of a record: of its ABSTRACT, its NOTES or both."""
-    texts = (_readable(text) for name in names for text in _texts(record.fields.get(name)))
+    texts = (readable(text) for name in names for text in _texts(record.fields.get(name)))
     return re.sub(r"\n{3,}", "\n\n", "\n\n".join(dict.fromkeys(filter(None, texts))))
 
 
@@ -151,7 +151,7 @@ def _date(value: Fields) -> str:
     return f"{'c. ' if value.get('circa') else ''}{next(iter(days), '')}"
 
 
-def _readable(text: str) -> str:
+def readable(text: str) -> str:
     """The text of a note, which may be a piece of HTML."""
     if not _HTML.search(text):
         return plain(text)

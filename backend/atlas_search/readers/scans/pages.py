@@ -49,7 +49,8 @@ class Block(NamedTuple):
 class ScannedPage(NamedTuple):
     """A page with its blocks in reading order; `label` is the number printed on it, or empty.
 
-    `width` and `height` are in the units of its words, `image` is the name of its picture.
+    `width` and `height` are in the units of its words, `image` is the name of its picture,
+    `section` the path of headings that it stands below, if anybody states one.
     """
 
     blocks: Sequence[Block]
@@ -57,6 +58,7 @@ class ScannedPage(NamedTuple):
     width: float = 0
     height: float = 0
     image: str = ""
+    section: tuple[str, ...] = ()
 
 
 def in_order(blocks: Sequence[etree._Element], order: Sequence[str]) -> Sequence[etree._Element]:
@@ -121,8 +123,12 @@ def scan_draft(
     """
     writer, halves = TextWriter(), _Halves()
     stated: list[tuple[str, float]] = []
+    section: tuple[str, ...] = ()
     for page in pages:
         writer.page(page_label(page.label))
+        if page.section != section:
+            section = page.section
+            writer.section(*section)
         for block in page.blocks:
             writer.block()
             for line in block.lines:
@@ -147,6 +153,7 @@ def scan_draft(
         key,
         {name: value for name, value in fields.items() if value not in ("", [])},
         tuple(offset for _, offset in composed.marks),
+        composed.segments if any(each.section for each in composed.segments) else (),
         remark=remark,
         printed_pages=labels_of_pages([label for label, _ in composed.marks]),
         confidences=confidences,

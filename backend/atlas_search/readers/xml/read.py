@@ -15,7 +15,7 @@ from atlas_search.readers.law.canada import CanadianLaw, canadian_drafts, is_can
 from atlas_search.readers.law.clml import BritishLaw
 from atlas_search.readers.law.hansard import historic_drafts, is_historic, is_twfy, twfy_drafts
 from atlas_search.readers.law.uslm import AmericanLaw
-from atlas_search.readers.records import ead
+from atlas_search.readers.records import ead, oai
 from atlas_search.readers.records.bib import rdf_records, reference_draft
 from atlas_search.readers.records.marc import marcxml_drafts
 from atlas_search.readers.scans import mets
@@ -156,6 +156,8 @@ class XmlReader:
             return marcxml_drafts(root)
         if root.tag == "rdf" and root.find("*/itemtype") is not None:
             return map(reference_draft, rdf_records(root))
+        if root.tag == oai.ROOT:
+            return oai.oai_drafts(root, lambda each: self._drafts(Parsed(each, each.tag), path))
         return plain_drafts(root, parsed.name, self.documents_at)
 
 

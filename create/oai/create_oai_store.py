@@ -1,0 +1,6 @@
+"""Build a collection from a repository that speaks OAI-PMH."""
+
+from atlas_search.cli.main import create_store
+
+if __name__ == "__main__":
+    create_store(__file__)
