@@ -26,9 +26,6 @@ LIBRARIES: Mapping[str, tuple[str, ...]] = {
     "export": ("bibtexparser", "rispy"),
     "records": ("lxml", "pymarc"),
     "mcp": ("mcp",),
-    "langchain": ("langchain_core",),
-    "llama-index": ("llama_index",),
-    "haystack": ("haystack",),
 }
 """The modules that an extra of the package brings."""
 

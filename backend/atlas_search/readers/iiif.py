@@ -40,8 +40,8 @@ from atlas_search.readers.fetch import (
 )
 from atlas_search.readers.metadata import name_of
 from atlas_search.readers.records.bib import readable
-from atlas_search.readers.scans.alto import alto_pages
 from atlas_search.readers.scans.hocr import hocr_pages
+from atlas_search.readers.scans.page_files import alto_pages
 from atlas_search.readers.scans.pages import Block, ScannedPage, ScannedWord, scan_draft
 from atlas_search.readers.xml.parse import parse
 
