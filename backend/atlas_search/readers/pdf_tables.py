@@ -67,14 +67,14 @@ class _Cell:
 Row = list[_Cell]
 
 
-class Table(NamedTuple):
+class PrintedTable(NamedTuple):
     """The parts of lines that are cells of a table, and a line for each of its rows."""
 
     parts: list[PrintedLine]
     rows: list[PrintedLine]
 
 
-def tables(parts: Sequence[PrintedLine]) -> Iterator[Table]:
+def tables(parts: Sequence[PrintedLine]) -> Iterator[PrintedTable]:
     """The tables among parts of lines in the order in which they were drawn.
 
     Cells that stand below each other, apart from others, are a column. A table has figures in one
@@ -97,7 +97,7 @@ def tables(parts: Sequence[PrintedLine]) -> Iterator[Table]:
             columns = [[cell for cell, _ in cells if cell.column == n] for n in range(len(edges))]
             columns = list(filter(None, columns))
             if _is_table(rows, columns, [place for _, place in cells]):
-                yield Table(
+                yield PrintedTable(
                     [part for part in parts if id(part) in own], _written(rows, columns, above)
                 )
 

@@ -169,7 +169,7 @@ class Connections:
         return Response(text, content_type="application/opensearchdescription+xml; charset=utf-8")
 
     def get_llms(self) -> Response:
-        """What a language model that comes by reads: where it can ask (llmstxt.org)."""
+        """The page for a language model that comes by: where it can ask (llmstxt.org)."""
         return Response(LLMS.format(base=self._url), content_type="text/plain; charset=utf-8")
 
     @property
