@@ -460,6 +460,17 @@ def test_each_note_is_a_paragraph_of_its_own(draft: Read) -> None:
     assert text.split("\n\n")[1:3] == notes
 
 
+@pytest.mark.parametrize("again", range(5))
+def test_a_note_below_two_columns_may_be_wider_than_one(draft: Read, again: int) -> None:
+    """Drawn row by row; the width of a column is that of lines of its own type."""
+    note = f"1 See the chart of 1911{' and again' * again}, kept in the archive of Holm."
+    page = [*in_size(10, by_row(LEFT, MIDDLE)), *in_size(8, [(40, 80, note)])]
+    text = draft(in_sizes(page)).text.replace("\n", " ")
+    for column in (LEFT, MIDDLE):
+        assert " ".join(column).replace("meas- ", "meas") in text
+    assert note in text
+
+
 def test_the_number_of_a_note_is_no_part_of_the_word(draft: Read) -> None:
     texts = ["The tariff", "1", "of the year 1911", "12", "for 40 km", "2", "and 1914", "3,4"]
     assert draft(in_sizes(with_raised(texts, 700))).text == (

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from math import log2
-from statistics import fmean
+from statistics import fmean, mode
 from typing import Literal, NamedTuple, TypeVar
 
 BROKEN = "\x02"
@@ -482,7 +482,8 @@ def is_prose(lines: Sequence[PrintedLine]) -> bool:
     if max((len(line.text) for line in lines), default=0) < LEAST_LINE:
         return False
     first = min(line.left for line in lines)
-    width = nearly_widest(line.right - first for line in lines)
+    usual = mode(line.size for line in lines)  # a note in smaller type may be wider than its column
+    width = nearly_widest(line.right - first for line in lines if line.size == usual)
     pairs = pairwise(lines)
     open_ = [before.right - first for before, after in pairs if goes_on(before.text, after.text)]
     return are_prose(open_, len(lines) - 1, width)
