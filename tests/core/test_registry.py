@@ -115,8 +115,8 @@ def test_readers_of_files_have_the_same_options_as_ever() -> None:
     columns |= {"metadata_columns": "", "rename": ""}
     assert files_reader().options == {
         "TxtReader": {"version": 5},
-        "PdfReader": {"version": 6},
-        "HtmlReader": {"version": 6, "whole_page": False},
+        "PdfReader": {"version": 7},
+        "HtmlReader": {"version": 7, "whole_page": False},
         "XmlReader": {"version": 6, "normalised": False, "documents_at": ""},
         "CsvReader": {"version": 3, "delimiter": "", "quotes": True, **columns},
         "JsonlReader": {"version": 6, **columns},
@@ -127,7 +127,7 @@ def test_readers_of_files_have_the_same_options_as_ever() -> None:
         "OdtReader": {"version": 1},
         "RtfReader": {"version": 1},
         "MailReader": {"version": 1},
-        "MarcReader": {"version": 1},
+        "MarcReader": {"version": 2},
         "BibReader": {"version": 2},
     }
 

@@ -83,7 +83,7 @@ def check_page(page: Page) -> None:
     """Nothing of the sources has become markup or a link that is none."""
     expect(page.locator("img, b[onclick], main script, dialog script")).to_have_count(0)
     for link in page.evaluate(ADDRESSES):
-        is_own = link.startswith(("static/", "api/", "#", "blob:"))
+        is_own = link.startswith(("static/", "api/", "opensearch.xml", "#", "blob:"))
         assert is_own or is_link(link), link
 
 

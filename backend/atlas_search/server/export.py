@@ -15,7 +15,6 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    StringConstraints,
 )
 
 from atlas_search.answer.request import Identifier
@@ -45,7 +44,6 @@ from atlas_search.server.requests import StrictBody
 from atlas_search.server.runs import Runs
 
 MAX_CITATIONS = 1000
-MAX_NOTE = 20_000  # characters
 LONGEST = 2_000  # characters of a title, a place and the like; a quotation may be longer
 
 
@@ -227,7 +225,7 @@ class ExportBody(BaseModel):
         Field(max_length=MAX_CITATIONS, description="In place of answers, for a bibliography"),
     ] = []
     notes: Annotated[
-        list[Annotated[str, StringConstraints(max_length=MAX_NOTE)]],
+        list[str],
         Field(max_length=MAX_CITATIONS, description="One for each citation, or empty"),
     ] = []
 
