@@ -208,8 +208,9 @@ def test_documents_and_places_are_resources(address: str, services: Services) ->
         for wrong in ("atlas://atlas_demo/none", "atlas://other/x", "file:///etc/passwd"):
             with pytest.raises(MCPError):
                 await client.read_resource(wrong)
-        with pytest.raises(MCPError):
-            await client.list_resources(cursor="../..")
+        for cursor in ("../..", "9" * 5000):
+            with pytest.raises(MCPError, match="give `nextCursor`"):
+                await client.list_resources(cursor=cursor)
 
     speak(address, work)
 

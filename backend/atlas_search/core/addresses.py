@@ -306,6 +306,9 @@ def _wrapping(connect: Callable[..., Any], most: int) -> Callable[..., Any]:
     )
 
 
+_PIECES = 4
+
+
 class _BoundedStream:
     """A connection, kept for several answers: the time of each runs from the first write on."""
 
@@ -329,7 +332,9 @@ class _BoundedStream:
         left = min(timeout, self._end - time.monotonic())
         if left <= 0:
             raise ReadTimeout("the answer came too slowly")
-        return _then(self._stream.read(max_bytes, left), self._count)
+        # in pieces, or the head of an answer could be lost with a body that is too long
+        piece = min(max_bytes, max(self._most // _PIECES, 1))
+        return _then(self._stream.read(piece, left), self._count)
 
     def _count(self, received: bytes) -> bytes:
         from httpx2 import DecodingError

@@ -471,7 +471,7 @@ async def _list_templates(context: Any, params: Any) -> types.ListResourceTempla
 
 def _documents(cursor: str, session: ToolSession) -> types.ListResourcesResult:
     """A page of the documents."""
-    if cursor and not cursor.isdecimal():
+    if cursor and not re.fullmatch("[0-9]{1,9}", cursor):
         raise RequestError(f"cursor={cursor[:40]!r}: give `nextCursor` as it came.")
     params = {"limit": PAGE, "offset": int(cursor or 0)}
     listing = session.client.send(ApiCall("GET", "/api/documents", dict, params=params))
