@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from pandas.testing import assert_frame_equal
@@ -145,6 +146,23 @@ def test_what_is_no_atlas_is_told() -> None:
         pytest.raises(errors.AtlasError, match="is not Atlas"),
     ):
         client.search("libel")
+
+
+def test_a_stream_that_breaks_off_is_told() -> None:
+    def cut(environ: object, start_response: Any) -> list[bytes]:
+        start_response("200 OK", [("Content-Type", "text/event-stream")])
+        return [b'event: token\ndata: {"text": "A council may"}\n\n']
+
+    async def work(address: str) -> None:
+        client = AsyncAtlasClient(address)
+        with pytest.raises(errors.Unavailable, match="broke off"):
+            _ = [event async for event in client.stream("libel")]
+        await client.close()
+
+    with served(cut) as elsewhere, AtlasClient(elsewhere) as client:
+        with pytest.raises(errors.Unavailable, match="broke off"):
+            list(client.stream("libel"))
+        asyncio.run(work(elsewhere))
 
 
 def test_a_collection_is_chosen_by_its_name(address: str) -> None:

@@ -312,6 +312,11 @@ class _Frames:
         self._name = ""
         self._passages: dict[str, RankedPassageOut] = {}
 
+    def check_end(self) -> None:
+        """Raise Unavailable unless the last event that came was an answer."""
+        if self._name != "complete":
+            raise errors.Unavailable("The answer broke off before it was whole. Ask again.")
+
     def take(self, line: str) -> Iterator[Event | AnswerDocument]:
         """Yield the event that a line completes. Raises the error that ends an answer."""
         field, _, value = line.partition(": ")
@@ -425,6 +430,7 @@ class AtlasClient(_Methods):
                 self._at.check(response)
                 for line in response.iter_lines():
                     yield from frames.take(line)
+                frames.check_end()
         except HTTPError as error:
             raise self._at.unreachable(error) from error
 
@@ -500,6 +506,7 @@ class AsyncAtlasClient(_Methods):
                 async for line in response.aiter_lines():
                     for event in frames.take(line):
                         yield event
+                frames.check_end()
         except HTTPError as error:
             raise self._at.unreachable(error) from error
 

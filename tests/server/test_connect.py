@@ -43,6 +43,8 @@ def test_a_passage_is_taken_in_by_its_address(client: FlaskClient) -> None:
     assert passage["text"] in reply["html"]
     assert f'href="{address}"' in reply["html"]
     assert "Link" not in client.get("/").headers
+    elsewhere = quote(f"{address}&collection=elsewhere", safe="")
+    assert client.get(f"/oembed?url={elsewhere}").status_code == 400
 
 
 @pytest.mark.parametrize("url", ["", "http://localhost/", "http://localhost/?passage=none"])
@@ -68,6 +70,8 @@ def test_an_answer_may_be_framed_by_named_origins_alone(parish: Atlas) -> None:
     taken = framing.get(f"/oembed?url={quote(url, safe='')}").get_json()
     assert taken["title"] == QUESTION
     assert f'src="{url}?format=html"' in taken["html"]
+    named = framing.get(f"/oembed?url={quote(url, safe='')}&collection=parish").get_json()
+    assert (named["html"], named["provider_url"]) == (taken["html"], "http://localhost")
     page = framing.get("/").headers["Content-Security-Policy"]
     assert "frame-ancestors 'none'" in page
     closed = guard(parish, None, atlas_allowed_origins="")

@@ -1,6 +1,7 @@
 """The one form of an answer: what the API sends and its description says, what is exported."""
 
 import json
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
@@ -10,7 +11,7 @@ from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 from atlas_search.answer.answer import Counted, Fallback
 from atlas_search.answer.decide import Outcome
 from atlas_search.answer.quotes.scores import Confidence
-from atlas_search.core.domain import Decision
+from atlas_search.core.domain import MARKER, Decision
 from atlas_search.core.errors import RequestError
 from atlas_search.core.locator import page_unit, place_in_words
 from atlas_search.core.notebook import answer_frame, answer_html
@@ -309,6 +310,14 @@ class AnswerDocument(Sent):
 
     def _repr_html_(self) -> str:
         return answer_html(self.to_dict())
+
+
+_MARKER = re.compile(rf"(?<!\s)\s*+{MARKER.pattern}")
+
+
+def without_markers(text: str) -> str:
+    """A text without its citation tokens."""
+    return _MARKER.sub("", text)
 
 
 def place_of(cited: CitationOut) -> str:

@@ -10,7 +10,6 @@ from datetime import datetime
 from typing import Literal
 
 from atlas_search.core.addresses import unlink
-from atlas_search.core.domain import MARKER
 from atlas_search.core.errors import RequestError
 from atlas_search.core.ids import CLOSEST, CONFIDENCE
 from atlas_search.core.registry import require
@@ -23,6 +22,7 @@ from atlas_search.documents.answer import (
     SideOut,
     place_of,
     read_answer,
+    without_markers,
 )
 from atlas_search.documents.references import (
     Base,
@@ -43,7 +43,6 @@ Numbers = Mapping[int, int]
 _MARKUP = re.compile(r"[\\`*_{}\[\]<>#|~&$^=@]|:(?=\S)|(?<=www)\.", re.IGNORECASE)
 _AT_START = re.compile(r"^([-+]|\d+(?=[.)]))")
 # from the first blank on, or a long run of them takes quadratic time
-_MARKER = re.compile(rf"(?<!\s)\s*+{MARKER.pattern}")
 _NO_LINK = re.compile(r"[^\w%/:?#@!$&'*+,;=.~-]", re.ASCII)
 _NAMED = re.compile(r"&(?=#?\w+;)")
 
@@ -133,7 +132,7 @@ def _comparison(answer: AnswerDocument, numbers: Numbers) -> Iterator[str]:
 def _points(heading: str, points: Sequence[PointOut], numbers: Numbers) -> Iterator[str]:
     if points:
         yield f"## {heading}"
-        texts = ((_MARKER.sub("", point.text), point.citations) for point in points)
+        texts = ((without_markers(point.text), point.citations) for point in points)
         yield "\n".join(f"- {_cite(*text, numbers)}" for text in texts)
 
 

@@ -5,8 +5,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from atlas_search.core.domain import MARKER_LIKE
-from atlas_search.documents.answer import AnswerDocument, CitationOut
+from atlas_search.documents.answer import AnswerDocument, CitationOut, without_markers
 from atlas_search.documents.references import Base, permalink
 
 _CONTEXT = "http://www.w3.org/ns/anno.jsonld"
@@ -34,7 +33,7 @@ def annotated_citations(
 def _of_answer(answer: AnswerDocument, base: Base) -> Iterator[dict[str, Any]]:
     links = base.of(answer.collection)
     for part in answer.said:
-        text = " ".join(MARKER_LIKE.sub("", part.text).split())
+        text = " ".join(without_markers(part.text).split())
         for index in part.citations:
             cited = answer.citations[index]
             yield _annotation(cited, links, text, "describing") | {

@@ -1,12 +1,10 @@
 """The text of an answer in Markdown, with a link at the end of every sentence that cites."""
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from atlas_search.core.domain import MARKER_LIKE
 from atlas_search.core.ids import CLOSEST, CONFIDENCE
-from atlas_search.documents.answer import AnswerDocument, CitationOut, SentenceOut
+from atlas_search.documents.answer import AnswerDocument, CitationOut, SentenceOut, without_markers
 from atlas_search.documents.export import escape_line
 
 LinkOf = Callable[[CitationOut], str]
@@ -110,7 +108,7 @@ def _write_comparison(writer: _Writer, answer: AnswerDocument) -> None:
         ("They differ", answer.comparison.differences),
     ):
         for point in points:
-            text = escape_line(re.sub(rf"\s*(?:{MARKER_LIKE.pattern})", "", point.text))
+            text = escape_line(without_markers(point.text))
             writer.write(f"\n\n{heading}: {text}", list(_numbered(answer, point.citations)))
 
 

@@ -138,16 +138,17 @@ class Connections:
 
     def get_oembed(self) -> Response:
         """A passage or a shared answer by its address, for a page of others (oEmbed 1.0)."""
-        client, base = self._within()
         address = urlsplit(request.args.get("url", ""))
-        named = parse_qs(address.query).get("passage", [""])[0]
-        token = address.path.rpartition("/api/shared/")[2]
+        query = parse_qs(address.query)
+        named = query.get("passage", [""])[0]
+        token = quote(address.path.partition("/api/shared/")[2], safe="")
+        client, base = self._within(query.get("collection", [""])[0])
         if named:
             passage = client.passage(named)
             title, html = passage.title, quotation(passage, permalink(base, named))
         elif token:
-            answer = client.send(ApiCall("GET", f"/api/shared/{quote(token, safe='')}", dict))
-            title, html = answer["question"], frame_of(f"{base}/api/shared/{quote(token, safe='')}")
+            answer = client.send(ApiCall("GET", f"/api/shared/{token}", dict))
+            title, html = answer["question"], frame_of(f"{self._url}/api/shared/{token}")
         else:
             raise NotFound("Give `url`: the address of a passage, or of a shared answer.")
         return jsonify(
@@ -159,7 +160,7 @@ class Connections:
                 "width": EMBEDDED_WIDTH,
                 "height": EMBEDDED_HEIGHT,
                 "provider_name": "Atlas",
-                "provider_url": base,
+                "provider_url": self._url,
             }
         )
 
@@ -176,9 +177,9 @@ class Connections:
     def _url(self) -> str:
         return (self._settings.atlas_public_url or request.host_url).rstrip("/")
 
-    def _within(self) -> tuple[AtlasClient, str]:
+    def _within(self, collection: str = "") -> tuple[AtlasClient, str]:
         """A client for the sender of the present request, and the base of links."""
-        collection = chosen_collection()
+        collection = collection or chosen_collection()
         url = request.host_url.rstrip("/")
         front = request.environ.get(FRONT, self._app.wsgi_app)
         client = client_within(front, request.environ)

@@ -18,7 +18,7 @@ from werkzeug.wsgi import ClosingIterator
 
 from atlas_search.core.errors import ServerBusy
 from atlas_search.core.stop import Stop
-from atlas_search.server.access.caller import FORWARDED, PASSED_ON, is_forwarded
+from atlas_search.server.access.caller import FORWARDED, PASSED_ON, RELAYS, is_forwarded
 from atlas_search.server.problems import Problem, problem_of, response_of
 
 Address = IPv4Address | IPv6Address
@@ -106,8 +106,6 @@ def _parse(text: str) -> Address | None:
 
 ALWAYS = ("/api/health", "/api/live", "/api/ready", "/metrics")
 ANSWERS = "/api/ask"
-RELAYS = ("/mcp", "/v1/")
-"""Answered by requests from within, each of which takes its own turn."""
 FRONT = "atlas.front"
 """Of a WSGI environment: what requests from within are put to."""
 JOBS = "/api/jobs/"

@@ -94,7 +94,10 @@ RULES: dict[str, Right] = {
     "POST /v1/responses": "reader",
 }
 
-RELAYED = frozenset(rule for rule in RULES if rule.partition(" ")[2].startswith(("/mcp", "/v1/")))
+RELAYS = ("/mcp", "/v1/")
+"""Beginnings of paths answered by requests from within, each of which takes its own turn."""
+
+RELAYED = frozenset(rule for rule in RULES if rule.partition(" ")[2].startswith(RELAYS))
 
 FREE = frozenset(
     rule for rule, right in RULES.items() if right == "anyone" and rule != "GET /api/shared/<token>"

@@ -16,10 +16,11 @@ from flask import Response, request
 from atlas_search.core.errors import ForeignOrigin, UnknownHost
 from atlas_search.core.ids import COLLECTION_HEADER
 from atlas_search.core.settings import Settings, listed
+from atlas_search.server.access.caller import RELAYS
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^:/@?#\[\]\s,]+)(?::\d*)?")
 _LOCAL = ("localhost", "127.0.0.1", "::1")
-_API = ("/api/", "/mcp", "/v1/")
+_API = ("/api/", *RELAYS)
 _LONGEST = 80  # characters of a stranger's header that are told
 
 _PREFLIGHT = {
