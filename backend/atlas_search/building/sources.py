@@ -26,14 +26,12 @@ from atlas_search.core.errors import SourceError
 from atlas_search.core.ids import check_id
 from atlas_search.language.dates import bounds
 from atlas_search.language.languages import LANGUAGES, without_marks
-from atlas_search.providers.zotero import LOCAL
 from atlas_search.readers import Reader, Skipped
 from atlas_search.readers.encoding import Undecodable, open_text
 from atlas_search.readers.metadata import name_of, text_of
 from atlas_search.readers.records import bib
 from atlas_search.readers.tables import DELIMITERS, Columns, CsvReader, Record
 from atlas_search.readers.titles import closed
-from atlas_search.readers.zotero import OWN, fetch_library
 
 if TYPE_CHECKING:
     from atlas_search.building.backup_form import CorpusPart
@@ -784,19 +782,24 @@ def zotero_sources(
     reader: Reader,
     folder: Path,
     *,
-    address: str = LOCAL,
-    library: str = OWN,
+    address: str = "",
+    library: str = "",
     corpus: str = ZOTERO,
 ) -> Sources:
     """Return the files of a folder that Zotero exported; without one, those of a running Zotero.
 
-    The collection is in `folder`. Raises SourceError.
+    Without an `address` and a `library` that is the one on this machine, and its user's own. The
+    collection is in `folder`. Raises SourceError.
     """
     if source:
         return find_sources(source, reader, corpus=corpus)
+    from atlas_search.providers.zotero import LOCAL  # 0.1 s: only who asks Zotero pays
+    from atlas_search.readers.zotero import OWN, fetch_library
+
     rule = CorpusRule(check_id(corpus, "--corpus"))
     path = folder.absolute() / ZOTERO / "library.json"
-    stored = [("", path.name, path), *fetch_library(address, library, path, reader.suffixes)]
+    fetched = fetch_library(address or LOCAL, library or OWN, path, reader.suffixes)
+    stored = [("", path.name, path), *fetched]
     files, left_out = [], []
     for key, own_name, own_path in stored:
         name = os.path.join(key, own_name)
