@@ -129,7 +129,7 @@ def build_demo(stores: Path, embedder: LocalEmbedder) -> BuildReport:
     """Build the bundled collection below `stores`."""
     reader = files_reader()
     sources = by_mapping(SAMPLES, MAPPING, reader.suffixes, "")
-    options = BuildOptions("atlas_demo", "files")
+    options = BuildOptions("atlas_demo", "files", vector_search="hnsw")
     return build(stores / "atlas_demo", sources, reader, embedder, options, lambda *_: None)
 
 

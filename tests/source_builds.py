@@ -70,7 +70,7 @@ def build_from(
         sources,
         reader_of(kind, **options),
         embedder or HashEmbedder(),
-        BuildOptions(folder.name, kind, cut or chunking()),
+        BuildOptions(folder.name, kind, cut or chunking(), vector_search="hnsw"),
         lambda *_: None,
     )
 

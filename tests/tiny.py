@@ -16,6 +16,7 @@ from atlas_search.building.chunking import chunking
 from atlas_search.building.flow import BuildOptions, BuildReport, build
 from atlas_search.building.sources import Sources, by_folder
 from atlas_search.building.workers import ReadingLimits
+from atlas_search.core.targets import VectorSearch
 from atlas_search.providers.embedding import Embedder
 from atlas_search.readers import Reader
 from atlas_search.readers.tables import CsvReader, JsonlReader
@@ -70,6 +71,7 @@ def build_tiny(
     kind: str = "txt",
     force: bool = False,
     arguments: Mapping[str, Any] | None = None,
+    vector_search: VectorSearch = "hnsw",
     **cut: Any,
 ) -> BuildReport:
     """Build or update the collection in `folder`; a folder of sources has a corpus a sub-folder."""
@@ -78,7 +80,13 @@ def build_tiny(
     found = sources if isinstance(sources, Sources) else by_folder([sources], reader.suffixes, "")
     # to start a process takes longer than to read what is tiny
     options = BuildOptions(
-        folder.name, kind, chunking(**cut), force, given, limits=ReadingLimits(0)
+        folder.name,
+        kind,
+        chunking(**cut),
+        force,
+        given,
+        limits=ReadingLimits(0),
+        vector_search=vector_search,
     )
     return build(folder, found, reader, embedder, options, silent)
 

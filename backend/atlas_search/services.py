@@ -102,7 +102,8 @@ class Services:
     def problem(self, name: str) -> str:
         """Return why a target cannot be served of this collection; empty if it can."""
         if name in self.targets:
-            return _unlike(self.store.manifest, name, self.targets[name].stated)
+            target, manifest = self.targets[name], self.store.manifest
+            return _unlike(manifest, name, target.stated) or _unindexed(manifest, name, target)
         return self.unusable.get(name, "")
 
     def problems(self) -> dict[str, str]:
@@ -244,6 +245,18 @@ def open_services(settings: Settings, embedder: Embedder | None = None) -> Servi
 def _rules(targets: Mapping[str, Target], settings: Settings) -> dict[str, Template]:
     names = {target.system_prompt for target in targets.values()}
     return {name: rules(name, settings.targets_directory) for name in sorted(names)}
+
+
+def _unindexed(manifest: Manifest, name: str, target: Target) -> str:
+    """Return which corpora lack the index that a target asks; empty if none does."""
+    corpora = [c.id for c in manifest.corpora if c.id not in manifest.index.corpora]
+    if target.vector_search != "hnsw" or not corpora:
+        return ""
+    return (
+        f"{name} asks the index of vectors (VECTOR_SEARCH=hnsw), and {manifest.collection} was "
+        f"built without one of {', '.join(corpora)}. Set VECTOR_SEARCH=hnsw in .env and build it "
+        "again, which embeds nothing again, or take the setting out."
+    )
 
 
 def _unlike(manifest: Manifest, name: str, stated: Mapping[str, str]) -> str:

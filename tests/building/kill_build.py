@@ -169,7 +169,7 @@ def _work(job: Job, sender: Connection) -> None:
         by_folder([job.source], reader.suffixes, ""),
         reader,
         LoggedEmbedder(job.log, job.delay),
-        BuildOptions("kept", "txt", chunking(size=200, overlap=20)),
+        BuildOptions("kept", "txt", chunking(size=200, overlap=20), vector_search="hnsw"),
         tell,
     )
 

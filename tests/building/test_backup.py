@@ -47,7 +47,9 @@ from tests.tiny import (
 def import_to(
     folder: Path, export: Path, embedder: Embedder | None = None, *, replace: bool = False
 ) -> Imported:
-    return import_collection(export, folder, embedder or HashEmbedder(), silent, replace=replace)
+    return import_collection(
+        export, folder, embedder or HashEmbedder(), silent, replace=replace, vector_search="hnsw"
+    )
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
@@ -272,7 +274,13 @@ def test_any_documents_come_back(documents: list[Draft], suffix: str) -> None:
         source = write_sources(root / "source", {"farm/a.txt": "", "sea/b.txt": ""})
         reader = DraftReader(tuple(documents))
         sources = by_folder([source], reader.suffixes, "")
-        options = BuildOptions("c", "txt", chunking(size=100, overlap=10), limits=ReadingLimits(0))
+        options = BuildOptions(
+            "c",
+            "txt",
+            chunking(size=100, overlap=10),
+            limits=ReadingLimits(0),
+            vector_search="hnsw",
+        )
         build(root / "before" / "c", sources, reader, HashEmbedder(), options, silent)
         export_collection(root / "before" / "c", root / f"export{suffix}", silent)
         done = import_to(root / "after" / "c", root / f"export{suffix}")

@@ -192,7 +192,7 @@ def test_a_table_is_built_and_reported(tables: Path, tmp_path: Path, create: Cre
     assert (code, output) == (0, "")
     lines = dict(line.split("=", 1) for line in readable.read_text().splitlines())
     manifest = Manifest.read(tmp_path / "stores" / "command_test")
-    for stage in ("Reading files", "Embedding passages", "Writing the vector index"):
+    for stage in ("Reading files", "Embedding passages", "Writing documents"):
         assert stage in error
     assert "Documents: 2 added, 0 changed, 0 unchanged, 0 removed." in error
     assert f"Version {manifest.version} is live: 1 file read, 2 passages embedded" in error

@@ -64,7 +64,7 @@ def test_a_manifest_that_cannot_be_used_says_what_to_do(
 
 @pytest.mark.parametrize(
     "lacking",
-    ["chroma/chroma.sqlite3", "embeddings/sums.npy", "ids/ends.npy", "words/ends.npy"],
+    ["embeddings/sums.npy", "ids/ends.npy", "words/ends.npy"],
 )
 def test_a_store_of_an_earlier_form_is_built_anew(folder: Path, lacking: str) -> None:
     manifest = json.loads((folder / "manifest.json").read_text())

@@ -46,6 +46,7 @@ from atlas_search.core.domain import (
 )
 from atlas_search.core.errors import DamagedStore, MissingStore, SourceError
 from atlas_search.core.ids import __version__, moment
+from atlas_search.core.targets import VectorSearch
 from atlas_search.language.text import TextSpan, words
 from atlas_search.providers.embedding import Embedder
 from atlas_search.readers.titles import closed, title_from
@@ -93,6 +94,7 @@ def import_collection(
     *,
     replace: bool = False,
     characters: int = ReadingLimits.characters,
+    vector_search: VectorSearch = "auto",
 ) -> Imported:
     """Make the export at `path` the live version of the collection in `folder`.
 
@@ -107,7 +109,7 @@ def import_collection(
         check_export(export, description, progress)
         with lock(folder):
             _require_free(folder, replace=replace)
-            return _load(export, description, folder, embedder, progress)
+            return _load(export, description, folder, embedder, progress, vector_search)
 
 
 def _load(
@@ -116,6 +118,7 @@ def _load(
     folder: Path,
     embedder: Embedder,
     progress: Progress,
+    how: VectorSearch,
 ) -> Imported:
     model = description.embedding
     is_same = model is not None and model.fingerprint == embedder.fingerprint
@@ -128,7 +131,7 @@ def _load(
             _origins(description, documents),
             _calibration(description) if is_same else None,
         )
-        site = Site(folder, None, staging, embedder, progress, fresh=True)
+        site = Site(folder, None, staging, embedder, progress, fresh=True, vector_search=how)
         manifest, embedded = write_version(site, contents)
     before = _to_go_back_to(folder)
     with remove_unless_live(folder, manifest.version):

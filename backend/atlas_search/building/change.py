@@ -20,9 +20,11 @@ from atlas_search.building.write import (
     Counter,
     add_words,
     entries,
+    indexed_corpora,
     room_needed,
     two_passages,
 )
+from atlas_search.core.targets import VectorSearch
 from atlas_search.stores import embedded
 from atlas_search.stores.arrays import IntArray, map_array
 from atlas_search.stores.embedded import PassageIds
@@ -134,10 +136,14 @@ class VersionChange:
 
 
 def change_of(
-    live: Live, parts: Sequence[KeptDocuments | PlacedDocument], materials: Materials
+    live: Live,
+    parts: Sequence[KeptDocuments | PlacedDocument],
+    materials: Materials,
+    how: VectorSearch,
 ) -> VersionChange | None:
     """Return how to write a version with these documents beside the live one; None if it is to
-    be written whole, for too much is new or gone, or the live one cannot be the base."""
+    be written whole, for too much is new or gone, or the live one cannot be the base, or has not
+    the vector indexes of a version that finds `how`."""
     manifest = live.manifest
     if visible_problem(live.folder, manifest):
         return None
@@ -153,7 +159,7 @@ def change_of(
     before = _order_of(live)
     order = before.after(stood, documents_stood, _leaving(live, before, stood))
     change = VersionChange(live, parts, passages, order, stood, documents_stood)
-    return change if _is_small(change) else None
+    return change if _is_small(change, how) else None
 
 
 def _is_copied(name: str) -> bool:
@@ -191,7 +197,7 @@ def _leaving(live: Live, before: Order, stood: IntArray) -> Mapping[str, Sequenc
     return result
 
 
-def _is_small(change: VersionChange) -> bool:
+def _is_small(change: VersionChange, how: VectorSearch) -> bool:
     order, live = change.order, change.live
     most = min(MOST_RECENT, int(RECENT_SHARE * len(order.rows)))
     if max(order.recent, order.left_out) > most:
@@ -201,16 +207,18 @@ def _is_small(change: VersionChange) -> bool:
         return False
     if change.keyword_keys.tombstones > REBUILD_SHARE * len(order.rows):
         return False
-    # a corpus of which searches ask the index has a recall that was measured
     sizes: dict[str, int] = {}
     for part, count in zip(change.parts, change.passages, strict=True):
         corpus = part.corpus if isinstance(part, KeptDocuments) else part.found.corpus
         sizes[corpus] = sizes.get(corpus, 0) + count
-    return all(
-        corpus in live.manifest.index_recalls
-        for corpus, size in sizes.items()
-        if size > embedded.EXACT_UP_TO
-    )
+    before = live.manifest
+    if how != before.index.vector_search:
+        return False
+    # a corpus of which searches ask the index has a recall that was measured
+    small = [
+        corpus for corpus in before.index.corpora if sizes.get(corpus, 0) <= embedded.EXACT_UP_TO
+    ]
+    return {*before.index_recalls, *small}.issuperset(indexed_corpora(sizes, how))
 
 
 def write_change(

@@ -41,6 +41,7 @@ from atlas_search.building.sources import (
 )
 from atlas_search.building.workers import ReadingLimits
 from atlas_search.core.settings import Settings
+from atlas_search.core.targets import VectorSearch
 from atlas_search.providers.embedding import Embedder
 from atlas_search.readers import Reader
 from atlas_search.stores.manifest import CorpusStatistics, Manifest, Origin
@@ -63,7 +64,7 @@ class BuildOptions:
 
     `arguments` are those of the command, kept for a repair; `rename` as in `Preparation`; `limits`
     hold for each file. `beside` are folders of other collections, whose vectors of equal texts are
-    taken over.
+    taken over. `vector_search` says which corpora get a vector index, as in `Index`.
     """
 
     collection: str
@@ -74,6 +75,7 @@ class BuildOptions:
     rename: Mapping[str, str] = field(default_factory=dict)
     limits: ReadingLimits = field(default_factory=ReadingLimits)
     beside: Sequence[Path] = ()
+    vector_search: VectorSearch = "auto"
 
 
 class FileReport(NamedTuple):
@@ -177,13 +179,23 @@ def build(
         given = list(_documents(plan, live, staging, options.origin))
         remarks = _remarks(plan, options.origin)
         did = changes(live.columns if live else None, plan.documents)
-        if live and _is_same(live, contents, embedder) and not options.force:
+        if live and _is_same(live, contents, embedder, options) and not options.force:
             manifest, embedded, unchanged = live.manifest, 0, True
             weigh_terms(folder, manifest, embedder, progress)
             remove_old(folder, {manifest.version, *_to_go_back_to(folder, manifest.version)})
         else:
             fresh, beside = options.force, options.beside
-            site = Site(folder, live, staging, embedder, progress, fresh=fresh, beside=beside)
+            how = options.vector_search
+            site = Site(
+                folder,
+                live,
+                staging,
+                embedder,
+                progress,
+                fresh=fresh,
+                beside=beside,
+                vector_search=how,
+            )
             manifest, embedded = write_live(site, contents)
             unchanged = False
         with suppress(OSError, sqlite3.DatabaseError):  # it is live; the next build forgets this
@@ -230,8 +242,12 @@ def _to_go_back_to(folder: Path, live: str) -> list[str]:
     return sorted(others, key=lambda version: version > live)[:1]
 
 
-def _is_same(live: Live, contents: Contents, embedder: Embedder) -> bool:
-    return live.manifest.content_digest == contents.digest(embedder)
+def _is_same(live: Live, contents: Contents, embedder: Embedder, options: BuildOptions) -> bool:
+    manifest = live.manifest
+    return (
+        manifest.content_digest == contents.digest(embedder)
+        and manifest.index.vector_search == options.vector_search
+    )
 
 
 def _notes(sources: Sources, live: Live | None, options: BuildOptions) -> dict[str, CorpusNote]:

@@ -31,6 +31,7 @@ from atlas_search.building.write import (
     Counter,
     WrittenIndex,
     digests_of_files,
+    indexed_corpora,
     room_needed,
     sizes,
     write_index,
@@ -40,6 +41,7 @@ from atlas_search.core.domain import LONGEST_CONTEXT
 from atlas_search.core.errors import DamagedStore, MissingStore
 from atlas_search.core.files import crowded, writing
 from atlas_search.core.ids import moment
+from atlas_search.core.targets import VectorSearch
 from atlas_search.language.text import ANALYSER_VERSION
 from atlas_search.providers.embedding import Embedder
 from atlas_search.providers.sparse import TermWeights, term_model
@@ -88,8 +90,8 @@ class Contents:
     calibration: Calibration | None = None
 
     def digest(self, embedder: Embedder) -> str:
-        """Return a digest that is equal for equal contents, model and program: it decides
-        whether to build."""
+        """Return a digest that is equal for equal contents, model and program: with the index it
+        decides whether to build."""
         model = embedder.fingerprint
         if model not in self._digests:
             self._digests[model] = self._digest(model)
@@ -141,7 +143,8 @@ class Site:
     """Place where a version is built, and its materials.
 
     `fresh` builds the index anew in any case, `whole` writes all parts anew. `beside` are other
-    collections, whose vectors of equal texts are taken over.
+    collections, whose vectors of equal texts are taken over. `vector_search` is as in `Index`; None
+    stays as it was.
     """
 
     folder: Path
@@ -153,6 +156,14 @@ class Site:
     reanalyse: bool = False
     whole: bool = False
     beside: Sequence[Path] = ()
+    vector_search: VectorSearch | None = None
+
+    @property
+    def how(self) -> VectorSearch:
+        """How the nearest passages shall be found."""
+        if self.vector_search:
+            return self.vector_search
+        return self.live.manifest.index.vector_search if self.live else "auto"
 
 
 def write_version(site: Site, contents: Contents) -> tuple[Manifest, int]:
@@ -162,7 +173,7 @@ def write_version(site: Site, contents: Contents) -> tuple[Manifest, int]:
     change = None
     is_whole = site.fresh or site.whole or not materials.is_analysed or not _same_model(site)
     if site.live and not is_whole:
-        change = change_of(site.live, contents.plan.documents, materials)
+        change = change_of(site.live, contents.plan.documents, materials, site.how)
     if site.live and not (change and change.only_links):
         site.live.require_documents()
     parts = change.parts if change else materials.parts(contents.plan.documents)
@@ -261,6 +272,7 @@ def _write_whole(
         written,
         embeddings,
         None if site.fresh or not _same_model(site) else site.live,
+        indexed_corpora(written.counter.passages(), site.how),
         _stage(site.progress, "Writing the vector index"),
     )
     return _Parts(written.counter, embeddings.tokens, index, {})
@@ -285,7 +297,8 @@ def _write_change(
     before = change.live.manifest
     corpora = counter.passages()
     recalls = {c: recall for c, recall in before.index_recalls.items() if c in corpora}
-    index = WrittenIndex(before.vector_tombstones, recalls)
+    indexed = tuple(c for c in before.index.corpora if c in corpora)
+    index = WrittenIndex(indexed, before.vector_tombstones, recalls)
     return _Parts(counter, embeddings.tokens, index, change.taken_over)
 
 
@@ -364,7 +377,7 @@ def _manifest(
         created=moment(),
         corpora=counter.corpora(contents.notes, contents.plan.sources, tokens, before),
         embedding=EmbeddingModel(**info),
-        index=_index(),
+        index=_index(index.corpora, site.how),
         origins={
             kind: origin.model_copy(
                 update={"documents": counter.origins[kind][0], "passages": counter.origins[kind][1]}
@@ -388,8 +401,10 @@ def _calibration(site: Site) -> Calibration | None:
     return site.live.manifest.calibration if site.live and _same_model(site) else None
 
 
-def _index() -> Index:
+def _index(corpora: tuple[str, ...], how: VectorSearch) -> Index:
     return Index(
+        corpora=corpora,
+        vector_search=how,
         context=("title", "section", "speaker"),
         context_characters=LONGEST_CONTEXT,
         algorithm="hnsw",

@@ -291,8 +291,8 @@ def _read_indexed(live: Live) -> Iterator[tuple[list[int], NDArray[np.float32]]]
     """Read the passages' vectors in the index; one that is no unit vector is damaged."""
     ids, in_index = live.records.passage_ids(), live.in_index.tolist()
     rows = {id_: row for row, id_ in enumerate(ids) if in_index[row]}
-    for corpus in live.manifest.corpora:
-        for ids, vectors in _readable_items(live.folder / CHROMA, corpus.id):
+    for corpus in live.manifest.index.corpora:
+        for ids, vectors in _readable_items(live.folder / CHROMA, corpus):
             lengths = np.linalg.norm(vectors, axis=1)
             good = [at for at, id_ in enumerate(ids) if id_ in rows and abs(lengths[at] - 1) < SAME]
             yield [rows[ids[at]] for at in good], vectors[good]

@@ -247,15 +247,17 @@ class Live:
     @property
     def in_index(self) -> NDArray[np.bool_]:
         """Mask of the passages that the vector index has as they are."""
-        if self.order is None:
-            return np.ones(self.manifest.passages, dtype=bool)
-        return ~self.order.is_recent
+        indexed = self.manifest.index.corpora
+        counts = self.passages_by_corpus
+        result = np.repeat([corpus in indexed for corpus in counts], list(counts.values()))
+        return result if self.order is None else result & ~self.order.is_recent
 
     @property
     def left_in_index(self) -> dict[str, tuple[str, int, bytes]]:
         """Corpus of what the vector index has besides, by id; it has no row, and no text."""
         gone = self.order.gone if self.order else {}
-        return {id_: (corpus, -1, b"") for corpus, ids in gone.items() for id_ in ids}
+        indexed = self.manifest.index.corpora
+        return {id_: (corpus, -1, b"") for corpus in indexed for id_ in gone.get(corpus, ())}
 
     @property
     def document_of(self) -> IntArray:

@@ -19,6 +19,7 @@ from atlas_search.building.sources import CorpusNote, label_of
 from atlas_search.core.addresses import UNLINKED, URL
 from atlas_search.core.domain import Document, Metadata
 from atlas_search.core.errors import SourceError
+from atlas_search.core.targets import VectorSearch
 from atlas_search.language.languages import SAMPLE, likely_language
 from atlas_search.language.text import content_words, words
 from atlas_search.readers.metadata import SUCCESSION_NAMES, FieldCounter
@@ -457,9 +458,13 @@ Progress = Callable[[int, int], None]
 
 
 class WrittenIndex(NamedTuple):
-    """`tombstones` are vectors that the index still holds but no longer finds; `recalls` are as in
-    `Manifest.index_recalls`."""
+    """Vector index of some `corpora`.
 
+    `tombstones` are vectors that it still holds but no longer finds; `recalls` are as in
+    `Manifest.index_recalls`.
+    """
+
+    corpora: tuple[str, ...]
     tombstones: int
     recalls: Mapping[str, IndexRecall]
 
@@ -469,18 +474,31 @@ def write_index(
     written: WrittenRecords,
     embeddings: Embeddings,
     live: Live | None,
+    corpora: tuple[str, ...],
     progress: Progress,
 ) -> WrittenIndex:
-    """Write the vector index, from the `live` one where little has changed, and see that it finds
-    what is near."""
-    tombstones = _write_index(folder, written, embeddings, live, progress)
+    """Write the vector index of `corpora`, from the `live` one where little has changed, and see
+    that it finds what is near. Without corpora there is none."""
+    if not corpora:
+        return WrittenIndex((), 0, {})
+    now = _Vectors(written.ids, embeddings, written.counter.passages(), corpora)
+    tombstones = _write_index(folder / CHROMA, written.stood, now, live, progress)
     known = live.manifest.index_recalls if live and tombstones is not None else {}
     recalls = {
         own.corpus: known.get(own.corpus) or _see_to_recall(folder / CHROMA, own)
-        for own in _by_corpus(written.ids, embeddings, written.counter.passages())
+        for own in now.by_corpus()
         if len(own.ids) > embedded.EXACT_UP_TO
     }
-    return WrittenIndex(tombstones or 0, recalls)
+    return WrittenIndex(corpora, tombstones or 0, recalls)
+
+
+def indexed_corpora(passages: Mapping[str, int], how: VectorSearch) -> tuple[str, ...]:
+    """Return the corpora that get a vector index, of these with so many passages: by `auto` those
+    of which a search asks it, which is the most costly part of a build to make."""
+    if how == "exact":
+        return ()
+    least = 0 if how == "hnsw" else embedded.EXACT_UP_TO
+    return tuple(corpus for corpus, count in passages.items() if count > least)
 
 
 def _see_to_recall(folder: Path, own: CorpusVectors) -> IndexRecall:
@@ -499,56 +517,56 @@ def _see_to_recall(folder: Path, own: CorpusVectors) -> IndexRecall:
 
 
 def _write_index(
-    folder: Path,
-    written: WrittenRecords,
-    embeddings: Embeddings,
-    live: Live | None,
-    progress: Progress,
+    folder: Path, stood: IntArray, now: "_Vectors", live: Live | None, progress: Progress
 ) -> int | None:
     """Return the tombstones of an index that was changed; None of one that was built anew."""
-    done, ids, passages = 0, written.ids, written.counter.passages()
+    done = 0
 
     def advance(count: int) -> None:
         nonlocal done
         done += count
-        progress(done, len(ids))
+        progress(done, now.indexed)
 
-    progress(0, len(ids))
-    if live:
+    progress(0, now.indexed)
+    if live and live.manifest.index.corpora:
         try:
-            tombstones = _change(folder / CHROMA, written, embeddings, live, advance)
+            tombstones = _change(folder, stood, now, live, advance)
         except Exception:  # Chroma raises errors of many kinds for what it cannot read
             tombstones = None  # a live index that is damaged is no start for another
         if tombstones is not None:
-            progress(len(ids), len(ids))
+            progress(now.indexed, now.indexed)
             return tombstones
-        shutil.rmtree(folder / CHROMA, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
     done = 0
-    write_vectors(folder / CHROMA, _by_corpus(ids, embeddings, passages), advance)
+    write_vectors(folder, now.by_corpus(), advance)
     return None
 
 
 def _change(
     target: Path,
-    written: WrittenRecords,
-    embeddings: Embeddings,
+    stood: IntArray,
+    now: "_Vectors",
     live: Live,
     advance: Callable[[int], None],
 ) -> int | None:
     """Copy and change the live index; None if too much has changed, or the copy is not whole."""
     check_files(live.folder, live.manifest, CHROMA)
-    before = _Vectors(live.records.passage_ids(), live.embeddings, live.passages_by_corpus)
-    now = _Vectors(written.ids, embeddings, written.counter.passages())
+    before = _Vectors(
+        live.records.passage_ids(),
+        live.embeddings,
+        live.passages_by_corpus,
+        live.manifest.index.corpora,
+    )
     in_index = np.append(live.in_index, False)  # the last is what stood nowhere
     stays = np.zeros(len(before.ids), dtype=bool)
-    stays[written.stood[written.stood >= 0]] = True
-    were = before.of(np.flatnonzero(~stays & live.in_index)) | live.left_in_index
-    are = now.of(np.flatnonzero(~in_index[written.stood]))
+    stays[stood[stood >= 0]] = True
+    were = before.of(~stays & live.in_index) | live.left_in_index
+    are = now.of(~in_index[stood])
     gone: dict[str, list[str]] = {}
     for id_, (corpus, _, _) in were.items():
         if id_ not in are or are[id_][0] != corpus:
             gone.setdefault(corpus, []).append(id_)
-    new: dict[str, list[tuple[int, str]]] = {corpus: [] for corpus in now.passages}
+    new: dict[str, list[tuple[int, str]]] = {corpus: [] for corpus in now.corpora}
     replaced = 0
     for id_, (corpus, row, digest) in are.items():
         known = were.get(id_)
@@ -558,40 +576,51 @@ def _change(
             new[corpus].append((row, id_))
             replaced += 1
     tombstones = live.manifest.vector_tombstones + sum(map(len, gone.values())) + replaced
-    if tombstones > REBUILD_SHARE * len(now.ids):
+    if tombstones > REBUILD_SHARE * now.indexed:
         return None
+    vectors = now.embeddings.vectors
     corpora = [
-        CorpusVectors(c, [id_ for _, id_ in each], embeddings.vectors[[row for row, _ in each]])
+        CorpusVectors(c, [id_ for _, id_ in each], vectors[[row for row, _ in each]])
         for c, each in new.items()
     ]
     change_vectors(live.folder / CHROMA, target, corpora, gone, advance)
-    whole = count_vectors(target) == now.passages
+    whole = count_vectors(target) == {corpus: now.passages[corpus] for corpus in now.corpora}
     return tombstones if whole else None
 
 
 class _Vectors(NamedTuple):
-    """The passages of a version: their ids and vectors, and how many each corpus has, in order."""
+    """The passages of a version: their ids and vectors, and how many each corpus has, in order.
+
+    Only those of `corpora` are in the vector index.
+    """
 
     ids: Sequence[str]
     embeddings: AnyEmbeddings
     passages: Mapping[str, int]
+    corpora: Sequence[str]
 
-    def of(self, rows: IntArray) -> dict[str, tuple[str, int, bytes]]:
-        """Return the corpus, row and text digest of some passages, by id."""
-        corpora, ends = list(self.passages), np.cumsum(list(self.passages.values()))
-        owners = np.searchsorted(ends, rows, side="right").tolist()
+    @property
+    def indexed(self) -> int:
+        """Number of passages in the index."""
+        return sum(self.passages[corpus] for corpus in self.corpora)
+
+    def of(self, chosen: NDArray[np.bool_]) -> dict[str, tuple[str, int, bytes]]:
+        """Return the corpus, row and text digest of the chosen passages in the index, by id."""
         digests = self.embeddings.digests
         return {
-            self.ids[row]: (corpora[owner], row, digests[row].tobytes())
-            for row, owner in zip(rows.tolist(), owners, strict=True)
+            self.ids[row]: (corpus, row, digests[row].tobytes())
+            for corpus, rows in self._rows()
+            for row in (rows.start + np.flatnonzero(chosen[rows.start : rows.stop])).tolist()
         }
 
+    def by_corpus(self) -> Iterator[CorpusVectors]:
+        for corpus, rows in self._rows():
+            own = slice(rows.start, rows.stop)
+            yield CorpusVectors(corpus, self.ids[own], self.embeddings.vectors[own])
 
-def _by_corpus(
-    ids: Sequence[str], embeddings: Embeddings, passages: dict[str, int]
-) -> Iterator[CorpusVectors]:
-    start = 0
-    for corpus, count in passages.items():
-        rows = slice(start, start + count)
-        yield CorpusVectors(corpus, ids[rows], embeddings.vectors[rows])
-        start += count
+    def _rows(self) -> Iterator[tuple[str, range]]:
+        start = 0
+        for corpus, count in self.passages.items():
+            if corpus in self.corpora:
+                yield corpus, range(start, start + count)
+            start += count

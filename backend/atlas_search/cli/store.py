@@ -26,6 +26,7 @@ from atlas_search.core.settings import Settings, load_settings
 from atlas_search.providers.open import open_embedder
 from atlas_search.server.ingest.routes import choose_chunks, ingest_origin
 from atlas_search.server.ingest.work import build_kept
+from atlas_search.services import load_targets
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.verify import Finding, verify
 from atlas_search.stores.versions import RECORDS, rollback, versions
@@ -193,6 +194,7 @@ def import_command(
             progress,
             replace=replace,
             characters=settings.file_characters,
+            vector_search=load_targets(settings)[settings.test_target].vector_search,
         )
     if not done.is_same_model:
         print(

@@ -230,8 +230,9 @@ class EmbeddedStore:
         self.words = WordTable.of_version(version / WORDS, order, self.tokens.document_of)
         self._embeddings = read_embeddings(version / EMBEDDINGS, order)
         # importing Chroma takes longer than all else here
-        large = [c.id for c in self.manifest.corpora if c.passages > EXACT_UP_TO]
-        self._index = Vectors(version / CHROMA, large) if large else None
+        indexed = self.manifest.index.corpora
+        large = [c for c in self.manifest.corpora if c.id in indexed and c.passages > EXACT_UP_TO]
+        self._index = Vectors(version / CHROMA, [c.id for c in large]) if large else None
         self._finalizer = weakref.finalize(
             self, _release, self._records, self._keywords, self._index, using
         )
@@ -327,11 +328,7 @@ class EmbeddedStore:
         """Open the index of corpora of which only a target or an audit asks it, when it does."""
         with self._opening:
             if self._small is None:
-                small = [
-                    corpus.id
-                    for corpus in self.corpora
-                    if self.compares_all(corpus.id) and self._indexed[corpus.id]
-                ]
+                small = [id_ for id_ in self.manifest.index.corpora if self.compares_all(id_)]
                 self._small = Vectors(self._version / CHROMA, small)
                 self._using.callback(self._small.close)
             return self._small
@@ -372,9 +369,9 @@ class EmbeddedStore:
             limit *= 2
 
     def compares_all(self, corpus: str, how: VectorSearch = "auto") -> bool:
-        if how != "auto":
-            return how == "exact"
-        return self._index is None or corpus not in self._index.corpora
+        if how == "hnsw":
+            return corpus not in self.manifest.index.corpora
+        return how == "exact" or self._index is None or corpus not in self._index.corpora
 
     def _own(self, corpus: str, rows: IntArray) -> IntArray:
         number = next(i for i, known in enumerate(self.corpora) if known.id == corpus)

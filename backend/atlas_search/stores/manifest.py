@@ -14,13 +14,14 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from atlas_search.core.errors import DamagedStore, MissingStore, OutdatedStore
+from atlas_search.core.targets import VectorSearch
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.providers.embedding import DEFAULT_MODEL
 
 SCHEMA_VERSION = 6
 SHARING_SCHEMA_VERSION = 7
 """Schema version of a version that shares the files of the one before."""
-_NEEDED = {"chroma/chroma.sqlite3", "embeddings/sums.npy", "ids/ends.npy", "words/ends.npy"}
+_NEEDED = {"embeddings/sums.npy", "ids/ends.npy", "words/ends.npy"}
 """Files with a digest that stores of other forms lack."""
 FILE_NAME = "manifest.json"
 SHOWN = 10  # names of other collections, where one is missing
@@ -80,12 +81,16 @@ class Index(_Part):
     """The index by which passages are found.
 
     `context` names what is embedded and indexed with a passage's text; in the vectors the title,
-    and what follows it, have at most `context_characters` each. `algorithm` to `max_neighbors` are
-    those of the vector index; it is built anew once `rebuild_share` of its vectors are tombstones.
+    and what follows it, have at most `context_characters` each. `corpora` are those with a vector
+    index, by `vector_search`: large ones by `auto`, every one by `hnsw`, none by `exact`; the
+    vectors of others are all compared. `algorithm` to `max_neighbors` are those of the
+    vector index; it is built anew once `rebuild_share` of its vectors are tombstones.
     """
 
     context: tuple[str, ...]
     context_characters: int
+    corpora: tuple[str, ...] = ()
+    vector_search: VectorSearch = "auto"
     algorithm: str
     space: str
     ef_construction: int

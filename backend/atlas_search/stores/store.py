@@ -93,7 +93,10 @@ class Store(Protocol):
         """
 
     def compares_all(self, corpus: str, how: VectorSearch = "auto") -> bool:
-        """Return whether the nearest passages of a whole corpus are found without the index."""
+        """Return whether the nearest passages of a whole corpus are found without the index.
+
+        They are in a corpus that was built without one, whatever `how` says.
+        """
 
     def matching(
         self, corpus: str, terms: Sequence[str], depth: int, scope: Scope | None

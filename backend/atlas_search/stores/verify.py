@@ -134,7 +134,7 @@ def verify(folder: Path, manifest: Manifest) -> list[Finding]:
         TOKENS: (_check_tokens, (RECORDS,)),
         WORDS: (_check_words, (RECORDS,)),
         KEYWORDS: (_check_keywords, (TOKENS,)),
-        CHROMA: (_check_chroma, (RECORDS, EMBEDDINGS)),
+        **({CHROMA: (_check_chroma, (RECORDS, EMBEDDINGS))} if manifest.index.corpora else {}),
     }
     version = _Version(folder / manifest.version, manifest, _order(folder, manifest))
     findings: list[Finding] = []
@@ -293,7 +293,7 @@ def _check_chroma(version: _Version) -> str:
     for corpus, (start, end) in zip(manifest.corpora, pairwise(ends), strict=True):
         rows = start + np.flatnonzero(in_base[start:end])
         gone = frozenset(version.order.gone.get(corpus.id, ())) if version.order else frozenset()
-        if len(rows) or gone:
+        if corpus.id in manifest.index.corpora:
             positions = {ids[row]: at for at, row in enumerate(rows.tolist())}
             own = embeddings.vectors[rows] if version.order else embeddings.vectors[start:end]
             recalls[corpus.id] = _check_index(version.folder, corpus.id, positions, own, gone)
