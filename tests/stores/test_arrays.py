@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from atlas_search.core.errors import DamagedStore
-from atlas_search.stores import arrays, embedded
+from atlas_search.stores import arrays, passage_ids
 from atlas_search.stores.arrays import Ragged, map_array, runs
-from atlas_search.stores.embedded import PassageIds, read_ids
 from atlas_search.stores.order import RECENT, KeyCounts, Order
+from atlas_search.stores.passage_ids import PassageIds, read_ids
 
 LENGTHS = st.lists(st.integers(0, 70), min_size=1, max_size=12)
 
@@ -94,7 +94,7 @@ def test_every_id_is_found_by_its_row_and_every_row_by_its_id(
 
 
 def test_ids_of_one_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedded, "_hash", len)
+    monkeypatch.setattr(passage_ids, "_hash", len)
     ids = ["aa", "bb", "c", "dd"]
     read = PassageIds.of(ids)
     assert read.rows_of([*reversed(ids), "ee", "eee"]).tolist() == [3, 2, 1, 0, -1, -1]

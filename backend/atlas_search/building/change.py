@@ -27,9 +27,9 @@ from atlas_search.building.write import (
 from atlas_search.core.targets import VectorSearch
 from atlas_search.stores import embedded
 from atlas_search.stores.arrays import IntArray, map_array
-from atlas_search.stores.embedded import PassageIds
 from atlas_search.stores.keywords import Keys, change_keywords, is_taken_over
 from atlas_search.stores.order import RECENT, Order
+from atlas_search.stores.passage_ids import PassageIds
 from atlas_search.stores.record_writer import RecentWriter, SourceRow, metadata_values
 from atlas_search.stores.staging import Staging
 from atlas_search.stores.terms import TokenTable, TokenWriter

@@ -25,10 +25,10 @@ from atlas_search.language.text import content_words, words
 from atlas_search.readers.metadata import SUCCESSION_NAMES, FieldCounter
 from atlas_search.stores import embedded
 from atlas_search.stores.arrays import IntArray
-from atlas_search.stores.embedded import PassageIds
 from atlas_search.stores.keywords import Entry, Keys, change_keywords, write_keywords
 from atlas_search.stores.manifest import CorpusStatistics, Field, IndexRecall
 from atlas_search.stores.order import RECENT
+from atlas_search.stores.passage_ids import PassageIds
 from atlas_search.stores.record_writer import RecordWriter, SourceRow, metadata_values
 from atlas_search.stores.terms import TokenTable, TokenWriter
 from atlas_search.stores.vectors import (

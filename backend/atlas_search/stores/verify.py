@@ -14,10 +14,10 @@ from atlas_search.core.domain import Passage
 from atlas_search.core.errors import AtlasError, DamagedStore
 from atlas_search.language.text import ANALYSER_VERSION, TextSpan, distinct, words
 from atlas_search.stores.arrays import IntArray
-from atlas_search.stores.embedded import read_ids
 from atlas_search.stores.keywords import KeywordIndex
 from atlas_search.stores.manifest import FILE_NAME, Manifest
 from atlas_search.stores.order import KeyCounts, Order
+from atlas_search.stores.passage_ids import read_ids
 from atlas_search.stores.record_files import BY_ROW, RecordFiles
 from atlas_search.stores.records import Records
 from atlas_search.stores.staged import text_digest
