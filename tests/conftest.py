@@ -35,6 +35,7 @@ from atlas_search.stores.staged import StagedDocument
 from tests.known_schemas import known_schemas
 from tests.places import ROOT
 from tests.servers import ATLAS, PHOENIX, START_SECONDS, answers, running, wait_for
+from tests.tiny import HNSW
 from tests.workers import Together, turn
 
 SAMPLES = ROOT / "create" / "samples"
@@ -129,7 +130,7 @@ def build_demo(stores: Path, embedder: LocalEmbedder) -> BuildReport:
     """Build the bundled collection below `stores`."""
     reader = files_reader()
     sources = by_mapping(SAMPLES, MAPPING, reader.suffixes, "")
-    options = BuildOptions("atlas_demo", "files", vector_search="hnsw")
+    options = BuildOptions("atlas_demo", "files", indexing=HNSW)
     return build(stores / "atlas_demo", sources, reader, embedder, options, lambda *_: None)
 
 

@@ -14,6 +14,7 @@ from atlas_search.readers.files import READERS
 from atlas_search.stores.embedded import EmbeddedStore
 from tests.hash_embedder import HashEmbedder
 from tests.source_files import FETCHED, FOLDERS, MAKERS, good_files, write_chroma, write_files
+from tests.tiny import HNSW
 
 CHROMA_RECORDS = {"l/1": "Twelve ships lay at anchor.", "l 2": "The wall has fallen."}
 
@@ -70,7 +71,7 @@ def build_from(
         sources,
         reader_of(kind, **options),
         embedder or HashEmbedder(),
-        BuildOptions(folder.name, kind, cut or chunking(), vector_search="hnsw"),
+        BuildOptions(folder.name, kind, cut or chunking(), indexing=HNSW),
         lambda *_: None,
     )
 

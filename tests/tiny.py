@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from atlas_search.building.chunking import chunking
 from atlas_search.building.flow import BuildOptions, BuildReport, build
+from atlas_search.building.go_live import Indexing
 from atlas_search.building.sources import Sources, by_folder
 from atlas_search.building.workers import ReadingLimits
-from atlas_search.core.targets import VectorSearch
 from atlas_search.providers.embedding import Embedder
 from atlas_search.readers import Reader
 from atlas_search.readers.tables import CsvReader, JsonlReader
@@ -36,6 +36,8 @@ from atlas_search.stores.versions import (
     WORDS,
 )
 
+HNSW = Indexing("hnsw")
+"""A vector index of every corpus, however small."""
 READERS: dict[str, Reader] = {
     "txt": TxtReader(),
     "csv": CsvReader(),
@@ -71,7 +73,7 @@ def build_tiny(
     kind: str = "txt",
     force: bool = False,
     arguments: Mapping[str, Any] | None = None,
-    vector_search: VectorSearch = "hnsw",
+    indexing: Indexing = HNSW,
     **cut: Any,
 ) -> BuildReport:
     """Build or update the collection in `folder`; a folder of sources has a corpus a sub-folder."""
@@ -86,7 +88,7 @@ def build_tiny(
         force,
         given,
         limits=ReadingLimits(0),
-        vector_search=vector_search,
+        indexing=indexing,
     )
     return build(folder, found, reader, embedder, options, silent)
 

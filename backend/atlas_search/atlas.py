@@ -40,7 +40,7 @@ from atlas_search.search.result import SearchResult, WholeResult, explain_all
 from atlas_search.search.run import SearchRun
 from atlas_search.search.suggestions import Suggestion, suggestions
 from atlas_search.search.trace import count_search, failed_searches
-from atlas_search.services import Services, load_targets, narrow_services, open_services
+from atlas_search.services import Services, narrow_services, open_services
 from atlas_search.stores.versions import collections_beside, make_folder
 from atlas_search.words.flow import (
     count_hits,
@@ -135,6 +135,7 @@ class Atlas:
         # here, for who only asks can do without these and the 27 modules they load
         from atlas_search.building.chunking import chunking as default_chunking
         from atlas_search.building.flow import BuildOptions, build, trace_build
+        from atlas_search.building.go_live import Indexing
         from atlas_search.building.sources import find_sources
         from atlas_search.building.workers import limits_from
         from atlas_search.readers.files import files_reader
@@ -152,7 +153,7 @@ class Atlas:
             {name_of(old): name_of(new) for old, new in (rename or {}).items()},
             limits_from(own_settings),
             collections_beside(folder) if share_vectors else (),
-            load_targets(own_settings)[own_settings.test_target].vector_search,
+            Indexing.of(own_settings),
         )
 
         def work(tell: "Progress") -> "BuildReport":

@@ -44,8 +44,9 @@ from atlas_search.providers.sparse import term_model
 from atlas_search.search.ranking import SCORERS
 from atlas_search.search.rerankers import known_rerankers, open_stages
 from atlas_search.search.run import Searcher, TermLeg
-from atlas_search.stores.embedded import EmbeddedStore
+from atlas_search.stores.local import LocalStore
 from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.qdrant import QdrantPlace, open_store
 from atlas_search.stores.store import PermittedStore, Store
 from atlas_search.stores.term_weights import TermTable
 
@@ -332,14 +333,14 @@ def _wanted_models(targets: Iterable[Target]) -> dict[str, frozenset[str]]:
     return {provider: frozenset(names) for provider, names in models.items()}
 
 
-def _open_store(settings: Settings, embedder: Embedder) -> EmbeddedStore:
-    store = EmbeddedStore(settings.collection_folder)
+def _open_store(settings: Settings, embedder: Embedder) -> LocalStore:
+    store = open_store(settings.collection_folder, QdrantPlace.of(settings))
     check_embedder(store.manifest, embedder, settings)
     served_corpora(settings, store)
     return store
 
 
-def _open_terms(settings: Settings, store: EmbeddedStore, embedder: Embedder) -> TermLeg | None:
+def _open_terms(settings: Settings, store: LocalStore, embedder: Embedder) -> TermLeg | None:
     model = term_model(embedder)
     if model is None:
         return None

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from atlas_search.stores.arrays import Ragged
-from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.qdrant import open_store
 from atlas_search.stores.store import PermittedStore, Store
 from atlas_search.stores.terms import TokenTable
 from atlas_search.stores.words import WordTable
@@ -16,7 +16,7 @@ from tests.hash_embedder import HashEmbedder
 
 def all_of(folder: Path) -> dict[str, Any]:
     """All but the scores of keywords, which count removed passages."""
-    store = EmbeddedStore(folder)
+    store = open_store(folder)
     try:
         permitted = PermittedStore(store, [store.corpora[0].id], {})
         return {
@@ -49,7 +49,7 @@ def _manifest(manifest: Manifest) -> dict[str, Any]:
     return {**described, "corpora": corpora, "origins": origins}
 
 
-def _records(store: EmbeddedStore) -> dict[str, Any]:
+def _records(store: Store) -> dict[str, Any]:
     rows = range(store.manifest.passages)
     ids = store.passage_ids(rows)
     documents = np.arange(store.manifest.documents)

@@ -29,6 +29,7 @@ from atlas_search.readers.text import TxtReader
 from atlas_search.stores.staged import text_digest
 from tests.hash_embedder import HashEmbedder
 from tests.servers import wait_for
+from tests.tiny import HNSW
 
 BATCH = 4  # passages embedded between two commits
 FINISH_SECONDS = 60.0
@@ -169,7 +170,7 @@ def _work(job: Job, sender: Connection) -> None:
         by_folder([job.source], reader.suffixes, ""),
         reader,
         LoggedEmbedder(job.log, job.delay),
-        BuildOptions("kept", "txt", chunking(size=200, overlap=20), vector_search="hnsw"),
+        BuildOptions("kept", "txt", chunking(size=200, overlap=20), indexing=HNSW),
         tell,
     )
 

@@ -34,6 +34,7 @@ from tests.hash_embedder import HashEmbedder
 from tests.source_builds import build_from, sources_of, stored, write_good
 from tests.tiny import (
     FARM,
+    HNSW,
     all_vectors,
     build_tiny,
     contents,
@@ -48,7 +49,7 @@ def import_to(
     folder: Path, export: Path, embedder: Embedder | None = None, *, replace: bool = False
 ) -> Imported:
     return import_collection(
-        export, folder, embedder or HashEmbedder(), silent, replace=replace, vector_search="hnsw"
+        export, folder, embedder or HashEmbedder(), silent, replace=replace, indexing=HNSW
     )
 
 
@@ -279,7 +280,7 @@ def test_any_documents_come_back(documents: list[Draft], suffix: str) -> None:
             "txt",
             chunking(size=100, overlap=10),
             limits=ReadingLimits(0),
-            vector_search="hnsw",
+            indexing=HNSW,
         )
         build(root / "before" / "c", sources, reader, HashEmbedder(), options, silent)
         export_collection(root / "before" / "c", root / f"export{suffix}", silent)

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from atlas_search.building.go_live import Indexing
 from atlas_search.core.targets import VectorSearch
 from atlas_search.stores import embedded
 from atlas_search.stores.embedded import EmbeddedStore
@@ -19,7 +20,7 @@ MORE = {f"b/{n}.txt": f"Sheep of another kind {n}." for n in range(4, 12)}
 
 
 def build(tmp_path: Path, how: VectorSearch) -> Path:
-    build_tiny(tmp_path / "sources", tmp_path / "c", HashEmbedder(), vector_search=how)
+    build_tiny(tmp_path / "sources", tmp_path / "c", HashEmbedder(), indexing=Indexing(how))
     return tmp_path / "c"
 
 
@@ -68,8 +69,8 @@ def test_another_setting_builds_again_and_embeds_nothing(tmp_path: Path) -> None
     write_sources(tmp_path / "sources", TEXTS)
     build(tmp_path, "auto")
     args = tmp_path / "sources", tmp_path / "c", HashEmbedder()
-    report = build_tiny(*args, vector_search="hnsw")
+    report = build_tiny(*args, indexing=Indexing("hnsw"))
     assert (report.unchanged, report.embedded, indexed(tmp_path / "c")) == (False, 0, ("a", "b"))
-    assert build_tiny(*args, vector_search="hnsw").unchanged
-    report = build_tiny(*args, vector_search="auto")
+    assert build_tiny(*args, indexing=Indexing("hnsw")).unchanged
+    report = build_tiny(*args, indexing=Indexing("auto"))
     assert (report.unchanged, report.embedded, indexed(tmp_path / "c")) == (False, 0, ())

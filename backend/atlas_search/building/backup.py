@@ -29,7 +29,7 @@ from atlas_search.building.backup_form import (
 )
 from atlas_search.building.chunking import chunking, positions
 from atlas_search.building.document_ids import FoundDocument, place
-from atlas_search.building.go_live import Contents, Site, write_version
+from atlas_search.building.go_live import Contents, Indexing, Site, write_version
 from atlas_search.building.materials import Live
 from atlas_search.building.prepare import document_digest
 from atlas_search.building.reading import Plan
@@ -46,7 +46,6 @@ from atlas_search.core.domain import (
 )
 from atlas_search.core.errors import DamagedStore, MissingStore, SourceError
 from atlas_search.core.ids import __version__, moment
-from atlas_search.core.targets import VectorSearch
 from atlas_search.language.text import TextSpan, words
 from atlas_search.providers.embedding import Embedder
 from atlas_search.readers.titles import closed, title_from
@@ -94,7 +93,7 @@ def import_collection(
     *,
     replace: bool = False,
     characters: int = ReadingLimits.characters,
-    vector_search: VectorSearch = "auto",
+    indexing: Indexing | None = None,
 ) -> Imported:
     """Make the export at `path` the live version of the collection in `folder`.
 
@@ -109,7 +108,7 @@ def import_collection(
         check_export(export, description, progress)
         with lock(folder):
             _require_free(folder, replace=replace)
-            return _load(export, description, folder, embedder, progress, vector_search)
+            return _load(export, description, folder, embedder, progress, indexing or Indexing())
 
 
 def _load(
@@ -118,7 +117,7 @@ def _load(
     folder: Path,
     embedder: Embedder,
     progress: Progress,
-    how: VectorSearch,
+    indexing: Indexing,
 ) -> Imported:
     model = description.embedding
     is_same = model is not None and model.fingerprint == embedder.fingerprint
@@ -131,7 +130,7 @@ def _load(
             _origins(description, documents),
             _calibration(description) if is_same else None,
         )
-        site = Site(folder, None, staging, embedder, progress, fresh=True, vector_search=how)
+        site = Site(folder, None, staging, embedder, progress, fresh=True, indexing=indexing)
         manifest, embedded = write_version(site, contents)
     before = _to_go_back_to(folder)
     with remove_unless_live(folder, manifest.version):

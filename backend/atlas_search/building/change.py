@@ -20,14 +20,15 @@ from atlas_search.building.write import (
     Counter,
     add_words,
     entries,
+    exact_up_to,
     indexed_corpora,
     room_needed,
     two_passages,
 )
 from atlas_search.core.targets import VectorSearch
-from atlas_search.stores import embedded
 from atlas_search.stores.arrays import IntArray, map_array
 from atlas_search.stores.keywords import Keys, change_keywords, is_taken_over
+from atlas_search.stores.manifest import Engine
 from atlas_search.stores.order import RECENT, Order
 from atlas_search.stores.passage_ids import PassageIds
 from atlas_search.stores.record_writer import RecentWriter, SourceRow, metadata_values
@@ -140,10 +141,11 @@ def change_of(
     parts: Sequence[KeptDocuments | PlacedDocument],
     materials: Materials,
     how: VectorSearch,
+    engine: Engine,
 ) -> VersionChange | None:
     """Return how to write a version with these documents beside the live one; None if it is to
     be written whole, for too much is new or gone, or the live one cannot be the base, or has not
-    the vector indexes of a version that finds `how`."""
+    the vector indexes or the engine of the coming one."""
     manifest = live.manifest
     if visible_problem(live.folder, manifest):
         return None
@@ -159,7 +161,7 @@ def change_of(
     before = _order_of(live)
     order = before.after(stood, documents_stood, _leaving(live, before, stood))
     change = VersionChange(live, parts, passages, order, stood, documents_stood)
-    return change if _is_small(change, how) else None
+    return change if _is_small(change, how, engine) else None
 
 
 def _is_copied(name: str) -> bool:
@@ -197,7 +199,7 @@ def _leaving(live: Live, before: Order, stood: IntArray) -> Mapping[str, Sequenc
     return result
 
 
-def _is_small(change: VersionChange, how: VectorSearch) -> bool:
+def _is_small(change: VersionChange, how: VectorSearch, engine: Engine) -> bool:
     order, live = change.order, change.live
     most = min(MOST_RECENT, int(RECENT_SHARE * len(order.rows)))
     if max(order.recent, order.left_out) > most:
@@ -212,13 +214,12 @@ def _is_small(change: VersionChange, how: VectorSearch) -> bool:
         corpus = part.corpus if isinstance(part, KeptDocuments) else part.found.corpus
         sizes[corpus] = sizes.get(corpus, 0) + count
     before = live.manifest
-    if how != before.index.vector_search:
+    if (how, engine) != (before.index.vector_search, before.index.engine):
         return False
     # a corpus of which searches ask the index has a recall that was measured
-    small = [
-        corpus for corpus in before.index.corpora if sizes.get(corpus, 0) <= embedded.EXACT_UP_TO
-    ]
-    return {*before.index_recalls, *small}.issuperset(indexed_corpora(sizes, how))
+    least = exact_up_to(engine)
+    small = [corpus for corpus in before.index.corpora if sizes.get(corpus, 0) <= least]
+    return {*before.index_recalls, *small}.issuperset(indexed_corpora(sizes, how, engine))
 
 
 def write_change(
@@ -280,7 +281,8 @@ class _Writer:
         table = self._tokens.table()
         table.write(self._folder / TOKENS / RECENT)
         self._words.table().write(self._folder / WORDS / RECENT)
-        self._change_keywords(table)
+        if self._live.manifest.index.engine == "embedded":
+            self._change_keywords(table)
         return self._counter
 
     def _keep(self, kept: KeptDocuments) -> None:

@@ -22,6 +22,7 @@ from atlas_search.building.document_ids import Changes, KeptDocuments, changes
 from atlas_search.building.go_live import (
     LAST_STAGE,
     Contents,
+    Indexing,
     Progress,
     Site,
     weigh_terms,
@@ -41,7 +42,6 @@ from atlas_search.building.sources import (
 )
 from atlas_search.building.workers import ReadingLimits
 from atlas_search.core.settings import Settings
-from atlas_search.core.targets import VectorSearch
 from atlas_search.providers.embedding import Embedder
 from atlas_search.readers import Reader
 from atlas_search.stores.manifest import CorpusStatistics, Manifest, Origin
@@ -64,7 +64,7 @@ class BuildOptions:
 
     `arguments` are those of the command, kept for a repair; `rename` as in `Preparation`; `limits`
     hold for each file. `beside` are folders of other collections, whose vectors of equal texts are
-    taken over. `vector_search` says which corpora get a vector index, as in `Index`.
+    taken over. `indexing` is the engine of the coming version.
     """
 
     collection: str
@@ -75,7 +75,7 @@ class BuildOptions:
     rename: Mapping[str, str] = field(default_factory=dict)
     limits: ReadingLimits = field(default_factory=ReadingLimits)
     beside: Sequence[Path] = ()
-    vector_search: VectorSearch = "auto"
+    indexing: Indexing = field(default_factory=lambda: Indexing("auto"))
 
 
 class FileReport(NamedTuple):
@@ -185,7 +185,6 @@ def build(
             remove_old(folder, {manifest.version, *_to_go_back_to(folder, manifest.version)})
         else:
             fresh, beside = options.force, options.beside
-            how = options.vector_search
             site = Site(
                 folder,
                 live,
@@ -194,7 +193,7 @@ def build(
                 progress,
                 fresh=fresh,
                 beside=beside,
-                vector_search=how,
+                indexing=options.indexing,
             )
             manifest, embedded = write_live(site, contents)
             unchanged = False
@@ -243,10 +242,11 @@ def _to_go_back_to(folder: Path, live: str) -> list[str]:
 
 
 def _is_same(live: Live, contents: Contents, embedder: Embedder, options: BuildOptions) -> bool:
-    manifest = live.manifest
+    manifest, wanted = live.manifest, options.indexing
     return (
         manifest.content_digest == contents.digest(embedder)
-        and manifest.index.vector_search == options.vector_search
+        and wanted.vector_search in (None, manifest.index.vector_search)
+        and wanted.engine in (None, manifest.index.engine)
     )
 
 

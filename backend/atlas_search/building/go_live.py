@@ -6,11 +6,12 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from importlib.metadata import version as installed_version
 from json.encoder import encode_basestring_ascii
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 
@@ -35,13 +36,15 @@ from atlas_search.building.write import (
     room_needed,
     sizes,
     write_index,
+    write_qdrant,
     write_records,
 )
 from atlas_search.core.domain import LONGEST_CONTEXT
 from atlas_search.core.errors import DamagedStore, MissingStore
 from atlas_search.core.files import crowded, writing
 from atlas_search.core.ids import moment
-from atlas_search.core.targets import VectorSearch
+from atlas_search.core.settings import Settings, environment_target
+from atlas_search.core.targets import VectorSearch, load_target
 from atlas_search.language.text import ANALYSER_VERSION
 from atlas_search.providers.embedding import Embedder
 from atlas_search.providers.sparse import TermWeights, term_model
@@ -51,12 +54,14 @@ from atlas_search.stores.manifest import (
     SHARING_SCHEMA_VERSION,
     Calibration,
     EmbeddingModel,
+    Engine,
     Index,
     Manifest,
     Origin,
     bring_to_disk,
 )
 from atlas_search.stores.order import RECENT, Order
+from atlas_search.stores.qdrant import QdrantPlace, remove_unused
 from atlas_search.stores.record_writer import SourceRow
 from atlas_search.stores.records import Records
 from atlas_search.stores.staging import Staging
@@ -139,12 +144,28 @@ def _fingerprints(sources: Iterable[SourceRow]) -> str:
 
 
 @dataclass(frozen=True)
+class Indexing:
+    """Engine of a coming version: `vector_search` and `engine` are as in `Index`, and stay as they
+    were without a value. Collections of Qdrant lie at `place`, by default beside the versions."""
+
+    vector_search: VectorSearch | None = None
+    engine: Engine | None = None
+    place: QdrantPlace | None = None
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """Return the engine of the settings and their default target."""
+        target = load_target(settings.targets_directory, settings.test_target, environment_target())
+        place = QdrantPlace.of(settings)
+        return cls(target.vector_search, settings.search_engine or None, place)
+
+
+@dataclass(frozen=True)
 class Site:
     """Place where a version is built, and its materials.
 
     `fresh` builds the index anew in any case, `whole` writes all parts anew. `beside` are other
-    collections, whose vectors of equal texts are taken over. `vector_search` is as in `Index`; None
-    stays as it was.
+    collections, whose vectors of equal texts are taken over.
     """
 
     folder: Path
@@ -156,14 +177,21 @@ class Site:
     reanalyse: bool = False
     whole: bool = False
     beside: Sequence[Path] = ()
-    vector_search: VectorSearch | None = None
+    indexing: Indexing = field(default_factory=Indexing)
 
     @property
     def how(self) -> VectorSearch:
-        """How the nearest passages shall be found."""
-        if self.vector_search:
-            return self.vector_search
-        return self.live.manifest.index.vector_search if self.live else "auto"
+        before = self.live.manifest.index.vector_search if self.live else "auto"
+        return self.indexing.vector_search or before
+
+    @property
+    def engine(self) -> Engine:
+        before = self.live.manifest.index.engine if self.live else "embedded"
+        return self.indexing.engine or before
+
+    @property
+    def place(self) -> QdrantPlace:
+        return self.indexing.place or QdrantPlace(self.folder)
 
 
 def write_version(site: Site, contents: Contents) -> tuple[Manifest, int]:
@@ -173,7 +201,8 @@ def write_version(site: Site, contents: Contents) -> tuple[Manifest, int]:
     change = None
     is_whole = site.fresh or site.whole or not materials.is_analysed or not _same_model(site)
     if site.live and not is_whole:
-        change = change_of(site.live, contents.plan.documents, materials, site.how)
+        documents = contents.plan.documents
+        change = change_of(site.live, documents, materials, site.how, site.engine)
     if site.live and not (change and change.only_links):
         site.live.require_documents()
     parts = change.parts if change else materials.parts(contents.plan.documents)
@@ -196,7 +225,9 @@ def write_version(site: Site, contents: Contents) -> tuple[Manifest, int]:
         if change:
             parts_written = _write_change(site, contents, change, materials, vectors, partial)
         else:
-            parts_written = _write_whole(site, contents, parts, materials, known, vectors, partial)
+            parts_written = _write_whole(
+                site, contents, parts, materials, known, vectors, partial, name
+            )
         manifest = _manifest(site, contents, name, digest, partial, parts_written)
         total = time.monotonic() - started
         durations = {"embed": round(embed_seconds, 3), "write": round(total - embed_seconds, 3)}
@@ -259,22 +290,23 @@ def _write_whole(
     known: Known,
     vectors: VectorSources,
     folder: Path,
+    name: str,
 ) -> _Parts:
     site.progress("Writing documents", 0, 1)
-    written = write_records(folder, parts, contents.plan.sources, materials)
+    written = write_records(folder, parts, contents.plan.sources, materials, site.engine)
     site.progress("Writing documents", 1, 1)
     embeddings = Embeddings.create(
         folder / EMBEDDINGS, vectors.passages, site.embedder.info.dimension
     )
     fill(embeddings, vectors, known.live, site.staging, site.embedder.fingerprint)
-    index = write_index(
-        folder,
-        written,
-        embeddings,
-        None if site.fresh or not _same_model(site) else site.live,
-        indexed_corpora(written.counter.passages(), site.how),
-        _stage(site.progress, "Writing the vector index"),
-    )
+    corpora = indexed_corpora(written.counter.passages(), site.how, site.engine)
+    before = None if site.fresh or not _same_model(site) else site.live
+    tell = _stage(site.progress, "Writing the vector index")
+    if site.engine == "qdrant":
+        in_qdrant = f"{contents.collection}-{name}"
+        index = write_qdrant(site.place, in_qdrant, written, embeddings, corpora, tell)
+    else:
+        index = write_index(folder, written, embeddings, before, corpora, tell)
     return _Parts(written.counter, embeddings.tokens, index, {})
 
 
@@ -298,7 +330,9 @@ def _write_change(
     corpora = counter.passages()
     recalls = {c: recall for c, recall in before.index_recalls.items() if c in corpora}
     indexed = tuple(c for c in before.index.corpora if c in corpora)
-    index = WrittenIndex(indexed, before.vector_tombstones, recalls)
+    index = WrittenIndex(
+        indexed, before.vector_tombstones, recalls, before.index.name, before.index.mean_length
+    )
     return _Parts(counter, embeddings.tokens, index, change.taken_over)
 
 
@@ -329,17 +363,19 @@ def write_live(site: Site, contents: Contents) -> tuple[Manifest, int]:
     manifest, embedded = write_version(site, contents)
     with remove_unless_live(site.folder, manifest.version):
         site.progress(LAST_STAGE, 0, 1)
-        make_live(site.folder, manifest, site.live)
+        make_live(site, manifest)
     site.progress(LAST_STAGE, 1, 1)
     return manifest, embedded
 
 
-def make_live(folder: Path, manifest: Manifest, previous: Live | None) -> None:
+def make_live(site: Site, manifest: Manifest) -> None:
     """Make a written version live in one step, and remove all but it and the one before."""
-    kept = {previous.manifest.version} if previous else _older(folder)
+    folder = site.folder
+    kept = {site.live.manifest.version} if site.live else _older(folder)
     go_live(folder, manifest)
     with suppress(OSError):  # it is live; the next build removes them
         remove_old(folder, {manifest.version, *kept})
+        remove_unused(site.place, {each.index.name for each in versions(folder)})
 
 
 def _older(folder: Path) -> set[str]:
@@ -377,7 +413,7 @@ def _manifest(
         created=moment(),
         corpora=counter.corpora(contents.notes, contents.plan.sources, tokens, before),
         embedding=EmbeddingModel(**info),
-        index=_index(index.corpora, site.how),
+        index=_index(index, site.how, site.engine),
         origins={
             kind: origin.model_copy(
                 update={"documents": counter.origins[kind][0], "passages": counter.origins[kind][1]}
@@ -401,10 +437,13 @@ def _calibration(site: Site) -> Calibration | None:
     return site.live.manifest.calibration if site.live and _same_model(site) else None
 
 
-def _index(corpora: tuple[str, ...], how: VectorSearch) -> Index:
+def _index(index: WrittenIndex, how: VectorSearch, engine: Engine) -> Index:
     return Index(
-        corpora=corpora,
+        corpora=index.corpora,
         vector_search=how,
+        engine=engine,
+        name=index.name,
+        mean_length=index.mean_length,
         context=("title", "section", "speaker"),
         context_characters=LONGEST_CONTEXT,
         algorithm="hnsw",

@@ -8,7 +8,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.building.go_live import Contents, Progress, Site, write_live, write_version
+from atlas_search.building.go_live import (
+    Contents,
+    Indexing,
+    Progress,
+    Site,
+    write_live,
+    write_version,
+)
 from atlas_search.building.materials import Live, place_beside
 from atlas_search.building.reading import Plan
 from atlas_search.building.sources import note_of
@@ -16,6 +23,7 @@ from atlas_search.building.write import digests_of_files, sizes
 from atlas_search.core.errors import DamagedStore, EmbedderMismatch, MissingStore, SourceError
 from atlas_search.providers.embedding import Embedder
 from atlas_search.stores.manifest import FILE_NAME, Manifest
+from atlas_search.stores.qdrant import QdrantPlace
 from atlas_search.stores.staged import text_digest
 from atlas_search.stores.staging import Staging
 from atlas_search.stores.vectors import VECTORS, Vectors, read_vectors
@@ -45,7 +53,7 @@ class NeedsSources(SourceError):
 
 
 def repair(
-    folder: Path, embedder: Embedder, progress: Progress
+    folder: Path, embedder: Embedder, progress: Progress, place: QdrantPlace | None = None
 ) -> tuple[Manifest, list[Finding], int]:
     """Make damaged parts of the live version anew from those that are whole.
 
@@ -56,7 +64,7 @@ def repair(
     """
     with lock(folder):
         manifest, problem = _readable_manifest(folder)
-        findings = verify(folder, manifest)
+        findings = verify(folder, manifest, place)
         damaged = {finding.part for finding in findings if finding.problem}
         if problem:
             findings = [Finding(FILE_NAME, "", problem), *findings[1:]]
@@ -70,7 +78,8 @@ def repair(
         if damaged <= {FILE_NAME}:
             return manifest, findings, 0
         sharing = _sharing_damage(folder, manifest)
-        repaired, embedded = _make_anew(folder, manifest, damaged, embedder, progress)
+        indexing = Indexing(place=place)
+        repaired, embedded = _make_anew(folder, manifest, damaged, embedder, progress, indexing)
         _remove(folder, {manifest.version, *(each.part for each in sharing)})
         return repaired, [*findings, *sharing], embedded
 
@@ -91,7 +100,13 @@ def write_digests(folder: Path) -> Manifest:
         return manifest
 
 
-def drop(folder: Path, corpus: str, embedder: Embedder, progress: Progress) -> Manifest:
+def drop(
+    folder: Path,
+    corpus: str,
+    embedder: Embedder,
+    progress: Progress,
+    place: QdrantPlace | None = None,
+) -> Manifest:
     """Make a version without one corpus live.
 
     Raises SourceError if that leaves nothing, and EmbedderMismatch.
@@ -103,19 +118,24 @@ def drop(folder: Path, corpus: str, embedder: Embedder, progress: Progress) -> M
                 f"{folder.name} has the corpora {', '.join(known)}: "
                 f"{corpus!r} cannot be dropped. Give one of several."
             )
-        site = Site(folder, live, staging, embedder, progress)
+        indexing = Indexing(place=place)
+        site = Site(folder, live, staging, embedder, progress, indexing=indexing)
         return write_live(site, _contents(live, np.array(live.columns.corpora) != corpus))[0]
 
 
-def compact(folder: Path, embedder: Embedder, progress: Progress) -> Manifest | None:
-    """Write the live version whole, if it shares files with an earlier one, and make that live.
+def compact(
+    folder: Path, embedder: Embedder, progress: Progress, indexing: Indexing | None = None
+) -> Manifest | None:
+    """Write the live version whole, if it shares files with an earlier one or is to have another
+    engine, and make that live.
 
-    None if it was written whole. Raises EmbedderMismatch.
+    None if there is nothing to do. Raises EmbedderMismatch.
     """
+    indexing = indexing or Indexing()
     with lock(folder), _open_version(folder, Manifest.read(folder), embedder) as (live, staging):
-        if live.order is None:
+        if live.order is None and indexing.engine in (None, live.manifest.index.engine):
             return None
-        site = Site(folder, live, staging, embedder, progress, whole=True)
+        site = Site(folder, live, staging, embedder, progress, whole=True, indexing=indexing)
         return write_live(site, _contents(live))[0]
 
 
@@ -129,7 +149,11 @@ def make_empty(folder: Path, embedder: Embedder) -> None:
 
 
 def remove_source(
-    folder: Path, source: tuple[str, str], embedder: Embedder, progress: Progress
+    folder: Path,
+    source: tuple[str, str],
+    embedder: Embedder,
+    progress: Progress,
+    place: QdrantPlace | None = None,
 ) -> Manifest:
     """Make a version without the documents of one source, named by origin and name, live.
 
@@ -142,7 +166,8 @@ def remove_source(
             raise SourceError(
                 f"{source[1]} cannot be removed: {folder.name} has no document of it, or no other."
             )
-        site = Site(folder, live, staging, embedder, progress)
+        indexing = Indexing(place=place)
+        site = Site(folder, live, staging, embedder, progress, indexing=indexing)
         return write_live(site, _contents(live, stay))[0]
 
 
@@ -176,7 +201,12 @@ def _open_version(
 
 
 def _make_anew(
-    folder: Path, manifest: Manifest, damaged: set[str], embedder: Embedder, progress: Progress
+    folder: Path,
+    manifest: Manifest,
+    damaged: set[str],
+    embedder: Embedder,
+    progress: Progress,
+    indexing: Indexing,
 ) -> tuple[Manifest, int]:
     version = _open_version(folder, manifest, embedder, recovers_order=ORDER in damaged)
     with version as (live, staging):
@@ -193,6 +223,7 @@ def _make_anew(
             fresh=bool(damaged & {EMBEDDINGS, CHROMA, ORDER}),
             reanalyse=TOKENS in damaged,
             whole=True,
+            indexing=indexing,
         )
         repaired, embedded = write_version(site, _contents(live))
         with remove_unless_live(folder, repaired.version):

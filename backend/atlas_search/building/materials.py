@@ -460,7 +460,9 @@ class Materials:
 
     @cached_property
     def keywords(self) -> Path | None:
-        """Folder of the live version's keyword index; None if it is damaged."""
+        """Folder of the live version's keyword index; None without one that is whole."""
+        if self.live.manifest.index.engine != "embedded":
+            return None
         try:
             check_files(self.live.folder, self.live.manifest, KEYWORDS)
         except DamagedStore:

@@ -5,6 +5,7 @@ import re
 import shutil
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import compress
 from pathlib import Path
@@ -23,12 +24,13 @@ from atlas_search.core.targets import VectorSearch
 from atlas_search.language.languages import SAMPLE, likely_language
 from atlas_search.language.text import content_words, words
 from atlas_search.readers.metadata import SUCCESSION_NAMES, FieldCounter
-from atlas_search.stores import embedded
+from atlas_search.stores import embedded, qdrant
 from atlas_search.stores.arrays import IntArray
 from atlas_search.stores.keywords import Entry, Keys, change_keywords, write_keywords
-from atlas_search.stores.manifest import CorpusStatistics, Field, IndexRecall
+from atlas_search.stores.manifest import CorpusStatistics, Engine, Field, IndexRecall
 from atlas_search.stores.order import RECENT
 from atlas_search.stores.passage_ids import PassageIds
+from atlas_search.stores.qdrant import QdrantPlace
 from atlas_search.stores.record_writer import RecordWriter, SourceRow, metadata_values
 from atlas_search.stores.terms import TokenTable, TokenWriter
 from atlas_search.stores.vectors import (
@@ -42,7 +44,7 @@ from atlas_search.stores.vectors import (
     set_ef_search,
     write_vectors,
 )
-from atlas_search.stores.verify import index_recall
+from atlas_search.stores.verify import index_recall, neighbours
 from atlas_search.stores.versions import (
     CHROMA,
     IDS,
@@ -258,6 +260,7 @@ class WrittenRecords:
     counter: Counter
     ids: Sequence[str]
     stood: IntArray
+    tokens: TokenTable
 
 
 def write_records(
@@ -265,8 +268,9 @@ def write_records(
     parts: Sequence[KeptDocuments | PlacedDocument],
     sources: Iterable[SourceRow],
     materials: Materials,
+    engine: Engine,
 ) -> WrittenRecords:
-    """Write documents, words and keyword index."""
+    """Write documents, words and, if it is of the engine, the keyword index."""
     kept = any(isinstance(part, KeptDocuments) for part in parts)
     tokens, all_words, counter = TokenWriter(), WordWriter(), Counter()
     records = RecordWriter(folder / RECORDS, materials.live.record_files if kept else ())
@@ -298,10 +302,12 @@ def write_records(
     all_words.table().write(folder / WORDS)
     stood, documents = former_places(parts, passages)
     target = folder / KEYWORDS
-    if not (kept and _change_keywords(target, table, counter, stood, documents, materials)):
+    if engine == "embedded" and not (
+        kept and _change_keywords(target, table, counter, stood, documents, materials)
+    ):
         keys = Keys.plain(table.passages, len(documents))
         write_keywords(target, _entries(table, counter, keys.rows, keys))
-    return WrittenRecords(counter, ids, stood)
+    return WrittenRecords(counter, ids, stood, table)
 
 
 def _change_keywords(
@@ -461,12 +467,14 @@ class WrittenIndex(NamedTuple):
     """Vector index of some `corpora`.
 
     `tombstones` are vectors that it still holds but no longer finds; `recalls` are as in
-    `Manifest.index_recalls`.
+    `Manifest.index_recalls`, `name` and `mean_length` as in `Index`.
     """
 
     corpora: tuple[str, ...]
     tombstones: int
     recalls: Mapping[str, IndexRecall]
+    name: str = ""
+    mean_length: float = 0.0
 
 
 def write_index(
@@ -492,13 +500,64 @@ def write_index(
     return WrittenIndex(corpora, tombstones or 0, recalls)
 
 
-def indexed_corpora(passages: Mapping[str, int], how: VectorSearch) -> tuple[str, ...]:
+def indexed_corpora(
+    passages: Mapping[str, int], how: VectorSearch, engine: Engine
+) -> tuple[str, ...]:
     """Return the corpora that get a vector index, of these with so many passages: by `auto` those
     of which a search asks it, which is the most costly part of a build to make."""
     if how == "exact":
         return ()
-    least = 0 if how == "hnsw" else embedded.EXACT_UP_TO
+    least = 0 if how == "hnsw" else exact_up_to(engine)
     return tuple(corpus for corpus, count in passages.items() if count > least)
+
+
+def exact_up_to(engine: Engine) -> int:
+    """Return of how many passages of a corpus an engine is not asked for the nearest."""
+    return embedded.EXACT_UP_TO if engine == "embedded" else qdrant.EXACT_UP_TO
+
+
+def write_qdrant(
+    place: QdrantPlace,
+    name: str,
+    written: WrittenRecords,
+    embeddings: Embeddings,
+    corpora: tuple[str, ...],
+    progress: Progress,
+) -> WrittenIndex:
+    """Write a collection of Qdrant with the weights of all terms and the vectors of `corpora`, and
+    see that it finds what is near."""
+    done, now = 0, _Vectors(written.ids, embeddings, written.counter.passages(), corpora)
+
+    def advance(count: int) -> None:
+        nonlocal done
+        done += count
+        progress(done, len(now.ids))
+
+    progress(0, len(now.ids))
+    points = qdrant.points_of(now.passages, corpora, written.tokens, embeddings.vectors)
+    qdrant.write_points(place, name, embeddings.vectors.shape[1], points, advance)
+    recalls: dict[str, IndexRecall] = {}
+    with closing(qdrant.open_points(place, name)) as index:
+        for corpus, rows in now.rows():
+            if len(rows) > qdrant.EXACT_UP_TO:
+                recalls[corpus] = _recall_in_qdrant(index, corpus, rows, embeddings)
+    return WrittenIndex(corpora, 0, recalls, name, written.tokens.mean_length())
+
+
+def _recall_in_qdrant(
+    index: qdrant.Points, corpus: str, rows: range, embeddings: Embeddings
+) -> IndexRecall:
+    own, ef = embeddings.vectors[rows.start : rows.stop], qdrant.EF_SEARCH
+    while True:
+
+        def find(vector: NDArray[np.float32], depth: int, ef: int = ef) -> IntArray:
+            places: IntArray = index.nearest(corpus, vector, depth, ef).rows - rows.start
+            return places
+
+        recall = index_recall(find, own)
+        if recall >= LEAST_RECALL or ef >= MOST_EF:
+            return IndexRecall(ef_search=ef, recall=round(recall, 4))
+        ef *= 2
 
 
 def _see_to_recall(folder: Path, own: CorpusVectors) -> IndexRecall:
@@ -508,7 +567,7 @@ def _see_to_recall(folder: Path, own: CorpusVectors) -> IndexRecall:
     ef = HNSW["ef_search"]
     while True:
         index = Vectors(folder, [own.corpus])
-        recall = index_recall(index, own.corpus, rows, own.vectors)
+        recall = index_recall(neighbours(index, own.corpus, rows), own.vectors)
         index.close()
         if recall >= LEAST_RECALL or ef >= MOST_EF:
             return IndexRecall(ef_search=ef, recall=round(recall, 4))
@@ -528,7 +587,7 @@ def _write_index(
         progress(done, now.indexed)
 
     progress(0, now.indexed)
-    if live and live.manifest.index.corpora:
+    if live and live.manifest.index.engine == "embedded" and live.manifest.index.corpora:
         try:
             tombstones = _change(folder, stood, now, live, advance)
         except Exception:  # Chroma raises errors of many kinds for what it cannot read
@@ -609,16 +668,17 @@ class _Vectors(NamedTuple):
         digests = self.embeddings.digests
         return {
             self.ids[row]: (corpus, row, digests[row].tobytes())
-            for corpus, rows in self._rows()
+            for corpus, rows in self.rows()
             for row in (rows.start + np.flatnonzero(chosen[rows.start : rows.stop])).tolist()
         }
 
     def by_corpus(self) -> Iterator[CorpusVectors]:
-        for corpus, rows in self._rows():
+        for corpus, rows in self.rows():
             own = slice(rows.start, rows.stop)
             yield CorpusVectors(corpus, self.ids[own], self.embeddings.vectors[own])
 
-    def _rows(self) -> Iterator[tuple[str, range]]:
+    def rows(self) -> Iterator[tuple[str, range]]:
+        """Return the rows of each corpus in the index."""
         start = 0
         for corpus, count in self.passages.items():
             if corpus in self.corpora:

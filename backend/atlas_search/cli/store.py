@@ -17,6 +17,7 @@ from atlas_search.building.backup import (
     export_to_chroma,
     import_collection,
 )
+from atlas_search.building.go_live import Indexing
 from atlas_search.building.maintain import NeedsSources, compact, drop, repair, write_digests
 from atlas_search.building.materials import remedy
 from atlas_search.cli.ask import print_whole
@@ -26,8 +27,8 @@ from atlas_search.core.settings import Settings, load_settings
 from atlas_search.providers.open import open_embedder
 from atlas_search.server.ingest.routes import choose_chunks, ingest_origin
 from atlas_search.server.ingest.work import build_kept
-from atlas_search.services import load_targets
-from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.manifest import Engine, Manifest
+from atlas_search.stores.qdrant import QdrantPlace
 from atlas_search.stores.verify import Finding, verify
 from atlas_search.stores.versions import RECORDS, rollback, versions
 
@@ -66,11 +67,12 @@ def verify_command(
     ] = False,
 ) -> None:
     """Check every part of the live version against the manifest and each other."""
-    folder = _settings(collection).collection_folder
-    findings = verify(folder, Manifest.read(folder))
+    settings = _settings(collection)
+    folder, place = settings.collection_folder, QdrantPlace.of(settings)
+    findings = verify(folder, Manifest.read(folder), place)
     if write and not any(finding.problem for finding in findings):
         write_digests(folder)
-        findings = verify(folder, Manifest.read(folder))
+        findings = verify(folder, Manifest.read(folder), place)
     if as_json:
         print(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:
@@ -87,10 +89,10 @@ def repair_command(collection: Collection = "") -> None:
     """Make damaged parts of the live version anew from those that are whole."""
     settings = _settings(collection)
     folder = settings.collection_folder
-    console = Console(stderr=True)
+    console, place = Console(stderr=True), QdrantPlace.of(settings)
     try:
         with progress_bars(console) as progress:
-            manifest, findings, embedded = repair(folder, open_embedder(settings), progress)
+            manifest, findings, embedded = repair(folder, open_embedder(settings), progress, place)
     except NeedsSources as error:
         raise SourceError(f"{error} {_remedy(folder)}") from error
     _print(findings)
@@ -119,7 +121,8 @@ def drop_command(
     """Remove a corpus; the next build brings it back if its sources are still there."""
     settings = _settings(collection)
     with progress_bars(Console(stderr=True)) as progress:
-        manifest = drop(settings.collection_folder, corpus, open_embedder(settings), progress)
+        place, embedder = QdrantPlace.of(settings), open_embedder(settings)
+        manifest = drop(settings.collection_folder, corpus, embedder, progress, place)
     print(f"Version {manifest.version} is live: {manifest.documents} documents.")
 
 
@@ -127,12 +130,36 @@ def drop_command(
 def compact_command(collection: Collection = "") -> None:
     """Write a collection whole that shares files with its earlier version after small changes."""
     settings = _settings(collection)
+    indexing = Indexing(place=QdrantPlace.of(settings))
     with progress_bars(Console(stderr=True)) as progress:
-        manifest = compact(settings.collection_folder, open_embedder(settings), progress)
+        manifest = compact(settings.collection_folder, open_embedder(settings), progress, indexing)
     if manifest is None:
         print("Nothing to do: it was written whole.")
     else:
         print(f"Version {manifest.version} is live, written whole: {manifest.passages} passages.")
+
+
+@store_app.command("copy")
+def copy_command(
+    engine: Annotated[Engine, typer.Option(help="The engine that shall find candidates")],
+    collection: Collection = "",
+    engine_url: Annotated[
+        str, typer.Option(help="Address of a Qdrant server (default: QDRANT_URL)")
+    ] = "",
+) -> None:
+    """Copy a collection into another engine; it stays what it was, and embeds nothing again."""
+    settings = _settings(collection)
+    if engine_url:
+        settings = load_settings(**_named(collection), qdrant_url=engine_url)
+    indexing = Indexing(engine=engine, place=QdrantPlace.of(settings))
+    with progress_bars(Console(stderr=True)) as progress:
+        manifest = compact(settings.collection_folder, open_embedder(settings), progress, indexing)
+    if manifest is None:
+        print(f"Nothing to do: it is in {engine}.")
+        return
+    print(f"Version {manifest.version} is live, in {engine}: {manifest.passages} passages.")
+    if engine_url:
+        print(f"Set QDRANT_URL={engine_url} where it is served.")
 
 
 @store_app.command("ingest")
@@ -194,7 +221,7 @@ def import_command(
             progress,
             replace=replace,
             characters=settings.file_characters,
-            vector_search=load_targets(settings)[settings.test_target].vector_search,
+            indexing=Indexing.of(settings),
         )
     if not done.is_same_model:
         print(

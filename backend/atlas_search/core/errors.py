@@ -28,6 +28,7 @@
     │   └── ModelRefused        a language model has no key, or its provider refuses the request
     ├── Unavailable             a provider cannot be reached, or gives no usable answer
     │   ├── EmbeddingUnavailable
+    │   ├── EngineUnavailable   likewise the engine that finds candidates
     │   ├── RerankerUnavailable
     │   ├── ReaderUnavailable   likewise a model that finds answers in passages
     │   ├── ModelUnavailable    likewise a language model
@@ -179,6 +180,10 @@ class Unavailable(AtlasError):
 
 class EmbeddingUnavailable(Unavailable):
     """The embedding provider cannot be used now."""
+
+
+class EngineUnavailable(Unavailable):
+    """The engine that finds candidates cannot be reached now."""
 
 
 class RerankerUnavailable(Unavailable):

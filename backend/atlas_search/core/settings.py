@@ -59,6 +59,19 @@ class Settings(BaseSettings):
         description="Permissions that files of the `atlas` command do not get; `027` lets a group "
         "read",
     )
+    search_engine: Literal["", "embedded", "qdrant"] = Field(
+        "",
+        description="Who finds candidates in what is built: `embedded` (Chroma and tantivy) or "
+        "`qdrant`; empty: as the collection has it, else `embedded`",
+    )
+    qdrant_url: str = Field(
+        "",
+        pattern=r"^(https?://.+)?$",
+        description="Address of a Qdrant server; empty: its engine in this process",
+    )
+    qdrant_api_key: SecretStr = Field(
+        SecretStr(""), description="Key of the Qdrant server, if it asks for one"
+    )
     multi_corpus_metadata: str = Field(
         "", description='Corpora that "all" means, separated by commas; empty: every corpus'
     )

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from atlas_search.search.query import Query
 from atlas_search.stores.arrays import AT_ONCE, IntArray, Ragged, runs, sorted_unique
-from atlas_search.stores.terms import FloatArray, TokenTable
+from atlas_search.stores.terms import FloatArray, TokenTable, idf, saturation
 from atlas_search.stores.vectors import Cosines
 
 
@@ -126,11 +126,9 @@ class _Hits(NamedTuple):
 
 
 def weigh(query: Query, table: TokenTable, corpora: Sequence[int]) -> Terms:
-    """Inverse passage frequency, idf(t) = ln(1 + (N - n + 0.5) / (n + 0.5)).
+    """Weigh the question's terms by their `idf` over all `corpora` that are searched together.
 
-    Robertson and Zaragoza 2009, in the never-negative form that Lucene uses; N passages, n of
-    them with the term, over all `corpora` that are searched together: a term weighs the same in
-    each of them, so their scores can be compared.
+    So a term weighs the same in each of them, and their scores can be compared.
     """
     # as narrow as may be: it is looked up for every word of every candidate
     number: IntArray = np.full(len(table.passage_frequency) + 1, -1, dtype=np.int16)
@@ -149,7 +147,7 @@ def weigh(query: Query, table: TokenTable, corpora: Sequence[int]) -> Terms:
     passages = int(table.passages_of[list(corpora)].sum())
     counts = np.bincount(terms, table.frequency(ids, corpora), minlength=len(query.terms))
     n = np.minimum(counts, passages)
-    return Terms(number, np.log1p((passages - n + 0.5) / (n + 0.5)))
+    return Terms(number, idf(n, passages))
 
 
 def locate(terms: Terms, around: Around, table: TokenTable) -> tuple[Occurrences, IntArray]:
@@ -199,20 +197,13 @@ def _hits(ragged: Ragged, rows: IntArray, number: IntArray) -> _Hits:
     return _Hits(per_row, ends - lengths, hit, np.concatenate(terms).astype(np.int64))
 
 
-K1 = 0.9
-B = 0.75
-
-
 def bm25(counts: IntArray, length: IntArray, terms: Terms, mean_length: float) -> FloatArray:
-    """Sum of idf(t) * tf / (tf + K1 * (1 - B + B * length / mean length)), over the sum of idf(t).
+    """Sum of idf(t) * saturation(tf), over the sum of idf(t).
 
-    Robertson and Zaragoza 2009 without the constant factor K1 + 1. Dividing by the weight of the
-    whole question puts it in [0, 1) and makes it independent of the other candidates. `counts`
-    (m x terms) are the tf.
+    Dividing by the weight of the whole question puts it in [0, 1) and makes it independent of the
+    other candidates. `counts` (m x terms) are the tf.
     """
-    norm = K1 * (1 - B + B * length / mean_length)
-    saturated = counts / (counts + norm[:, None])
-    result: FloatArray = saturated @ terms.idf / terms.total
+    result: FloatArray = saturation(counts, length[:, None], mean_length) @ terms.idf / terms.total
     return result
 
 

@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,15 +23,15 @@ a thousand, against 5 to 6 ms), and finds every neighbour where the index finds 
 class EmbeddedStore(LocalStore):
     """Version whose candidates come from Chroma, by id, and from tantivy."""
 
-    def _open_engine(self, version: Path) -> Mapping[str, int]:
+    def _open_engine(self) -> Mapping[str, int]:
         self._opening = threading.Lock()
         self._small: Vectors | None = None
-        self._keywords = KeywordIndex(version / KEYWORDS)
+        self._keywords = KeywordIndex(self._version / KEYWORDS)
         self._using.callback(self._keywords.close)
         indexed, passages = self.manifest.index.corpora, self.manifest.passages
         large = [c for c in self.manifest.corpora if c.id in indexed and c.passages > EXACT_UP_TO]
         # importing Chroma takes longer than all else here
-        self._index = Vectors(version / CHROMA, [c.id for c in large]) if large else None
+        self._index = Vectors(self._version / CHROMA, [c.id for c in large]) if large else None
         if self._index is None:
             return {KEYWORDS: self._keywords.count}
         self._using.callback(self._index.close)

@@ -114,7 +114,7 @@ class LocalStore(ABC):
 
     def _check_counts(self, version: Path) -> None:
         result = {
-            **self._open_engine(version),
+            **self._open_engine(),
             RECORDS: self._records.count,
             IDS: len(self._ids),
             TOKENS: self.tokens.passages,
@@ -130,7 +130,7 @@ class LocalStore(ABC):
             )
 
     @abstractmethod
-    def _open_engine(self, version: Path) -> Mapping[str, int]:
+    def _open_engine(self) -> Mapping[str, int]:
         """Open the engine, to be closed by `_using`; return how many of all passages each part of
         it can find. Raises DamagedStore, or ConfigurationError if it cannot be reached."""
 

@@ -28,6 +28,9 @@ SHOWN = 10  # names of other collections, where one is missing
 _DIGEST = "digest"
 
 
+Engine = Literal["embedded", "qdrant"]
+
+
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -83,7 +86,9 @@ class Index(_Part):
     `context` names what is embedded and indexed with a passage's text; in the vectors the title,
     and what follows it, have at most `context_characters` each. `corpora` are those with a vector
     index, by `vector_search`: large ones by `auto`, every one by `hnsw`, none by `exact`; the
-    vectors of others are all compared. `algorithm` to `max_neighbors` are those of the
+    vectors of others are all compared. `engine` finds candidates: the parts of the version, or a
+    collection of Qdrant with that `name`, whose weights take `mean_length` for the mean number of
+    words of a passage. `algorithm` to `max_neighbors` are those of the
     vector index; it is built anew once `rebuild_share` of its vectors are tombstones.
     """
 
@@ -91,6 +96,9 @@ class Index(_Part):
     context_characters: int
     corpora: tuple[str, ...] = ()
     vector_search: VectorSearch = "auto"
+    engine: Engine = "embedded"
+    name: str = ""
+    mean_length: float = 0.0
     algorithm: str
     space: str
     ef_construction: int

@@ -280,6 +280,29 @@ def _held_by_none(table: TokenTable) -> IntArray:
     return np.flatnonzero(~occurs)
 
 
+K1 = 0.9
+B = 0.75
+
+
+def saturation(counts: IntArray, lengths: IntArray, mean_length: float) -> FloatArray:
+    """Return tf / (tf + K1 * (1 - B + B * length / mean length)), in [0, 1).
+
+    Robertson and Zaragoza 2009 without the constant factor K1 + 1. `counts` are the tf.
+    """
+    result: FloatArray = counts / (counts + K1 * (1 - B + B * lengths / mean_length))
+    return result
+
+
+def idf(counts: IntArray, passages: int) -> FloatArray:
+    """Return ln(1 + (N - n + 0.5) / (n + 0.5)): inverse passage frequency.
+
+    Robertson and Zaragoza 2009, in the never-negative form that Lucene uses; N passages, n of them
+    with the term, the `counts`.
+    """
+    result: FloatArray = np.log1p((passages - counts + 0.5) / (counts + 0.5))
+    return result
+
+
 class TokenWriter:
     """Writer of the words of passages and documents, in order, into a table.
 

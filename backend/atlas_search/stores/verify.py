@@ -18,6 +18,7 @@ from atlas_search.stores.keywords import KeywordIndex
 from atlas_search.stores.manifest import FILE_NAME, Manifest
 from atlas_search.stores.order import KeyCounts, Order
 from atlas_search.stores.passage_ids import read_ids
+from atlas_search.stores.qdrant import FOLDER, QdrantPlace, open_points
 from atlas_search.stores.record_files import BY_ROW, RecordFiles
 from atlas_search.stores.records import Records
 from atlas_search.stores.staged import text_digest
@@ -97,6 +98,7 @@ class _Version(NamedTuple):
     folder: Path
     manifest: Manifest
     order: Order | None
+    place: QdrantPlace
 
     @contextmanager
     def records(self) -> Iterator[Records]:
@@ -123,8 +125,18 @@ class Finding:
     problem: str = ""
 
 
-def verify(folder: Path, manifest: Manifest) -> list[Finding]:
-    """Check all parts of a version; nothing is changed, and no build removes it meanwhile."""
+def verify(folder: Path, manifest: Manifest, place: QdrantPlace | None = None) -> list[Finding]:
+    """Check all parts of a version; nothing is changed, and no build removes it meanwhile.
+
+    Collections of Qdrant lie at `place`, by default beside the versions.
+    """
+    engine: dict[str, tuple[_Check, tuple[str, ...]]] = {}
+    if manifest.index.engine == "qdrant":
+        engine[FOLDER] = (_check_qdrant, (TOKENS, EMBEDDINGS))
+    else:
+        engine[KEYWORDS] = (_check_keywords, (TOKENS,))
+        if manifest.index.corpora:
+            engine[CHROMA] = (_check_chroma, (RECORDS, EMBEDDINGS))
     checks: dict[str, tuple[_Check, tuple[str, ...]]] = {
         FILE_NAME: (_check_manifest, ()),
         **({ORDER: (_check_order, ())} if files_of(manifest, ORDER) else {}),
@@ -133,10 +145,14 @@ def verify(folder: Path, manifest: Manifest) -> list[Finding]:
         EMBEDDINGS: (_check_embeddings, (RECORDS,)),
         TOKENS: (_check_tokens, (RECORDS,)),
         WORDS: (_check_words, (RECORDS,)),
-        KEYWORDS: (_check_keywords, (TOKENS,)),
-        **({CHROMA: (_check_chroma, (RECORDS, EMBEDDINGS))} if manifest.index.corpora else {}),
+        **engine,
     }
-    version = _Version(folder / manifest.version, manifest, _order(folder, manifest))
+    version = _Version(
+        folder / manifest.version,
+        manifest,
+        _order(folder, manifest),
+        place or QdrantPlace(folder),
+    )
     findings: list[Finding] = []
     with ExitStack() as using:
         with suppress(OSError):  # that the folder is gone is found below
@@ -280,6 +296,38 @@ def _check_keywords(version: _Version) -> str:
     return f"{keywords.count} passages, {len(rows)} found by their words"
 
 
+def _check_qdrant(version: _Version) -> str:
+    manifest, order = version.manifest, version.order
+    index, embeddings, table = manifest.index, version.embeddings(), version.tokens()
+    place_of = order.rows if order else np.arange(manifest.passages)
+    base = order.counts.base_rows if order else manifest.passages
+    corpora = np.array(_corpora(manifest))
+    in_base = np.flatnonzero(place_of < base)
+    recalls: dict[str, float] = {}
+    with closing(open_points(version.place, index.name)) as points:
+        _require(points.count() == base, f"it has {points.count()} passages, and not {base}")
+        for row in in_base[sample(len(in_base))].tolist():
+            own = table.words.row(row)
+            rarest = own[np.argmin(table.passage_frequency[own])] if len(own) else -1
+            hits = points.weighted(corpora[row], np.array([rarest]), np.ones(1), base + 1).rows
+            is_found = rarest < 0 or place_of[row] in hits
+            _require(is_found, f"passage {row} is not found by its words")
+        for corpus in index.corpora:
+            rows = in_base[corpora[in_base] == corpus]
+            ef = manifest.ef_search(corpus)
+
+            def find(
+                vector: NDArray[np.float32], depth: int, own: IntArray = place_of[rows]
+            ) -> IntArray:
+                asked = depth + base - len(in_base)
+                hits = points.nearest(corpus, vector, asked, ef).rows  # noqa: B023
+                places: IntArray = np.searchsorted(own, hits[np.isin(hits, own)])
+                return places
+
+            recalls[corpus] = index_recall(find, embeddings.vectors[rows])
+    return f"{base} passages; {_least(manifest, recalls)}"
+
+
 def _check_chroma(version: _Version) -> str:
     manifest = version.manifest
     embeddings = version.embeddings()
@@ -297,15 +345,17 @@ def _check_chroma(version: _Version) -> str:
             positions = {ids[row]: at for at, row in enumerate(rows.tolist())}
             own = embeddings.vectors[rows] if version.order else embeddings.vectors[start:end]
             recalls[corpus.id] = _check_index(version.folder, corpus.id, positions, own, gone)
+    return f"{np.count_nonzero(in_base)} vectors; {_least(manifest, recalls)}"
+
+
+def _least(manifest: Manifest, recalls: Mapping[str, float]) -> str:
+    """Return how many of the nearest are found. Raises DamagedStore if it is fewer than before."""
     for name, recall in recalls.items():
         before = manifest.index_recalls.get(name)
         least = before.recall - WORSE if before else LEAST_RECALL
         _require(recall >= least, f"{name} finds only {recall:.1%} of the true nearest passages")
     worst = min(recalls.values(), default=1.0)
-    return (
-        f"{np.count_nonzero(in_base)} vectors; {worst:.1%} or more of the {DEPTH} nearest found in "
-        "each corpus"
-    )
+    return f"{worst:.1%} or more of the {DEPTH} nearest found in each corpus"
 
 
 def _check_index(
@@ -331,7 +381,7 @@ def _check_index(
             left += len(each) - len(at)
         _require(checked == len(rows), f"{corpus} has {checked} vectors")
         _require(left == len(gone), f"{corpus} has {left} vectors of passages that are gone")
-        return index_recall(vectors, corpus, rows, own)
+        return index_recall(neighbours(vectors, corpus, rows), own)
     finally:
         vectors.close()
 
@@ -356,17 +406,29 @@ def _require(condition: bool, problem: str) -> None:
         raise DamagedStore(problem)
 
 
-def index_recall(
-    index: Vectors, corpus: str, rows: Mapping[str, int], vectors: NDArray[np.float32]
-) -> float:
-    """Measure the mean share of the nearest passages of a corpus that its index finds, 0 to 1.
+Find = Callable[[NDArray[np.float32], int], IntArray]
+"""Finds the places of at least so many vectors that are near one, best first."""
 
-    `vectors` (n, d) are those of the corpus, `rows` the places in them by passage id. The index may
-    hold others, which are gone.
+
+def neighbours(index: Vectors, corpus: str, rows: Mapping[str, int]) -> Find:
+    """Return how the index of a corpus finds places, the `rows` by passage id.
+
+    The index may hold others, which are gone.
     """
+    gone = index.count(corpus) - len(rows)
+
+    def find(vector: NDArray[np.float32], depth: int) -> IntArray:
+        asked = depth + 2 * depth * gone // max(len(rows), 1)
+        ids = index.nearest(corpus, vector, asked).ids
+        return np.array([rows[id_] for id_ in ids if id_ in rows], dtype=np.int64)
+
+    return find
+
+
+def index_recall(find: Find, vectors: NDArray[np.float32]) -> float:
+    """Measure the mean share of the nearest of some vectors (n, d) that is found, 0 to 1."""
     random = np.random.default_rng(0)
     depth = min(DEPTH, len(vectors))
-    gone = index.count(corpus) - len(vectors)
     result = []
     for at in sample(len(vectors)):
         noise = random.standard_normal(vectors.shape[1], dtype=np.float32)
@@ -374,9 +436,8 @@ def index_recall(
         query = (query / np.linalg.norm(query)).astype(np.float32)
         exact = np.einsum("ij,j->i", vectors, query)
         floor = np.partition(exact, -depth)[-depth]
-        asked = depth + 2 * depth * gone // max(len(vectors), 1)
-        hits = [id_ for id_ in index.nearest(corpus, query, asked).ids if id_ in rows][:depth]
-        result.append(sum(exact[rows[id_]] >= floor - 1e-6 for id_ in hits) / depth)
+        hits = find(query, depth)[:depth]
+        result.append(np.count_nonzero(exact[hits] >= floor - 1e-6) / depth)
     return float(np.mean(result)) if result else 1.0
 
 

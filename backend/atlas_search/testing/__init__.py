@@ -1,5 +1,5 @@
-"""Contract suites: what every reader, embedder, chat model, reranker, reader model and redaction
-does, as pytest classes.
+"""Contract suites: what every reader, embedder, chat model, reranker, reader model, redaction and
+store does, as pytest classes.
 
 A package that offers such a part subclasses the suite in its tests and gives the fixtures that the
 suite names. Needs pytest.
@@ -11,6 +11,7 @@ from atlas_search.testing.reader_models import ReaderModelContract
 from atlas_search.testing.readers import ReaderContract
 from atlas_search.testing.redactions import RedactionContract
 from atlas_search.testing.rerankers import RerankerContract
+from atlas_search.testing.stores import StoreContract
 
 __all__ = [
     "ChatModelContract",
@@ -19,4 +20,5 @@ __all__ = [
     "ReaderModelContract",
     "RedactionContract",
     "RerankerContract",
+    "StoreContract",
 ]

@@ -29,6 +29,7 @@ from atlas_search.readers.files import files_reader
 from atlas_search.server.ingest.documents import RemarkOut, ResultOut
 from atlas_search.services import check_embedder
 from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.qdrant import QdrantPlace
 
 log = logging.getLogger(__name__)
 KINDNESS = 10  # of the process: questions go before
@@ -136,7 +137,13 @@ def do_task(task: Task, pipe: Connection) -> ResultOut:
             with _settling(task, pipe) as tell:
                 if task.removed:
                     started = time.monotonic()
-                    manifest = remove_source(folder, (INGEST, task.removed), embedder, tell)
+                    manifest = remove_source(
+                        folder,
+                        (INGEST, task.removed),
+                        embedder,
+                        tell,
+                        QdrantPlace.of(task.settings),
+                    )
                     return _removal(before, manifest, time.monotonic() - started)
                 report = build_kept(
                     task.kept,
