@@ -21,6 +21,7 @@ from tests.page.test_accessibility import check_all
 from tests.server.ingest.embedders import hashing
 from tests.servers import served
 from tests.tiny import FARM, build_tiny, write_sources
+from tests.zotero_server import ZoteroServer
 
 pytestmark = [pytest.mark.browser, pytest.mark.thorough]
 JOB = 300_000  # ms: a job starts processes, which takes long on a busy machine
@@ -28,7 +29,7 @@ MINUTES = 3
 
 
 @pytest.fixture(scope="module")
-def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+def settings(tmp_path_factory: pytest.TempPathFactory, zotero: ZoteroServer) -> Settings:
     """Settings of a server of one tiny collection."""
     folder = tmp_path_factory.mktemp("own")
     build_tiny(write_sources(folder / "source", FARM), folder / "stores" / "farm", HashEmbedder())
@@ -37,6 +38,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
         chroma_collection_name="farm",
         ingest_root=folder / "ingest",
         atlas_state_directory=folder / "state",
+        zotero_address=zotero.address,
     )
 
 
@@ -109,6 +111,52 @@ def test_a_folder_becomes_a_cited_answer_in_minutes(tab: Page, address: str, arc
     chosen = tab.locator("select#collection")
     expect(chosen).to_have_value("Dock_strike_1912")
     expect(chosen.locator("option:checked")).to_have_text("Dock strike 1912 (10 documents)")
+
+
+def test_a_collection_of_zotero_becomes_a_cited_answer(
+    tab: Page, address: str, tmp_path: Path, zotero: ZoteroServer
+) -> None:
+    letters = write_sources(tmp_path, {"reed.txt": "The ferry to Ostby sank in the storm of May."})
+    zotero.shown = {
+        "collections": [
+            {"key": "COAST111", "name": "Coast", "parentCollection": False},
+            {"key": "FERRY111", "name": "Ferries", "parentCollection": "COAST111"},
+        ],
+        "items": [
+            {"key": "REED1111", "itemType": "letter", "title": "The ferry", "date": "1912-05-03",
+             "collections": ["FERRY111"]},
+            *({"key": key, "itemType": "attachment", "parentItem": "REED1111",
+               "linkMode": "imported_file", "filename": name}
+              for key, name in (("FILE1111", "reed.txt"), ("FILE2222", "gone.pdf"))),
+        ],
+    }  # fmt: skip
+    zotero.files = {"FILE1111": f"{letters}/reed.txt", "FILE2222": f"{letters}/gone.pdf"}
+    panel = open_panel(tab, address)
+    zotero.allowed = False
+    panel.get_by_role("button", name="Choose from Zotero").click()
+    expect(panel.get_by_role("alert")).to_contain_text(
+        "Allow it there, in Settings > Advanced > Allow other applications on this computer"
+    )
+    zotero.allowed = True
+    panel.get_by_role("button", name="Choose from Zotero").click()
+    offered = panel.get_by_label("Collection in Zotero")
+    expect(offered.locator("option")).to_have_text(
+        ["Coast", "Coast > Ferries", "The whole library"]
+    )
+    check_all(tab)
+    offered.select_option("Coast > Ferries")
+    panel.get_by_role("button", name="Choose it").click()
+    expect(panel.locator("fieldset")).to_contain_text("Zotero: Coast > Ferries")
+    expect(panel.get_by_label("Name of the corpus")).to_have_value("Ferries")
+    panel.get_by_role("button", name="Add them").click()
+    report = report_of(panel)
+    expect(report).to_contain_text("New: 1 document.")
+    expect(report.get_by_role("listitem")).to_contain_text("Zotero does not have it here")
+    check_all(tab)
+    report.get_by_role("button").click()
+    answer = finished(tab)
+    expect(answer).to_contain_text("The ferry to Ostby sank in the storm of May.")
+    expect(answer.get_by_role("link", name=re.compile("The ferry")).first).to_be_visible()
 
 
 def test_what_is_dropped_anywhere_is_added_in_corpora_of_their_folders(
@@ -232,6 +280,7 @@ def test_nothing_is_offered_to_who_may_not_add(tab: Page, settings: Settings) ->
         tab.goto(address)
         expect(tab.locator("select#target option").first).to_be_attached()
         expect(tab.get_by_role("button", name="Add sources")).to_be_hidden()
+        assert tab.request.get(f"{address}/api/ingest/zotero").status == 403
     collections.close()
 
 
