@@ -376,7 +376,7 @@ async function about({ state, corpus }) {
     // a title that is cut off is but the beginning of the text
     ...documents
       .filter(({ title }) => !title.endsWith("…"))
-      .map(({ title }) => say("sources.whatSays", { title })),
+      .map(({ title }) => say("sources.whatAbout", { title })),
   ];
   return { label, question: question && { question, corpus_filter: corpus } };
 }

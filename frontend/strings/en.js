@@ -76,7 +76,7 @@ export default {
     newName: "New name",
     saved: "It is saved.",
     try: "A question to try",
-    whatSays: "What does “{title}” say?",
+    whatAbout: "What is “{title}” about?",
   },
   views: {
     label: "Views",

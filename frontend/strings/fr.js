@@ -76,7 +76,7 @@ export default {
     newName: "Nouveau nom",
     saved: "C’est enregistré.",
     try: "Une question à essayer",
-    whatSays: "Que dit « {title} » ?",
+    whatAbout: "De quoi parle « {title} » ?",
   },
   views: {
     label: "Vues",

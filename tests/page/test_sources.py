@@ -12,6 +12,7 @@ from pydantic import SecretStr
 
 from atlas_search.building.maintain import make_empty
 from atlas_search.core.settings import Settings
+from atlas_search.providers.embedding_local import LocalEmbedder
 from atlas_search.server.app import create_app
 from atlas_search.server.collections import ServedCollections
 from tests.first_archive import PHOTO, SCAN, write_archive
@@ -113,10 +114,26 @@ def test_a_folder_becomes_a_cited_answer_in_minutes(tab: Page, address: str, arc
     expect(chosen.locator("option:checked")).to_have_text("Dock strike 1912 (10 documents)")
 
 
+@pytest.fixture
+def by_meaning(settings: Settings, tmp_path: Path, embedder: LocalEmbedder) -> Iterator[str]:
+    """A server of an empty collection with a real model: hashes are no reason to answer."""
+    own = {"chroma_persist_directory": tmp_path / "stores", "ingest_root": tmp_path / "ingest"}
+    empty = settings.model_copy(update=own)
+    empty.collection_folder.mkdir(parents=True)
+    make_empty(empty.collection_folder, embedder)
+    collections = ServedCollections(empty, embedder)
+    app = create_app(collections)
+    with served(app, threads=8) as started:
+        yield started
+    app.extensions["jobs"].close()
+    collections.close()
+
+
 def test_a_collection_of_zotero_becomes_a_cited_answer(
-    tab: Page, address: str, tmp_path: Path, zotero: ZoteroServer
+    tab: Page, by_meaning: str, tmp_path: Path, zotero: ZoteroServer
 ) -> None:
-    letters = write_sources(tmp_path, {"reed.txt": "The ferry to Ostby sank in the storm of May."})
+    text = "# The ferry\n\nThe ferry to Ostby sank in the storm of May."
+    letters = write_sources(tmp_path / "letters", {"reed.md": text})
     zotero.shown = {
         "collections": [
             {"key": "COAST111", "name": "Coast", "parentCollection": False},
@@ -127,11 +144,13 @@ def test_a_collection_of_zotero_becomes_a_cited_answer(
              "collections": ["FERRY111"]},
             *({"key": key, "itemType": "attachment", "parentItem": "REED1111",
                "linkMode": "imported_file", "filename": name}
-              for key, name in (("FILE1111", "reed.txt"), ("FILE2222", "gone.pdf"))),
+              for key, name in (("FILE1111", "reed.md"), ("FILE2222", "gone.pdf"))),
         ],
     }  # fmt: skip
-    zotero.files = {"FILE1111": f"{letters}/reed.txt", "FILE2222": f"{letters}/gone.pdf"}
-    panel = open_panel(tab, address)
+    zotero.files = {"FILE1111": f"{letters}/reed.md", "FILE2222": f"{letters}/gone.pdf"}
+    tab.goto(by_meaning)
+    tab.locator("#views").get_by_role("button", name="Add sources").click()
+    panel = tab.get_by_role("dialog", name="Add sources")
     zotero.allowed = False
     panel.get_by_role("button", name="Choose from Zotero").click()
     expect(panel.get_by_role("alert")).to_contain_text(
@@ -153,10 +172,12 @@ def test_a_collection_of_zotero_becomes_a_cited_answer(
     expect(report).to_contain_text("New: 1 document.")
     expect(report.get_by_role("listitem")).to_contain_text("Zotero does not have it here")
     check_all(tab)
-    report.get_by_role("button").click()
+    report.get_by_role("button", name="What is “The ferry” about?").click()
     answer = finished(tab)
-    expect(answer).to_contain_text("The ferry to Ostby sank in the storm of May.")
-    expect(answer.get_by_role("link", name=re.compile("The ferry")).first).to_be_visible()
+    expect(answer.locator(".sources mark")).to_have_text("The ferry to Ostby sank in the storm of May.")
+    source = answer.locator(".sources .document")
+    expect(source.get_by_role("heading", name="The ferry")).to_be_visible()
+    expect(source.locator(".context")).to_have_count(0)  # the heading in the text says the same
 
 
 def test_what_is_dropped_anywhere_is_added_in_corpora_of_their_folders(

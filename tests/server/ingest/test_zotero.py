@@ -1,6 +1,8 @@
 """Collections of a running Zotero, brought in by who is at the server's machine."""
 
+import io
 import json
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,8 @@ from flask.testing import FlaskClient
 
 from atlas_search.core.settings import Settings
 from tests.conftest import free_port
-from tests.server.ingest.handing import ADMINISTRATOR, detail, documents, done, served_by
+from tests.readers.test_zotero import LETTER, LISTS
+from tests.server.ingest.handing import ADMINISTRATOR, detail, documents, done, send, served_by
 from tests.server.ingest.handing import settings_for as settings_in
 from tests.tiny import write_sources
 from tests.zotero_server import ZoteroServer, zotero_server
@@ -157,3 +160,24 @@ def test_no_request_says_where_zotero_is(client: FlaskClient, zotero: ZoteroServ
     response = client.post("/api/ingest", data=form, headers=ADMINISTRATOR)
     assert response.status_code in (400, 415)
     assert zotero.asked == []
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", ["zotero.bib", "whole.ris", "csl.json", "better.json", "new.rdf"])
+@pytest.mark.parametrize("zipped", [True, False], ids=["zip", "folder"])
+def test_an_export_with_its_files_is_taken_as_a_folder_or_a_zip(
+    client: FlaskClient, name: str, zipped: bool
+) -> None:
+    files = {name: LISTS[name], "files/1/roe.txt": LETTER}
+    if zipped:
+        box = io.BytesIO()
+        with zipfile.ZipFile(box, "w") as archive:
+            for inner, text in files.items():
+                archive.writestr(inner, text)
+        done(client, send(client, {"export.zip": box.getvalue()}, label="Library"))
+    else:
+        done(client, send(client, files, label="Library"))
+    found = client.get("/api/documents?corpus=Library&sort=title").get_json()["documents"]
+    assert [document["title"] for document in found] == ["The Dues of Östby", "Walls"]
+    letter = client.get(f"/api/documents/{found[0]['document_id']}").get_json()
+    assert (letter["text"], letter["metadata"]["doi"]) == (LETTER, "10.1000/182")

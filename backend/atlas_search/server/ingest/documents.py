@@ -14,8 +14,7 @@ class _Strict(BaseModel):
 
 
 class IngestBody(BaseModel):
-    """Files that lie on the server's machine, or in Zotero there, and where their documents
-    belong."""
+    """Files on the server's machine, or in Zotero there, and where their documents belong."""
 
     model_config = ConfigDict(
         extra="forbid",
