@@ -132,8 +132,8 @@ def by_meaning(settings: Settings, tmp_path: Path, embedder: LocalEmbedder) -> I
 def test_a_collection_of_zotero_becomes_a_cited_answer(
     tab: Page, by_meaning: str, tmp_path: Path, zotero: ZoteroServer
 ) -> None:
-    text = "# The ferry\n\nThe ferry to Ostby sank in the storm of May."
-    letters = write_sources(tmp_path / "letters", {"reed.md": text})
+    sank = "The ferry to Ostby sank in the storm of May."
+    letters = write_sources(tmp_path / "letters", {"reed.md": f"# The ferry\n\n{sank}"})
     zotero.shown = {
         "collections": [
             {"key": "COAST111", "name": "Coast", "parentCollection": False},
@@ -174,7 +174,7 @@ def test_a_collection_of_zotero_becomes_a_cited_answer(
     check_all(tab)
     report.get_by_role("button", name="What is “The ferry” about?").click()
     answer = finished(tab)
-    expect(answer.locator(".sources mark")).to_have_text("The ferry to Ostby sank in the storm of May.")
+    expect(answer.locator(".sources mark")).to_have_text(sank)
     source = answer.locator(".sources .document")
     expect(source.get_by_role("heading", name="The ferry")).to_be_visible()
     expect(source.locator(".context")).to_have_count(0)  # the heading in the text says the same

@@ -108,9 +108,7 @@ def test_what_the_server_says_of_an_answer_is_said_in_french(page: Page) -> None
 
 def test_why_files_are_left_out_is_said_in_french(page: Page) -> None:
     own = {PICTURE, OTHER_KIND, NOT_HERE, ABSENT, CLOSED}
-    reasons = sorted(
-        {*refusals(), *own, *WRONG, NO_TEXT, SECOND, *UNNAMED, *GONE, *WITHOUT_TEXT}
-    )
+    reasons = sorted({*refusals(), *own, *WRONG, NO_TEXT, SECOND, *UNNAMED, *GONE, *WITHOUT_TEXT})
     assert len(reasons) > 60
     told = page.evaluate(TOLD, reasons)
     left = [reason for reason, is_told in zip(reasons, told, strict=True) if not is_told]
