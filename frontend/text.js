@@ -108,21 +108,17 @@ export function fullPlace(passage) {
   return shortPlace(passage) + (differs ? ` (page ${page} of the file)` : "");
 }
 
-/** The section without the title of the document, which the first heading often repeats. */
-export function sectionBelow({ title, section }) {
-  if (!section || section === title) return null;
-  return section.startsWith(`${title} > `) ? section.slice(title.length + 3) : section;
-}
-
-/** A line for above a text: the headings it stands under, and who speaks; null without either. */
-export function contextLine({ section, speaker }) {
-  if (!section && !speaker) return null;
-  const headings = section ? section.split(" > ").join(" › ") : null;
+/** A line for above a text: the headings it stands under, and who speaks; null without either. The
+ * title, which the first heading often repeats, stands above it already. */
+export function contextLine({ title, section, speaker }) {
+  const all = section ? section.split(" > ") : [];
+  const headings = all.slice(all[0] === title ? 1 : 0).join(" › ");
+  if (!headings && !speaker) return null;
   return element(
     "p",
     { class: "context" },
-    headings && element("span", { class: "headings" }, headings),
-    speaker && element("span", { class: "speaker" }, speaker),
+    headings ? element("span", { class: "headings" }, headings) : null,
+    speaker ? element("span", { class: "speaker" }, speaker) : null,
   );
 }
 

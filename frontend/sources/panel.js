@@ -20,6 +20,12 @@ export function openPanel(button) {
   const share = element("p", { class: "place", "aria-hidden": "true" }); // the bar says it aloud
   const alert = element("p", { role: "alert", hidden: "" });
   const reports = element("div", { id: "sources-reports", "aria-live": "polite" });
+  const zotero = element("div", { class: "zotero" });
+  const fromZotero = element(
+    "button",
+    { type: "button", hidden: "", onclick: () => offerZotero(true) },
+    say("sources.zotero"),
+  );
   const files = picker({ multiple: "" });
   const folder = picker({ webkitdirectory: "" });
   const replace = element("input", { type: "checkbox" });
@@ -46,7 +52,9 @@ export function openPanel(button) {
         { class: "buttons" },
         element("button", { type: "button", onclick: () => files.click() }, say("sources.files")),
         element("button", { type: "button", onclick: () => folder.click() }, say("sources.folder")),
+        fromZotero,
       ),
+      zotero,
       files,
       folder,
     ),
@@ -85,10 +93,29 @@ export function openPanel(button) {
     const parts = path.split("/").filter(Boolean);
     if (parts.some((part) => part.startsWith("."))) return;
     const corpus = parts.length > 1 ? parts.shift() : "";
-    if (!groups.has(corpus)) {
-      groups.set(corpus, { files: new Map(), name: corpus, date: "", description: "" });
-    }
+    if (!groups.has(corpus)) groups.set(corpus, groupOf(corpus));
     groups.get(corpus).files.set(parts.join("/"), file);
+  }
+
+  /** Shows that Zotero is offered, if it is to this reader; if it `isChosen` its collections, or why
+   * there are none. */
+  async function offerZotero(isChosen) {
+    const { offered, problem, collections } = await getJson("api/ingest/zotero");
+    fromZotero.hidden = !offered;
+    if (!isChosen) return;
+    const all = { key: "library", name: say("sources.zoteroAll") };
+    zotero.replaceChildren(
+      ...(problem
+        ? [element("p", { role: "alert" }, told(problem))]
+        : zoteroFields([...collections, all], chooseZotero)),
+    );
+    zotero.querySelector("select")?.focus();
+  }
+
+  function chooseZotero({ key, name }) {
+    groups.set(`zotero ${key}`, { ...groupOf(name.split(" > ").at(-1)), zotero: { key, name } });
+    zotero.replaceChildren();
+    draw();
   }
 
   /** Takes what was dropped: entries of files, and of folders with all that is in them. */
@@ -125,7 +152,9 @@ export function openPanel(button) {
     name.addEventListener("input", () => (group.name = name.value));
     const more = noteFields(`sources-${index}`, group);
     const sum = [...group.files.values()].reduce((bytes, { size }) => bytes + size, 0);
-    const total = say("sources.chosen", { count: group.files.size, size: sizeOf(sum) });
+    const total = group.zotero
+      ? say("sources.zoteroChosen", group.zotero)
+      : say("sources.chosen", { count: group.files.size, size: sizeOf(sum) });
     const items = [...group.files].map(([path, { size }]) =>
       element("li", {}, path, " ", element("span", { class: "place" }, sizeOf(size))),
     );
@@ -141,12 +170,14 @@ export function openPanel(button) {
       element("label", { for: name.id }, say("sources.name")),
       name,
       ...more,
-      element(
-        "details",
-        {},
-        element("summary", {}, say("sources.list")),
-        element("ul", {}, ...items),
-      ),
+      group.zotero
+        ? null
+        : element(
+            "details",
+            {},
+            element("summary", {}, say("sources.list")),
+            element("ul", {}, ...items),
+          ),
       element("button", { class: "link", type: "button", onclick: without }, say("sources.without")),
     );
   }
@@ -159,26 +190,37 @@ export function openPanel(button) {
   async function upload() {
     reports.replaceChildren();
     for (const [key, group] of groups) {
-      tell(say("sources.sending"));
-      const body = new FormData();
-      const note = { label: group.name, date: group.date, description: group.description };
-      for (const [field, value] of Object.entries(note)) {
-        if (value.trim()) body.append(field, value.trim()); // what was said before stays
-      }
-      body.append("replace", replace.checked);
-      for (const [path, file] of group.files) body.append("files", file, path);
+      const words = say(group.zotero ? "sources.zoteroFetching" : "sources.sending");
+      tell(words);
+      const given = { label: group.name, date: group.date, description: group.description };
+      const said = Object.entries(given).filter(([, value]) => value.trim()); // the rest stays
+      const note = Object.fromEntries(said.map(([field, value]) => [field, value.trim()]));
       const stopped = new AbortController();
       stop.onclick = () => stopped.abort();
-      const told = (done, total) => tell(say("sources.sending"), done, total);
-      const job = await ingest(body, told, stopped.signal).catch((error) => {
-        if (!stopped.signal.aborted) throw error;
-      });
+      const job = await sent(group, note, (...done) => tell(words, ...done), stopped.signal).catch(
+        (error) => {
+          if (!stopped.signal.aborted) throw error;
+        },
+      );
       if (!job) break;
       remember([...begun(), job.id]);
       groups.delete(key);
     }
     draw();
     await follow();
+  }
+
+  function sent(group, note, told, signal) {
+    if (group.zotero) {
+      // a key names one thing of Zotero, so what is there is an older form of it
+      const body = { zotero: group.zotero.key, replace: true, ...note };
+      return sendJson("POST", "api/ingest", body, signal);
+    }
+    const body = new FormData();
+    for (const [field, value] of Object.entries(note)) body.append(field, value);
+    body.append("replace", replace.checked);
+    for (const [path, file] of group.files) body.append("files", file, path);
+    return ingest(body, told, signal);
   }
 
   /** Follows jobs, one after the other as they are done, and reports each. */
@@ -247,6 +289,10 @@ export function openPanel(button) {
     }
   }
 
+  async function offerMore() {
+    await Promise.all([offerRenaming(), offerZotero(false)]);
+  }
+
   async function offerRenaming() {
     const step = async (begin) => {
       reports.replaceChildren();
@@ -263,7 +309,7 @@ export function openPanel(button) {
     show() {
       if (document.querySelector("dialog[open]")) return;
       dialog.showModal();
-      if (!running) run(offerRenaming);
+      if (!running) run(offerMore);
     },
   };
 }
@@ -276,6 +322,22 @@ function begun() {
 function remember(ids) {
   if (ids.length > 0) tab.keep(JOBS, JSON.stringify(ids));
   else tab.forget(JOBS);
+}
+
+function groupOf(name) {
+  return { files: new Map(), name, date: "", description: "" };
+}
+
+/** A field to choose one of the collections of Zotero. */
+function zoteroFields(collections, choose) {
+  const options = collections.map(({ key, name }) => element("option", { value: key }, name));
+  const select = element("select", { id: "zotero-collection" }, ...options);
+  const take = () => choose(collections.find(({ key }) => key === select.value));
+  return [
+    element("label", { for: select.id }, say("sources.zoteroWhich")),
+    select,
+    element("button", { type: "button", onclick: take }, say("sources.zoteroTake")),
+  ];
 }
 
 /** The name of a corpus of files that lie in no folder. */
@@ -314,7 +376,7 @@ async function about({ state, corpus }) {
     // a title that is cut off is but the beginning of the text
     ...documents
       .filter(({ title }) => !title.endsWith("…"))
-      .map(({ title }) => say("sources.whatSays", { title })),
+      .map(({ title }) => say("sources.whatAbout", { title })),
   ];
   return { label, question: question && { question, corpus_filter: corpus } };
 }

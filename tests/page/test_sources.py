@@ -12,6 +12,7 @@ from pydantic import SecretStr
 
 from atlas_search.building.maintain import make_empty
 from atlas_search.core.settings import Settings
+from atlas_search.providers.embedding_local import LocalEmbedder
 from atlas_search.server.app import create_app
 from atlas_search.server.collections import ServedCollections
 from tests.first_archive import PHOTO, SCAN, write_archive
@@ -21,6 +22,7 @@ from tests.page.test_accessibility import check_all
 from tests.server.ingest.embedders import hashing
 from tests.servers import served
 from tests.tiny import FARM, build_tiny, write_sources
+from tests.zotero_server import ZoteroServer
 
 pytestmark = [pytest.mark.browser, pytest.mark.thorough]
 JOB = 300_000  # ms: a job starts processes, which takes long on a busy machine
@@ -28,7 +30,7 @@ MINUTES = 3
 
 
 @pytest.fixture(scope="module")
-def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+def settings(tmp_path_factory: pytest.TempPathFactory, zotero: ZoteroServer) -> Settings:
     """Settings of a server of one tiny collection."""
     folder = tmp_path_factory.mktemp("own")
     build_tiny(write_sources(folder / "source", FARM), folder / "stores" / "farm", HashEmbedder())
@@ -37,6 +39,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
         chroma_collection_name="farm",
         ingest_root=folder / "ingest",
         atlas_state_directory=folder / "state",
+        zotero_address=zotero.address,
     )
 
 
@@ -109,6 +112,72 @@ def test_a_folder_becomes_a_cited_answer_in_minutes(tab: Page, address: str, arc
     chosen = tab.locator("select#collection")
     expect(chosen).to_have_value("Dock_strike_1912")
     expect(chosen.locator("option:checked")).to_have_text("Dock strike 1912 (10 documents)")
+
+
+@pytest.fixture
+def by_meaning(settings: Settings, tmp_path: Path, embedder: LocalEmbedder) -> Iterator[str]:
+    """A server of an empty collection with a real model: hashes are no reason to answer."""
+    own = {"chroma_persist_directory": tmp_path / "stores", "ingest_root": tmp_path / "ingest"}
+    empty = settings.model_copy(update=own)
+    empty.collection_folder.mkdir(parents=True)
+    make_empty(empty.collection_folder, embedder)
+    collections = ServedCollections(empty, embedder)
+    app = create_app(collections)
+    with served(app, threads=8) as started:
+        yield started
+    app.extensions["jobs"].close()
+    collections.close()
+
+
+def test_a_collection_of_zotero_becomes_a_cited_answer(
+    tab: Page, by_meaning: str, tmp_path: Path, zotero: ZoteroServer
+) -> None:
+    sank = "The ferry to Ostby sank in the storm of May."
+    letters = write_sources(tmp_path / "letters", {"reed.md": f"# The ferry\n\n{sank}"})
+    zotero.shown = {
+        "collections": [
+            {"key": "COAST111", "name": "Coast", "parentCollection": False},
+            {"key": "FERRY111", "name": "Ferries", "parentCollection": "COAST111"},
+        ],
+        "items": [
+            {"key": "REED1111", "itemType": "letter", "title": "The ferry", "date": "1912-05-03",
+             "collections": ["FERRY111"]},
+            *({"key": key, "itemType": "attachment", "parentItem": "REED1111",
+               "linkMode": "imported_file", "filename": name}
+              for key, name in (("FILE1111", "reed.md"), ("FILE2222", "gone.pdf"))),
+        ],
+    }  # fmt: skip
+    zotero.files = {"FILE1111": f"{letters}/reed.md", "FILE2222": f"{letters}/gone.pdf"}
+    tab.goto(by_meaning)
+    tab.locator("#views").get_by_role("button", name="Add sources").click()
+    panel = tab.get_by_role("dialog", name="Add sources")
+    zotero.allowed = False
+    panel.get_by_role("button", name="Choose from Zotero").click()
+    expect(panel.get_by_role("alert")).to_contain_text(
+        "Allow it there, in Settings > Advanced > Allow other applications on this computer"
+    )
+    zotero.allowed = True
+    panel.get_by_role("button", name="Choose from Zotero").click()
+    offered = panel.get_by_label("Collection in Zotero")
+    expect(offered.locator("option")).to_have_text(
+        ["Coast", "Coast > Ferries", "The whole library"]
+    )
+    check_all(tab)
+    offered.select_option("Coast > Ferries")
+    panel.get_by_role("button", name="Choose it").click()
+    expect(panel.locator("fieldset")).to_contain_text("Zotero: Coast > Ferries")
+    expect(panel.get_by_label("Name of the corpus")).to_have_value("Ferries")
+    panel.get_by_role("button", name="Add them").click()
+    report = report_of(panel)
+    expect(report).to_contain_text("New: 1 document.")
+    expect(report.get_by_role("listitem")).to_contain_text("Zotero does not have it here")
+    check_all(tab)
+    report.get_by_role("button", name="What is “The ferry” about?").click()
+    answer = finished(tab)
+    expect(answer.locator(".sources mark")).to_have_text(sank)
+    source = answer.locator(".sources .document")
+    expect(source.get_by_role("heading", name="The ferry")).to_be_visible()
+    expect(source.locator(".context")).to_have_count(0)  # the heading in the text says the same
 
 
 def test_what_is_dropped_anywhere_is_added_in_corpora_of_their_folders(
@@ -232,6 +301,7 @@ def test_nothing_is_offered_to_who_may_not_add(tab: Page, settings: Settings) ->
         tab.goto(address)
         expect(tab.locator("select#target option").first).to_be_attached()
         expect(tab.get_by_role("button", name="Add sources")).to_be_hidden()
+        assert tab.request.get(f"{address}/api/ingest/zotero").status == 403
     collections.close()
 
 

@@ -7,6 +7,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page
 
+from atlas_search.building.sources import NOT_HERE
+from atlas_search.providers.zotero import ABSENT
+from atlas_search.readers.zotero import CLOSED
 from atlas_search.server.ingest.arrival import OTHER_KIND, PICTURE
 from tests.cli.test_create import WRONG
 from tests.places import ROOT
@@ -104,9 +107,8 @@ def test_what_the_server_says_of_an_answer_is_said_in_french(page: Page) -> None
 
 
 def test_why_files_are_left_out_is_said_in_french(page: Page) -> None:
-    reasons = sorted(
-        {*refusals(), PICTURE, OTHER_KIND, *WRONG, NO_TEXT, SECOND, *UNNAMED, *GONE, *WITHOUT_TEXT}
-    )
+    own = {PICTURE, OTHER_KIND, NOT_HERE, ABSENT, CLOSED}
+    reasons = sorted({*refusals(), *own, *WRONG, NO_TEXT, SECOND, *UNNAMED, *GONE, *WITHOUT_TEXT})
     assert len(reasons) > 60
     told = page.evaluate(TOLD, reasons)
     left = [reason for reason, is_told in zip(reasons, told, strict=True) if not is_told]

@@ -771,7 +771,7 @@ def find_sources(
     return by_folder(source, suffixes, encoding)
 
 
-_NOT_HERE = "Zotero does not have it here: open it there once"
+NOT_HERE = "Zotero does not have it here: open it there once"
 
 ZOTERO = "zotero"
 """The corpus of Zotero's items, and the folder of their list inside that of the collection."""
@@ -795,15 +795,18 @@ def zotero_sources(
         return find_sources(source, reader, corpus=corpus)
     from atlas_search.providers.zotero import LOCAL  # 0.1 s: only who asks Zotero pays
     from atlas_search.readers.zotero import OWN, fetch_library
+    from atlas_search.stores.versions import make_folder
 
     rule = CorpusRule(check_id(corpus, "--corpus"))
     path = folder.absolute() / ZOTERO / "library.json"
-    fetched = fetch_library(address or LOCAL, library or OWN, path, reader.suffixes)
+    listed, fetched = fetch_library(address or LOCAL, reader.suffixes, library=library or OWN)
+    make_folder(path.parent, 0o700)  # notes are private
+    path.write_text(listed, encoding="utf-8")
     stored = [("", path.name, path), *fetched]
     files, left_out = [], []
     for key, own_name, own_path in stored:
         name = os.path.join(key, own_name)
-        reason = _refusal_by_name(own_name, tuple(reader.suffixes)) if own_path else _NOT_HERE
+        reason = _refusal_by_name(own_name, tuple(reader.suffixes)) if own_path else NOT_HERE
         if reason:
             left_out.append((f"{ZOTERO}/{name}", reason))
         else:

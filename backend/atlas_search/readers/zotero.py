@@ -6,6 +6,8 @@ https://www.zotero.org/support/dev/web_api/v3/local_api
 """
 
 import json
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,10 +19,10 @@ import typer
 from atlas_search.core.addresses import bounded
 from atlas_search.core.errors import SourceError
 from atlas_search.providers.http import Fault, Lost, http_faults
-from atlas_search.providers.zotero import ABSENT, LOCAL
+from atlas_search.providers.zotero import ABSENT, LOCAL, SECONDS
 from atlas_search.readers.files import FilesReader, files_reader
+from atlas_search.readers.records.bib import paths_of
 from atlas_search.readers.tesseract import Ocr
-from atlas_search.stores.versions import make_folder
 
 if TYPE_CHECKING:
     from httpx2 import Client, Response
@@ -29,10 +31,11 @@ OWN = "users/0"
 """The library of whoever uses this Zotero; a group's is `groups/4711`."""
 
 _LONGEST = 1_000_000_000  # bytes of an answer: notes hold pictures
+_LONGEST_LIST = 10_000_000  # bytes of all collections, of half a kilobyte each
 _SECONDS = 300.0
 _HERE = ("localhost", "127.0.0.1", "::1")
 _STORED = ("imported_file", "imported_url", "linked_file")
-_CLOSED = (
+CLOSED = (
     "Zotero lets no other program read its library. Allow it there, in Settings > Advanced > Allow "
     "other applications on this computer to communicate with Zotero; then try again."
 )
@@ -56,13 +59,54 @@ def zotero_reader(
 
 
 def fetch_library(
-    address: str, library: str, list_file: Path, suffixes: frozenset[str]
-) -> list[tuple[str, str, Path | None]]:
-    """Write the items of a library to a file that is read as any list of literature.
+    address: str,
+    suffixes: Collection[str],
+    *,
+    library: str = OWN,
+    collection: str = "",
+    named: Callable[[str], str] = str,
+    longest: int = _LONGEST,
+) -> tuple[str, list[tuple[str, str, Path | None]]]:
+    """The items of a library, or of one `collection` by its key and of those inside it.
 
-    It names their files with one of the `suffixes`. Returned are all: the key of each, its name,
-    and where it is, if it is there. Raises SourceError, which says what to do.
+    They are JSON that is read as any list of literature, in answers of at most `longest` bytes. It
+    names files with one of the `suffixes` as they are called beside it: `named` makes that of
+    `<key>/<name>`. Beside it all their files: the key of each, its name, and where it is, if it is
+    there. Raises SourceError, which says what to do.
     """
+    with _zotero(address, library, longest) as (client, base):
+        collections = _collections(client, base)
+        items = [_item(each) for _, each in sorted(_objects(client, f"{base}/items").items())]
+        if collection:
+            items = _inside(collection, collections, items)
+        files = [_file(client, base, item) for item in items if item.get("linkMode") in _STORED]
+    read = tuple(suffixes)
+    names = {
+        key: named(f"{key}/{name}")
+        for key, name, path in files
+        if path and name.lower().endswith(read)
+    }
+    items = [item | {"path": names.get(item["key"], "")} for item in items]
+    content = {"collections": collections, "items": items}
+    return json.dumps(content, ensure_ascii=False, indent=1), files
+
+
+def list_collections(address: str) -> list[tuple[str, str]]:
+    """The keys and paths (`Coast > Ports`) of the collections of the user, in order of paths.
+
+    Raises SourceError, which says what to do.
+    """
+    with _zotero(address, OWN, _LONGEST_LIST, SECONDS) as (client, base):
+        named = _collections(client, base)
+        paths = paths_of({key: (each["name"], each["parent"]) for key, each in named.items()})
+    return sorted(paths.items(), key=lambda pair: (pair[1].casefold(), pair[0]))
+
+
+@contextmanager
+def _zotero(
+    address: str, library: str, longest: int, seconds: float = _SECONDS
+) -> Iterator[tuple["Client", str]]:
+    """A client for a library of the Zotero at `address`, and the base of what to ask."""
     if urlsplit(address).hostname not in _HERE:
         raise SourceError(
             f"--address {address}: a Zotero names files of its own machine. Give one of this "
@@ -70,25 +114,37 @@ def fetch_library(
         )
     from httpx2 import Client
 
-    base = f"{address.rstrip('/')}/api/{library}"
     headers = {"Zotero-API-Version": "3"}
-    with bounded(Client(headers=headers, timeout=_SECONDS, trust_env=False), _LONGEST) as client:
+    with bounded(Client(headers=headers, timeout=seconds, trust_env=False), longest) as client:
         try:
-            collections = {
-                key: {"name": each["name"], "parent": each["parentCollection"] or ""}
-                for key, each in sorted(_objects(client, f"{base}/collections").items())
-            }
-            items = [_item(each) for _, each in sorted(_objects(client, f"{base}/items").items())]
-            files = [_file(client, base, item) for item in items if item.get("linkMode") in _STORED]
-        except (KeyError, TypeError, ValueError) as error:
+            yield client, f"{address.rstrip('/')}/api/{library}"
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise SourceError(f"Zotero's answer cannot be read ({error!r}). Update it.") from error
-    read = tuple(suffixes)
-    paths = {key: str(path) for key, name, path in files if path and name.lower().endswith(read)}
-    items = [item | {"path": paths.get(item["key"], "")} for item in items]
-    make_folder(list_file.parent, 0o700)  # notes are private
-    content = {"collections": collections, "items": items}
-    list_file.write_text(json.dumps(content, ensure_ascii=False, indent=1), encoding="utf-8")
-    return files
+
+
+def _collections(client: "Client", base: str) -> dict[str, dict[str, str]]:
+    return {
+        key: {"name": each["name"], "parent": each["parentCollection"] or ""}
+        for key, each in sorted(_objects(client, f"{base}/collections").items())
+    }
+
+
+def _inside(
+    collection: str, collections: Mapping[str, Mapping[str, str]], items: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    inner = _below({collection}, {key: each["parent"] for key, each in collections.items()})
+    own = {item["key"] for item in items if inner.intersection(item.get("collections", ()))}
+    wanted = _below(own, {item["key"]: item.get("parentItem", "") for item in items})
+    if not wanted:
+        raise SourceError("Zotero has nothing in this collection. Choose another.")
+    return [item for item in items if item["key"] in wanted]
+
+
+def _below(keys: set[str], parents: Mapping[str, str]) -> set[str]:
+    """Some keys, and those whose parents are among them."""
+    while new := {key for key, parent in parents.items() if parent in keys} - keys:
+        keys = keys | new
+    return keys
 
 
 def _item(data: dict[str, Any]) -> dict[str, Any]:
@@ -133,7 +189,7 @@ def _get(client: "Client", url: str, query: dict[str, int]) -> "Response":
         is_absent = isinstance(fault, Lost) and str(fault).startswith("Connect")
         raise SourceError(ABSENT if is_absent else f"Zotero did not answer: {fault}.") from fault
     if response.status_code == HTTPStatus.FORBIDDEN:
-        raise SourceError(_CLOSED)
+        raise SourceError(CLOSED)
     if query and response.status_code != HTTPStatus.OK:
         raise SourceError(f"Zotero has no {url} ({response.status_code} {response.text}).")
     return response

@@ -35,13 +35,13 @@ _FORMS = {
         "What was decided in {title}?",
         "What does {title} say about {heading}?",
         "What was said about {heading} in {title}?",
-        "What does {title} say?",
+        "What is {title} about?",
     ),
     "fr": _Forms(
         "Qu’a-t-on décidé dans {title} ?",
         "Que dit {title} sur {heading} ?",
         "Qu’a-t-on dit sur {heading} dans {title} ?",
-        "Que dit {title} ?",
+        "De quoi parle {title} ?",
     ),
 }
 _QUOTED = {"en": "“{}”", "fr": "« {} »"}

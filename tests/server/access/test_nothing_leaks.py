@@ -262,7 +262,11 @@ CASES: dict[str, list[Case]] = {
         Case('/api/documents?filters={"author":"Zqxauthor"}', None, True),
         Case(f'/api/documents?filters={{"document_id":"{DOCUMENT}"}}', None, True),
     ],
-    "POST /api/ingest": [Case("/api/ingest", {"path": "."})],
+    "POST /api/ingest": [
+        Case("/api/ingest", {"path": "."}),
+        Case("/api/ingest", {"zotero": "library"}),
+    ],
+    "GET /api/ingest/zotero": [Case("/api/ingest/zotero")],
     "DELETE /api/documents/<any_id:id>": [Case(f"/api/documents/{DOCUMENT}", None, True)],
     "GET /api/jobs": [Case("/api/jobs")],
     "GET /api/jobs/<job_id>": [Case("/api/jobs/x")],

@@ -173,7 +173,7 @@ def references_in(value: object) -> list[dict[str, Any]]:
     named = value.get("collections") if isinstance(value, dict) else None
     pairs = named.items() if isinstance(named, dict) else ()
     known = {key: each for key, each in pairs if isinstance(each, dict)}
-    paths = _paths_of({key: (each.get("name"), each.get("parent")) for key, each in known.items()})
+    paths = paths_of({key: (each.get("name"), each.get("parent")) for key, each in known.items()})
     members = {key: {*map(str, each.get("items") or ())} for key, each in known.items()}
     for item in records:
         keys = item.get("collections")
@@ -186,7 +186,7 @@ def references_in(value: object) -> list[dict[str, Any]]:
     return records
 
 
-def _paths_of(collections: Mapping[Any, tuple[Any, Any]]) -> dict[Any, str]:
+def paths_of(collections: Mapping[Any, tuple[Any, Any]]) -> dict[Any, str]:
     """`Ports > Dues` of each collection by its key, from its name and the key of its parent."""
 
     def path(key: str) -> str:
@@ -246,7 +246,7 @@ def rdf_records(root: "etree._Element") -> Iterator[Record]:
         for each in root.iterchildren("collection")
     }
     above = {part: key for key, inner in parts.items() for part in inner if part in parts}
-    paths = _paths_of(
+    paths = paths_of(
         {key: (by_id[key].findtext("title") or "", above.get(key, "")) for key in parts}
     )
     within = defaultdict(list)

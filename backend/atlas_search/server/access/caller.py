@@ -76,6 +76,7 @@ RULES: dict[str, Right] = {
     "GET /api/sources": "reader",
     "GET /api/documents": "reader",
     "POST /api/ingest": "administrator",
+    "GET /api/ingest/zotero": "administrator",
     "DELETE /api/documents/<any_id:id>": "administrator",
     # a job tells the names of files
     "GET /api/jobs": "administrator",
@@ -120,6 +121,7 @@ WHOLE = frozenset(
         "GET /api/feedback/export",
         "POST /api/collections/<name>/rollback",
         "POST /api/ingest",
+        "GET /api/ingest/zotero",
         "DELETE /api/documents/<any_id:id>",
         "GET /api/jobs",
         "GET /api/jobs/<job_id>",

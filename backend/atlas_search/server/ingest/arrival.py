@@ -16,9 +16,11 @@ from zipfile import ZipFile
 
 from typing_extensions import Buffer
 
-from atlas_search.core.errors import Conflict, RequestError
+from atlas_search.building.sources import NOT_HERE
+from atlas_search.core.errors import Conflict, RequestError, SourceError, Unavailable
 from atlas_search.core.files import folder_below, not_kept, open_below
 from atlas_search.readers.archive import BadArchive, is_damage, refuse_bombs
+from atlas_search.readers.zotero import fetch_library
 from atlas_search.server.ingest.documents import LeftOut, TakenFile
 
 LONGEST = 200  # bytes of one part: file systems take 255, and a temporary name needs some
@@ -168,14 +170,15 @@ def take_in(
     *,
     replace: bool,
     waiting: Collection[str],
+    missing: Sequence[LeftOut] = (),
 ) -> Arrival:
     """Copy what can be read to where it arrives, that inside of ZIP files too; `waiting` are the
-    names that jobs before this one bring there.
+    names that jobs before this one bring there, `missing` what could not be handed over.
 
     Raises RequestError for what is too large or has no usable name, Conflict for another file of
     the same name unless it may `replace` it, and Unavailable if the disk does not take them.
     """
-    files, left_out, room = dict[str, TakenFile](), list[LeftOut](), limits.request
+    files, left_out, room = dict[str, TakenFile](), [*missing], limits.request
     with ExitStack() as opened:
         for each in _unpack(handed, places.root, limits, left_out, opened):
             name = safe_name(each.name)
@@ -339,6 +342,9 @@ def _is_same(one: IO[bytes], other: IO[bytes]) -> bool:
     return not other.read(1)
 
 
+LIBRARY = "library"
+"""In the place of a collection of Zotero: all of them, and what is in none."""
+
 SEEN = 100_000  # files and folders that are looked at: listing them holds a thread of the server
 
 
@@ -378,6 +384,35 @@ def files_below(root: Path, found: Path, suffixes: frozenset[str]) -> list[Hande
             raise RequestError(f"More than {most} lie there. Name a part of them.")
         handed.append(Handed(name, partial(_open, home, file)))
     return handed
+
+
+def files_in_zotero(
+    address: str, collection: str, limits: UploadLimits
+) -> tuple[list[Handed], list[LeftOut]]:
+    """The list of a collection of Zotero, `library` for all of it, and its files; and those that
+    cannot be had.
+
+    Raises Unavailable, which says what to do.
+    """
+    inside = "" if collection == LIBRARY else collection
+    try:
+        listed, files = fetch_library(
+            address,
+            limits.suffixes,
+            collection=inside,
+            named=safe_name,
+            longest=limits.request,
+        )
+    except SourceError as error:
+        raise Unavailable(str(error)) from error
+    handed, missing = [Handed(f"{collection}.json", partial(BytesIO, listed.encode()))], []
+    for key, name, path in files:
+        if path and not name.lower().endswith(".zip"):  # which would be unpacked
+            real = path.resolve()
+            handed.append(Handed(f"{key}/{name}", partial(_open, real.parent, real)))
+        else:
+            missing.append(LeftOut(name=name, reason=OTHER_KIND if path else NOT_HERE))
+    return handed, missing
 
 
 def _walk(folder: Path, home: Path) -> Iterator[tuple[str, Path | None]]:

@@ -1,8 +1,8 @@
 """Documents that the routes of ingestion send, and that keep a job on disk."""
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 State = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
 OPEN: frozenset[State] = frozenset({"queued", "running"})
@@ -14,15 +14,26 @@ class _Strict(BaseModel):
 
 
 class IngestBody(BaseModel):
-    """Files that lie on the server's machine, and where their documents belong."""
+    """Files on the server's machine, or in Zotero there, and where their documents belong."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        json_schema_extra={"oneOf": [{"required": ["path"]}, {"required": ["zotero"]}]},
+    )
 
     path: str = Field(
+        "",
         min_length=1,
         max_length=4000,
         description="A file or folder, meant from INGEST_ROOT; the folder of the collection builds "
         "again what is kept of it",
+    )
+    zotero: str = Field(
+        "",
+        pattern="^([A-Z0-9]{8}|library)$",
+        description="In place of a path: the key of a collection of the Zotero that runs on the "
+        "server's machine, or `library` for all of it",
     )
     collection: str = Field("", description="Name of a collection; the configured one if absent")
     corpus: str = Field(
@@ -40,6 +51,27 @@ class IngestBody(BaseModel):
     chunk_size: int | None = Field(None, description="Characters of a passage, 100 to 4000")
     chunk_overlap: int | None = Field(None, description="Of them repeated, 0 to half the size")
     replace: bool = Field(False, description="Whether other files of the same names are replaced")
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if bool(self.path) == bool(self.zotero):
+            raise ValueError("Give either `path` or `zotero`.")
+        return self
+
+
+class ZoteroCollectionOut(_Strict):
+    """A collection of Zotero."""
+
+    key: str
+    name: str = Field(description="Its name after those it lies in: `Coast > Ports`")
+
+
+class ZoteroCollectionsOut(_Strict):
+    """The collections of the Zotero that runs on the server's machine."""
+
+    offered: bool = Field(description="Whether the caller is on that machine, as they must be")
+    problem: str = Field("", description="Why there are none, and what to do")
+    collections: list[ZoteroCollectionOut] = Field(default_factory=list)
 
 
 class ClampedOut(_Strict):

@@ -5,6 +5,7 @@ from functools import partial
 from io import BufferedRandom, BytesIO
 from pathlib import Path
 from typing import IO
+from urllib.parse import urlsplit
 
 from flask import Response, g, request, stream_with_context
 from flask_openapi3.blueprint import APIBlueprint
@@ -16,13 +17,22 @@ from werkzeug.formparser import parse_form_data
 from atlas_search.building.chunking import Chunking, chunking
 from atlas_search.building.kept_files import INGEST, describe
 from atlas_search.building.sources import DATES, CorpusNote, corpus_id
-from atlas_search.core.errors import Conflict, MissingStore, RequestError, SourceError
+from atlas_search.core.errors import (
+    Conflict,
+    MissingStore,
+    NotAllowed,
+    RequestError,
+    SourceError,
+)
 from atlas_search.core.files import not_kept
 from atlas_search.core.ids import check_id, moment
 from atlas_search.core.settings import Settings
 from atlas_search.language.dates import bounds
 from atlas_search.providers.open import EmbedderFactory
+from atlas_search.providers.zotero import LOCAL
 from atlas_search.readers.files import files_reader
+from atlas_search.readers.zotero import list_collections
+from atlas_search.server.access.caller import is_beside, is_loopback
 from atlas_search.server.api import FORM, JSON
 from atlas_search.server.collections import Collections
 from atlas_search.server.events import POLL_SECONDS, Silence
@@ -35,6 +45,7 @@ from atlas_search.server.ingest.arrival import (
     Places,
     UploadLimits,
     files_below,
+    files_in_zotero,
     path_below,
     take_in,
 )
@@ -45,6 +56,9 @@ from atlas_search.server.ingest.documents import (
     IngestBody,
     JobOut,
     JobsOut,
+    LeftOut,
+    ZoteroCollectionOut,
+    ZoteroCollectionsOut,
 )
 from atlas_search.server.ingest.jobs import Jobs
 from atlas_search.server.ingest.work import Task
@@ -104,8 +118,10 @@ def order_files(
     open_embedder: EmbedderFactory,
     wish: IngestBody,
     handed: Sequence[Handed] | None,
+    missing: Sequence[LeftOut] = (),
 ) -> tuple[JobOut, Task]:
-    """A job for files that were handed over, or that lie at `wish.path` if none were.
+    """A job for files that were handed over, or that lie at `wish.path` if none were; `missing`
+    are those that could not be.
 
     Raises RequestError, Conflict and Unavailable; nothing is kept of the files then.
     """
@@ -134,6 +150,7 @@ def order_files(
                 _limits(settings),
                 replace=wish.replace,
                 waiting={name.removeprefix(f"{corpus}/") for name in waiting},
+                missing=missing,
             )
         except BaseException:
             files.forget_brought()
@@ -286,11 +303,48 @@ def ingest_blueprint(
             g.ingested = body  # for the audit log
         except ValidationError as error:
             return validation_response(error)
-        job, task = order_files(collections, jobs, open_embedder, body, handed)
+        missing: Sequence[LeftOut] = ()
+        if body.zotero:
+            address = _zotero_beside(settings)
+            if not address:
+                raise NotAllowed(_ELSEWHERE)
+            handed, missing = files_in_zotero(address, body.zotero, _limits(settings))
+        job, task = order_files(collections, jobs, open_embedder, body, handed, missing)
         return _accepted(jobs.submit(job, task))
+
+    @blueprint.get(
+        "/ingest/zotero",
+        summary="The collections of Zotero that can be brought in",
+        responses={200: ZoteroCollectionsOut},
+    )
+    def get_zotero_collections() -> dict[str, object]:
+        address = _zotero_beside(settings)
+        problem, found = "", list[tuple[str, str]]()
+        try:
+            found = list_collections(address) if address else []
+        except SourceError as error:
+            problem = str(error)
+        return ZoteroCollectionsOut(
+            offered=bool(address),
+            problem=problem,
+            collections=[ZoteroCollectionOut(key=key, name=name) for key, name in found],
+        ).model_dump()
 
     _add_jobs(blueprint, jobs)
     return blueprint
+
+
+_ELSEWHERE = (
+    "Zotero is read for whoever uses the machine on which it and this server run. Export the "
+    "collection with its files in Zotero, and add that folder."
+)
+
+
+def _zotero_beside(settings: Settings) -> str:
+    """The address of the Zotero on this machine, if the caller is at it; else empty."""
+    address = settings.zotero_address or LOCAL
+    is_here = is_loopback(urlsplit(address).hostname or "")
+    return address if is_here and is_beside(settings, request.environ) else ""
 
 
 def _add_jobs(blueprint: APIBlueprint, jobs: Jobs) -> None:
