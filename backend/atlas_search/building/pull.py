@@ -213,7 +213,7 @@ def _on_server(address: str, collection: str, key: SecretStr) -> Opens:
         with readable_environment():
             client = Client(headers=headers, timeout=SECONDS)
         with client, client.stream("GET", f"{base}/{quote(path)}") as response:
-            if response.status_code == codes.NOT_FOUND:
+            if response.status_code in (codes.NOT_FOUND, codes.BAD_REQUEST):  # no such collection
                 raise FileNotFoundError(path)
             if response.status_code in (codes.UNAUTHORIZED, codes.FORBIDDEN):
                 raise ConfigurationError(

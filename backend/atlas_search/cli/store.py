@@ -155,7 +155,7 @@ def pull_command(
     ],
     collection: Collection = "",
     watch: Annotated[
-        float, typer.Option(min=0.1, help="Seconds until it is looked at again, without end")
+        float, typer.Option(min=0, help="Seconds until it is looked at again, without end; 0: once")
     ] = 0,
 ) -> None:
     """Bring the live version of a collection here, from another store or server."""
