@@ -242,9 +242,7 @@ def test_another_schema_and_a_changed_manifest_are_said(there: Path, here: Path)
 
 
 @pytest.mark.parametrize("harm", ["flip", "grow", "cut"])
-def test_a_file_that_is_damaged_there_does_not_go_live(
-    harm: str, there: Path, here: Path
-) -> None:
+def test_a_file_that_is_damaged_there_does_not_go_live(harm: str, there: Path, here: Path) -> None:
     bring(there, here)
     before = Manifest.read(here)
     path = live(publish(there, MORE)) / RECORDS
@@ -305,7 +303,9 @@ def test_a_pull_that_is_killed_is_gone_on_with(there: Path, here: Path, tmp_path
     for fatal, pieces in [*((n, 0) for n in range(1, 40)), *((0, n) for n in range(1, 90, 7))]:
         own = tmp_path / f"own-{fatal}-{pieces}" / "farm"
         shutil.copytree(here, own)
-        process = processes.Process(target=_pull_until, args=(fatal, str(there.parent), own, pieces))
+        process = processes.Process(
+            target=_pull_until, args=(fatal, str(there.parent), own, pieces)
+        )
         process.start()
         process.join(60)
         kills += process.exitcode == -signal.SIGKILL
@@ -350,7 +350,7 @@ def test_a_new_version_reaches_a_server_within_five_seconds_and_no_answer_mixes_
     body = {"question": "Who gives wool?"}
 
     def news(day: str) -> Path:
-        return publish(there, {name: f"Sheep give wool on {day}\n" for name in FARM})
+        return publish(there, dict.fromkeys(FARM, f"Sheep give wool on {day}\n"))
 
     def days(address: str) -> set[str]:
         """The days that the documents of one answer speak of."""

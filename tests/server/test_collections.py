@@ -588,7 +588,9 @@ def test_the_files_of_the_live_version_are_given_and_nothing_else(
     assert client.get("/api/collections/wood/files/manifest.json").status_code == 400
 
 
-def test_the_files_are_for_administrators_of_every_corpus(open_served: Open, tmp_path: Path) -> None:
+def test_the_files_are_for_administrators_of_every_corpus(
+    open_served: Open, tmp_path: Path
+) -> None:
     keys = tmp_path / "keys.json"
     narrow = add_key(keys, "narrow", corpora={"farm": ["farm"]}, administrator=True).text
     reader, whole = add_key(keys, "reader").text, add_key(keys, "all", administrator=True).text
