@@ -258,6 +258,7 @@ def test_settings_that_are_refused_repeat_no_secret() -> None:
         "OTEL_EXPORTER_OTLP_HEADERS": {"otel_exporter_otlp_headers": MARK},
         "OPENAI_API_KEY": {"openai_api_key": [MARK]},
         "OPENAI_BASE_URL": {"openai_base_url": f"ftp://keeper:{PASSWORD}@host"},
+        "EMBEDDING_URLS": {"embedding_urls": f"http://host/v1,ftp://keeper:{PASSWORD}@host"},
     }
     for name, chosen in wrong.items():
         with pytest.raises(ConfigurationError, match=name) as refused:

@@ -24,13 +24,8 @@ from atlas_search.building.materials import remedy
 from atlas_search.building.pull import Place, open_place, pull
 from atlas_search.cli.ask import print_whole
 from atlas_search.cli.create import COMMANDS, print_refused, print_report, progress_bars
-from atlas_search.core.errors import (
-    AtlasError,
-    DamagedStore,
-    MissingStore,
-    OutdatedStore,
-    SourceError,
-)
+from atlas_search.core import errors
+from atlas_search.core.errors import DamagedStore, MissingStore, OutdatedStore, SourceError
 from atlas_search.core.settings import Settings, load_settings
 from atlas_search.providers.open import open_embedder
 from atlas_search.server.ingest.routes import choose_chunks, ingest_origin
@@ -163,8 +158,8 @@ def pull_command(
     source = open_place(place, settings.chroma_collection_name, settings.atlas_api_key)
     while True:
         try:
-            _pull(settings, source, quiet=bool(watch))
-        except AtlasError as error:
+            _pull(settings, source, quiet=watch > 0)
+        except errors.AtlasError as error:
             if not watch:
                 raise
             typer.echo(error, err=True)  # the next look may go well
@@ -183,11 +178,9 @@ def _pull(settings: Settings, source: Place, *, quiet: bool) -> None:
     with progress_bars(Console(stderr=True, quiet=quiet)) as progress:
         pulled = pull(folder, source, progress, weigh)
     if pulled:
-        print(
-            f"Version {pulled.manifest.version} is live: {_held(pulled.manifest)}. "
-            f"{pulled.copied} files came, {pulled.bytes:,} bytes; the others were here.",
-            flush=True,
-        )
+        manifest, copied = pulled
+        held = f"{_held(manifest)}; {copied} of {len(manifest.files)} files came"
+        print(f"Version {manifest.version} is live: {held}.", flush=True)
     elif not quiet:
         print("Nothing to do: the version that is live there is live here.")
 

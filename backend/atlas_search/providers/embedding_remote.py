@@ -34,7 +34,6 @@ from atlas_search.providers.http import (
     Lost,
     Provider,
     checked_key,
-    excerpt,
     explain,
     hide_logins,
     http_faults,
@@ -205,14 +204,13 @@ ATTEMPTS = 8
 LONGEST_BACKOFF = 60.0
 REST_SECONDS = 30.0  # until a server that is out of reach is asked again
 PROBE = "The miller keeps the bridge over the river in repair."
-SAME_MODEL = 0.98  # cosine of two servers' vectors; other models are near 0
+SAME_MODEL = 0.98  # cosine of the vectors of two servers; other models are near 0
 
 
 @dataclass
 class _Server:
-    """A server: where it is, the requests that wait for it, and when it is asked again."""
+    """A server: how many requests wait for it, and until when none goes to it first."""
 
-    address: str
     provider: Provider
     waiting: int = 0
     rests_until: float = 0.0
@@ -234,9 +232,9 @@ class EmbeddingServers:
         sleep: Callable[[float], None] = time.sleep,
     ):
         self._model = model
-        self._key = checked_key(key, "OPENAI_API_KEY")
         self._sleep = sleep
-        self._servers = [_Server(each, self._provider(each)) for each in addresses]
+        self._key = checked_key(key, "OPENAI_API_KEY")
+        self._servers = [_Server(_provider(each, self._key)) for each in addresses]
         self._probe: NDArray[np.float32] | None = None
         self._lock = threading.Lock()
 
@@ -248,42 +246,52 @@ class EmbeddingServers:
         """
         began = time.monotonic()
         for attempt in range(ATTEMPTS):
-            faults: dict[str, Fault] = {}
+            waits, problems = [], []
             for server in self._in_turn():
                 try:
                     return self._ask(server, texts, min(SECONDS, patience))
                 except Fault as fault:
+                    problem = explain(fault, server.provider, self._model)
                     if not passes(fault):
-                        raise explain(fault, server.provider, self._model) from fault
-                    self._let_rest(server, fault)
-                    faults[server.address] = fault
-            asked = min(fault.retry_after for fault in faults.values())
-            wait = asked or min(2.0**attempt, LONGEST_BACKOFF)
+                        raise problem from fault
+                    waits.append(fault.retry_after)
+                    problems.append(problem)
+            wait = min(waits) or min(2.0**attempt, LONGEST_BACKOFF)
             if attempt == ATTEMPTS - 1 or time.monotonic() - began + wait > patience:
                 break
             self._sleep(wait)
-        raise self._unavailable(faults)
+        raise EmbeddingUnavailable(
+            f"{' '.join(map(str, problems))} A build goes on with what was embedded.", min(waits)
+        )
 
     def _in_turn(self) -> list[_Server]:
-        """Return the servers in the order in which to ask: those that rest come last."""
         with self._lock:
             now = time.monotonic()
-            return sorted(self._servers, key=lambda s: (s.rests_until > now, s.waiting))
+            return sorted(self._servers, key=lambda each: (each.rests_until > now, each.waiting))
 
     def _ask(self, server: _Server, texts: Sequence[str], seconds: float) -> Numbered:
         with self._lock:
             server.waiting += 1
-            if server.rests_until:  # one request finds out whether it is back
+            if was_away := server.rests_until > 0:  # this request finds out whether it is back
                 server.rests_until = time.monotonic() + REST_SECONDS
         try:
             if not server.is_known:
                 self._check(server, seconds)
             result = self._post(server, texts, seconds)
+            server.rests_until = 0.0
+            return result
+        except Lost as fault:
+            with self._lock:
+                is_news = not (was_away or server.rests_until)
+                server.rests_until = time.monotonic() + REST_SECONDS
+            if is_news and len(self._servers) > 1:
+                log.warning(
+                    "%s Others get its texts.", explain(fault, server.provider, self._model)
+                )
+            raise
         finally:
             with self._lock:
                 server.waiting -= 1
-        server.rests_until = 0.0
-        return result
 
     def _check(self, server: _Server, seconds: float) -> None:
         """Raise ConfigurationError if a server has another model than the first that answered."""
@@ -293,14 +301,14 @@ class EmbeddingServers:
                 first = self._probe = vector if self._probe is None else self._probe
             if first.shape != vector.shape or float(first @ vector) < SAME_MODEL:
                 raise ConfigurationError(
-                    f"{server.provider.server} gives other vectors than the other servers of "
+                    f"{server.provider.server} gives other vectors than another server of "
                     "EMBEDDING_URLS. Start the same model in all of them."
                 )
         server.is_known = True
 
     def _post(self, server: _Server, texts: Sequence[str], seconds: float) -> Numbered:
+        url = f"{server.provider.address.rstrip('/')}/embeddings"
         body = {"model": self._model, "input": list(texts)}
-        url = f"{server.address.rstrip('/')}/embeddings"
         with http_faults():
             response = self._client.post(url, json=body, timeout=seconds)
         if not response.is_success:
@@ -309,46 +317,6 @@ class EmbeddingServers:
             return [(each["index"], each["embedding"]) for each in response.json()["data"]]
         except (ValueError, KeyError, TypeError) as error:
             raise Garbled(f"{type(error).__name__}: {response.text}") from error
-
-    def _let_rest(self, server: _Server, fault: Fault) -> None:
-        if not isinstance(fault, Lost):
-            return
-        with self._lock:
-            is_news = not server.rests_until and len(self._servers) > 1
-            server.rests_until = time.monotonic() + REST_SECONDS
-        if is_news:
-            said = excerpt(server.provider.mask(str(fault)))
-            log.warning(
-                "%s is out of reach (%s). Others get its texts.", server.provider.server, said
-            )
-
-    def _unavailable(self, faults: dict[str, Fault]) -> Exception:
-        providers = {server.address: server.provider for server in self._servers}
-        if len(faults) == 1:
-            ((address, fault),) = faults.items()
-            return explain(fault, providers[address], self._model)
-        said = [
-            f"{without_login(address)} ({excerpt(providers[address].mask(str(fault)))})"
-            for address, fault in faults.items()
-        ]
-        return EmbeddingUnavailable(
-            f"None of the embedding servers can be used: {', '.join(said)}. Check the network and "
-            "EMBEDDING_URLS; then run the same command again, which goes on with what was embedded."
-        )
-
-    def _provider(self, address: str) -> Provider:
-        return Provider(
-            f"The embedding server at {without_login(address)}",
-            self._key,
-            key_setting="OPENAI_API_KEY",
-            address_setting="EMBEDDING_URLS",
-            model_setting="EMBEDDING_MODEL",
-            refused_key=ConfigurationError,
-            refused=EmbeddingRefused,
-            unavailable=EmbeddingUnavailable,
-            sizes="no passage is longer than the model reads",
-            address=address,
-        )
 
     @cached_property
     def _client(self) -> "Client":
@@ -360,3 +328,18 @@ class EmbeddingServers:
             client = bounded(Client(headers=headers))
         weakref.finalize(self, client.close)
         return client
+
+
+def _provider(address: str, key: str) -> Provider:
+    return Provider(
+        f"The embedding server at {without_login(address)}",
+        key,
+        key_setting="OPENAI_API_KEY",
+        address_setting="EMBEDDING_URLS",
+        model_setting="EMBEDDING_MODEL",
+        refused_key=ConfigurationError,
+        refused=EmbeddingRefused,
+        unavailable=EmbeddingUnavailable,
+        sizes="no passage is longer than the model reads",
+        address=address,
+    )
