@@ -179,7 +179,8 @@ def _pull(settings: Settings, source: Place, *, quiet: bool) -> None:
         pulled = pull(folder, source, progress, weigh)
     if pulled:
         manifest, copied = pulled
-        held = f"{_held(manifest)}; {copied} of {len(manifest.files)} files came"
+        different = len(set(manifest.files.values()))
+        held = f"{_held(manifest)}; {copied} of {different} files came"
         print(f"Version {manifest.version} is live: {held}.", flush=True)
     elif not quiet:
         print("Nothing to do: the version that is live there is live here.")
