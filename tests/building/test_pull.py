@@ -15,7 +15,7 @@ import httpx2
 import pytest
 from pydantic import SecretStr
 
-from atlas_search.building.pull import PULLED, open_place, pull
+from atlas_search.building.pull import PULLED, open_remote, pull
 from atlas_search.core.errors import (
     BuildRunning,
     ConfigurationError,
@@ -68,7 +68,7 @@ class Pulled(NamedTuple):
 
 def bring(there: Path | str, here: Path) -> Pulled | None:
     place = there if isinstance(there, str) else str(there.parent)
-    pulled = pull(here, open_place(place, "farm", KEY), silent)
+    pulled = pull(here, open_remote(place, "farm", KEY), silent)
     return Pulled(*pulled) if pulled else None
 
 
@@ -166,6 +166,22 @@ def test_files_that_are_here_are_linked_and_the_version_before_stays(
     assert len(versions(here)) == 2
 
 
+def test_a_disk_without_links_gets_copies(
+    there: Path, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError("no links")
+
+    monkeypatch.setattr(os, "link", refuse)
+    share_files(monkeypatch)
+    bring(there, here)
+    publish(there, MORE)
+    second = bring(there, here)
+    assert second
+    assert second.copied < len(second.manifest.files)
+    assert problems(here) == []
+
+
 def test_a_damaged_file_here_is_not_linked_but_comes_again(
     there: Path, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -188,15 +204,15 @@ def test_what_is_not_there_is_said_and_makes_no_folder(
     at: Callable[[Path], Any], there: Path, here: Path
 ) -> None:
     with at(there) as place, pytest.raises(MissingStore, match=r"has no wood/manifest\.json"):
-        pull(here, open_place(place, "wood", KEY), silent)
+        pull(here, open_remote(place, "wood", KEY), silent)
     assert not here.exists()
 
 
 def test_an_address_that_cannot_be_used_is_said(here: Path) -> None:
     with pytest.raises(MissingLibrary, match=r"gopher://x cannot be opened.*\[remote\]"):
-        open_place("gopher://me:secret@x", "farm", KEY)
+        open_remote("gopher://me:secret@x", "farm", KEY)
     with pytest.raises(RequestError, match="holds a user name or a password"):
-        open_place("https://me:secret@x", "farm", KEY)
+        open_remote("https://me:secret@x", "farm", KEY)
     with pytest.raises(
         Unavailable, match=r"manifest\.json of farm in http://127.0.0.1:9 cannot be"
     ):
@@ -206,7 +222,7 @@ def test_an_address_that_cannot_be_used_is_said(here: Path) -> None:
 
 def test_a_server_gives_nothing_without_an_administrators_key(there: Path, here: Path) -> None:
     with on_server(there) as address, pytest.raises(ConfigurationError, match="ATLAS_API_KEY"):
-        pull(here, open_place(address, "farm", SecretStr("x")), silent)
+        pull(here, open_remote(address, "farm", SecretStr("x")), silent)
 
 
 @pytest.mark.parametrize(
@@ -285,7 +301,7 @@ def test_two_pulls_at_once_are_one_too_many(there: Path, here: Path) -> None:
 
 def _pull_until(fatal: int, place: str, here: Path, pieces: int) -> None:
     if pieces:
-        place_there = open_place(place, "farm", KEY)
+        place_there = open_remote(place, "farm", KEY)
         seen = 0
 
         def tell(*_: object) -> None:

@@ -53,7 +53,7 @@ kinds."""
 
 
 @dataclass(frozen=True)
-class Place:
+class RemoteCollection:
     """A collection in another store; `name` is the store's, as it is given."""
 
     name: str
@@ -138,17 +138,17 @@ class Place:
         return f"{self.collection} in {without_login(self.name)}"
 
 
-def open_place(place: str, collection: str, key: SecretStr) -> Place:
+def open_remote(place: str, collection: str, key: SecretStr) -> RemoteCollection:
     """The collection of this name in a folder, on an Atlas server, or at a URL that `fsspec` reads.
 
     A server gets the key. Raises RequestError for an address that is none, and MissingLibrary.
     """
     if place.startswith(("http://", "https://")):
-        return Place(place, collection, _on_server(place.rstrip("/"), collection, key))
+        return RemoteCollection(place, collection, _on_server(place.rstrip("/"), collection, key))
     if "://" in place:
-        return Place(place, collection, _at_url(place, collection))
+        return RemoteCollection(place, collection, _at_url(place, collection))
     folder = Path(place).expanduser() / collection
-    return Place(place, collection, lambda path: _in_pieces((folder / path).open("rb")))
+    return RemoteCollection(place, collection, lambda path: _in_pieces((folder / path).open("rb")))
 
 
 @contextmanager
@@ -200,15 +200,15 @@ def _on_server(address: str, collection: str, key: SecretStr) -> Opens:
 
 def pull(
     folder: Path,
-    place: Place,
+    place: RemoteCollection,
     progress: Callable[[str, int, int], None],
     prepare: Callable[[Manifest], None] = lambda _: None,
 ) -> tuple[Manifest, int] | None:
     """Make the version that is live in another place live in `folder`, once it is prepared.
 
     Gives its manifest, and how many files came, for the others were here; None if it was live. The
-    one before stays to go back to. Raises BuildRunning, UnwritableFolder, and what `Place` raises;
-    what is live has not changed then.
+    one before stays to go back to. Raises BuildRunning, UnwritableFolder, and what
+    RemoteCollection raises; what is live has not changed then.
     """
     manifest = place.manifest()
     before, version = _live(folder), folder / manifest.version
@@ -250,7 +250,7 @@ def _live(folder: Path) -> Manifest | None:
 
 def _bring(
     folder: Path,
-    place: Place,
+    place: RemoteCollection,
     manifest: Manifest,
     files: Mapping[str, Path],
     progress: Callable[[str, int, int], None],

@@ -21,7 +21,7 @@ from atlas_search.building.backup import (
 from atlas_search.building.go_live import weigh_terms
 from atlas_search.building.maintain import NeedsSources, compact, drop, repair, write_digests
 from atlas_search.building.materials import remedy
-from atlas_search.building.pull import Place, open_place, pull
+from atlas_search.building.pull import RemoteCollection, open_remote, pull
 from atlas_search.cli.ask import print_whole
 from atlas_search.cli.create import COMMANDS, print_refused, print_report, progress_bars
 from atlas_search.core import errors
@@ -155,7 +155,7 @@ def pull_command(
 ) -> None:
     """Bring the live version of a collection here, from another store or server."""
     settings = load_settings(**_named(collection))
-    source = open_place(place, settings.chroma_collection_name, settings.atlas_api_key)
+    source = open_remote(place, settings.chroma_collection_name, settings.atlas_api_key)
     while True:
         try:
             _pull(settings, source, quiet=watch > 0)
@@ -168,7 +168,7 @@ def pull_command(
         time.sleep(watch)
 
 
-def _pull(settings: Settings, source: Place, *, quiet: bool) -> None:
+def _pull(settings: Settings, source: RemoteCollection, *, quiet: bool) -> None:
     folder = settings.collection_folder
 
     def weigh(manifest: Manifest) -> None:

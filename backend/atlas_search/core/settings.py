@@ -297,7 +297,7 @@ class Settings(BaseSettings):
         "`proxy` in front",
     )
     atlas_api_key: SecretStr = Field(
-        SecretStr(""), description="Key that `atlas ask` and `atlas search` send"
+        SecretStr(""), description="Key that `atlas ask`, `search` and `store pull` send"
     )
     limit_requests_per_minute: int = Field(
         0, ge=0, description="Requests of one key or address; 0: any number"

@@ -117,8 +117,11 @@ class RemoteEmbedder:
         prefixed = [self._passage_prefix + text for text in texts]
         # as many requests as may go out, if there are texts for them
         most = min(self._texts, -(-len(texts) // self._requests))
+        parts = batches(prefixed, most)
+        if self._requests == 1:
+            return np.concatenate(list(map(self._halving, parts)))
         with ThreadPoolExecutor(self._requests) as threads:
-            return np.concatenate(list(threads.map(self._halving, batches(prefixed, most))))
+            return np.concatenate(list(threads.map(self._halving, parts)))
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         vectors = self._request([self._query_prefix + text], QUERY_PATIENCE)
@@ -320,12 +323,12 @@ class EmbeddingServers:
 
     @cached_property
     def _client(self) -> "Client":
-        from httpx2 import Client
+        from httpx2 import Client, Limits
 
         hide_logins()
         headers = {"authorization": f"Bearer {self._key}"} if self._key else {}
         with readable_environment():
-            client = bounded(Client(headers=headers))
+            client = bounded(Client(headers=headers, limits=Limits(max_connections=None)))
         weakref.finalize(self, client.close)
         return client
 
