@@ -64,7 +64,7 @@ WHERE_THEY_ARE = {"langchain", "llama-index", "haystack", "notebook"}
 
 def test_the_modules_of_every_extra_are_those_of_its_packages() -> None:
     packages = packages_distributions()
-    assert LIBRARIES.keys() == EXTRAS.keys() - {"all", "test", *WHERE_THEY_ARE}
+    assert LIBRARIES.keys() == EXTRAS.keys() - {"all", "remote", "test", *WHERE_THEY_ARE}
     for extra, modules in LIBRARIES.items():
         brought = {name_of(packages[module][0]) for module in modules}
         assert brought == {name_of(requirement) for requirement in EXTRAS[extra]}

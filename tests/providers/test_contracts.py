@@ -19,7 +19,7 @@ from atlas_search.testing import (
     ReaderContract,
     RerankerContract,
 )
-from tests import cohere_server, mistral_server, openai_server
+from tests import cohere_server, embedding_server, mistral_server, openai_server
 from tests.chat_server import KEY
 from tests.hash_embedder import HashEmbedder
 from tests.providers.conftest import save_cross_encoder
@@ -69,6 +69,21 @@ class TestMistralEmbedder(EmbedderContract):
                 mistral_requests_per_minute=6000,
             )
             yield EMBEDDERS.load("mistral", "a test")(settings)
+
+
+class TestOpenAIEmbedder(EmbedderContract):
+    tells_tokens = False
+
+    @pytest.fixture
+    def embedder(self) -> Iterator[Embedder]:
+        with embedding_server.embedding_servers(2) as servers:
+            settings = Settings(
+                embedding_provider="openai",
+                embedding_model=embedding_server.MODEL,
+                embedding_urls=",".join(server.address for server in servers),
+                openai_api_key=SecretStr(KEY),
+            )
+            yield EMBEDDERS.load("openai", "a test")(settings)
 
 
 class TestHashEmbedder(EmbedderContract):

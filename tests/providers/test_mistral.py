@@ -16,14 +16,12 @@ from atlas_search.core.errors import (
     SourceError,
 )
 from atlas_search.core.settings import Settings, load_settings
-from atlas_search.providers.mistral import (
+from atlas_search.providers.embedding_remote import (
     BUILD_PATIENCE,
     CHARACTERS_PER_REQUEST,
-    MistralAccount,
-    MistralApi,
-    MistralEmbedder,
     batches,
 )
+from atlas_search.providers.mistral import MistralAccount, MistralApi, MistralEmbedder
 from atlas_search.providers.open import open_embedder, open_mistral
 from tests.mistral_server import (
     KEY,
@@ -228,7 +226,10 @@ def test_pooling_is_not_for_mistral() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("EMBEDDING_PROVIDER", "openai"),
+        ("EMBEDDING_PROVIDER", "nowhere"),
+        ("EMBEDDING_URLS", "localhost:8080/v1"),
+        ("EMBEDDING_URLS", "http://a/v1,,http://b/v1"),
+        ("EMBEDDING_REQUESTS", "0"),
         ("POOLING", "median"),
         ("EMBEDDING_DEVICE", "tpu"),
         ("MISTRAL_SERVER_URL", "api.mistral.ai"),

@@ -557,3 +557,46 @@ def test_a_build_that_is_running_goes_first(client: FlaskClient, settings: Setti
         response = client.post("/api/collections/sea/rollback", json={})
     assert response.status_code == 409
     assert "Another build of sea is running" in response.get_json(force=True)["detail"]
+
+
+def test_the_files_of_the_live_version_are_given_and_nothing_else(
+    client: FlaskClient, settings: Settings, tmp_path: Path
+) -> None:
+    folder = settings.collection_folder
+    live = Manifest.read(folder)
+    base = "/api/collections/farm/files"
+
+    def get(path: str) -> Any:
+        return client.get(f"{base}/{path}", buffered=True)
+
+    assert get("manifest.json").data == (folder / "manifest.json").read_bytes()
+    given = get(f"{live.version}/{RECORDS}")
+    assert given.data == (folder / live.version / RECORDS).read_bytes()
+    assert given.content_length == len(given.data)
+    for path in (
+        f"{live.version}/manifest.json",
+        f"{live.version}/../manifest.json",
+        f"{live.version}//{RECORDS}",
+        f"%2F{folder}/manifest.json",
+        "..%2Fsea/manifest.json",
+        ".build.lock",
+        "x" * 1000,
+    ):
+        assert get(path).status_code == 404, path
+    (folder / live.version / RECORDS).rename(tmp_path / "away")
+    assert get(f"{live.version}/{RECORDS}").status_code in (404, 503)
+    assert client.get("/api/collections/wood/files/manifest.json").status_code == 400
+
+
+def test_the_files_are_for_administrators_of_every_corpus(
+    open_served: Open, tmp_path: Path
+) -> None:
+    keys = tmp_path / "keys.json"
+    narrow = add_key(keys, "narrow", corpora={"farm": ["farm"]}, administrator=True).text
+    reader, whole = add_key(keys, "reader").text, add_key(keys, "all", administrator=True).text
+    client = create_app(open_served(api_keys_file=keys)).test_client()
+    path = "/api/collections/farm/files/manifest.json"
+    assert client.get(path).status_code == 401
+    for key in (reader, narrow):
+        assert Signed(client, key).get(path).status_code == 403
+    assert Signed(client, whole).get(path, buffered=True).status_code == 200

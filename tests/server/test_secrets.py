@@ -163,7 +163,7 @@ def use_every_address(trees: Orchard, monkeypatch: pytest.MonkeyPatch) -> list[s
     texts = [trees.post("/api/ask", ASKED | {"target": name}).text for name in ("model", "mistral")]
     texts.append(trees.post("/api/search", ASKED | {"target": "cohere"}).text)
     texts += [trees.client.get(path).text for path in ("/api/health", "/api/config")]
-    monkeypatch.setattr("atlas_search.providers.mistral.QUERY_PATIENCE", 0.1)
+    monkeypatch.setattr("atlas_search.providers.embedding_remote.QUERY_PATIENCE", 0.1)
     settings = trees.atlas.services.settings
     embedder = open_embedder(settings.model_copy(update={"embedding_provider": "mistral"}))
     with pytest.raises(AtlasError) as failed:
@@ -258,6 +258,7 @@ def test_settings_that_are_refused_repeat_no_secret() -> None:
         "OTEL_EXPORTER_OTLP_HEADERS": {"otel_exporter_otlp_headers": MARK},
         "OPENAI_API_KEY": {"openai_api_key": [MARK]},
         "OPENAI_BASE_URL": {"openai_base_url": f"ftp://keeper:{PASSWORD}@host"},
+        "EMBEDDING_URLS": {"embedding_urls": f"http://host/v1,ftp://keeper:{PASSWORD}@host"},
     }
     for name, chosen in wrong.items():
         with pytest.raises(ConfigurationError, match=name) as refused:

@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Literal
@@ -17,11 +18,13 @@ from atlas_search.building.backup import (
     export_to_chroma,
     import_collection,
 )
-from atlas_search.building.go_live import Indexing
+from atlas_search.building.go_live import Indexing, weigh_terms
 from atlas_search.building.maintain import NeedsSources, compact, drop, repair, write_digests
 from atlas_search.building.materials import remedy
+from atlas_search.building.pull import RemoteCollection, open_remote, pull
 from atlas_search.cli.ask import print_whole
 from atlas_search.cli.create import COMMANDS, print_refused, print_report, progress_bars
+from atlas_search.core import errors
 from atlas_search.core.errors import DamagedStore, MissingStore, OutdatedStore, SourceError
 from atlas_search.core.settings import Settings, load_settings
 from atlas_search.providers.open import open_embedder
@@ -160,6 +163,54 @@ def copy_command(
     print(f"Version {manifest.version} is live, in {engine}: {manifest.passages} passages.")
     if engine_url:
         print(f"Set QDRANT_URL={engine_url} where it is served.")
+
+
+@store_app.command("pull")
+def pull_command(
+    place: Annotated[
+        str,
+        typer.Option(
+            "--from",
+            help="Folder of another store, its URL (`s3://bucket/stores`), or the address of a "
+            "server, with the key of an administrator in ATLAS_API_KEY",
+        ),
+    ],
+    collection: Collection = "",
+    watch: Annotated[
+        float, typer.Option(min=0, help="Seconds until it is looked at again, without end; 0: once")
+    ] = 0,
+) -> None:
+    """Bring the live version of a collection here, from another store or server."""
+    settings = load_settings(**_named(collection))
+    source = open_remote(place, settings.chroma_collection_name, settings.atlas_api_key)
+    while True:
+        try:
+            _pull(settings, source, quiet=watch > 0)
+        except errors.AtlasError as error:
+            if not watch:
+                raise
+            typer.echo(error, err=True)  # the next look may go well
+        if not watch:
+            return
+        time.sleep(watch)
+
+
+def _pull(settings: Settings, source: RemoteCollection, *, quiet: bool) -> None:
+    folder = settings.collection_folder
+
+    def weigh(manifest: Manifest) -> None:
+        if settings.sparse_model:
+            weigh_terms(folder, manifest, open_embedder(settings), progress)
+
+    with progress_bars(Console(stderr=True, quiet=quiet)) as progress:
+        pulled = pull(folder, source, progress, weigh)
+    if pulled:
+        manifest, copied = pulled
+        different = len(set(manifest.files.values()))
+        held = f"{_held(manifest)}; {copied} of {different} files came"
+        print(f"Version {manifest.version} is live: {held}.", flush=True)
+    elif not quiet:
+        print("Nothing to do: the version that is live there is live here.")
 
 
 @store_app.command("ingest")

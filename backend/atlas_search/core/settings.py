@@ -99,7 +99,17 @@ class Settings(BaseSettings):
     )
     embedding_provider: str = Field(
         "local",
-        description="`local`, `mistral`, or the name of a plug-in",
+        description="`local`, `mistral`, `openai` (any servers of its protocol), or the name of a "
+        "plug-in",
+    )
+    embedding_urls: str = Field(
+        "",
+        pattern=r"^(https?://[^,\s]+(\s*,\s*https?://[^,\s]+)*)?$",
+        description="Embedding servers for `openai`, up to `/v1`, separated by commas; "
+        "empty: OPENAI_BASE_URL",
+    )
+    embedding_requests: int = Field(
+        8, ge=1, le=1000, description="Requests to all embedding servers at once"
     )
     pooling: Literal["", "mean", "cls", "max", "mean+max"] = Field(
         "",
@@ -300,7 +310,7 @@ class Settings(BaseSettings):
         "`proxy` in front",
     )
     atlas_api_key: SecretStr = Field(
-        SecretStr(""), description="Key that `atlas ask` and `atlas search` send"
+        SecretStr(""), description="Key that `atlas ask`, `search` and `store pull` send"
     )
     limit_requests_per_minute: int = Field(
         0, ge=0, description="Requests of one key or address; 0: any number"
@@ -480,4 +490,6 @@ def _explain(error: ValidationError) -> ConfigurationError:
 
 
 def _plain(value: object) -> object:
-    return without_login(value) if isinstance(value, str) else value
+    if not isinstance(value, str):
+        return value
+    return ",".join(map(without_login, value.split(",")))  # a setting may hold several addresses

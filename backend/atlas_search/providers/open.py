@@ -97,6 +97,7 @@ EMBEDDERS: Registry[EmbedderFactory] = Registry(
     {
         "local": "atlas_search.providers.open:local_embedder",
         "mistral": "atlas_search.providers.open:mistral_embedder [mistral]",
+        "openai": "atlas_search.providers.open:openai_embedder",
     },
 )
 """Embedders by the name in EMBEDDING_PROVIDER."""
@@ -131,11 +132,7 @@ def mistral_embedder(settings: Settings) -> Embedder:
     """A model of Mistral's."""
     from atlas_search.providers.mistral import MistralEmbedder
 
-    if settings.pooling:
-        raise ConfigurationError(
-            f"POOLING={settings.pooling} is for local models; Mistral pools its own way. "
-            "Leave POOLING unset, or set EMBEDDING_PROVIDER=local."
-        )
+    _refuse_pooling(settings, "Mistral")
     chosen = settings.embedding_model
     return MistralEmbedder(
         DEFAULT_MISTRAL_MODEL if chosen == DEFAULT_MODEL else chosen,
@@ -143,6 +140,40 @@ def mistral_embedder(settings: Settings) -> Embedder:
         passage_prefix=settings.embedding_passage_prefix,
         query_prefix=settings.embedding_query_prefix,
     )
+
+
+def openai_embedder(settings: Settings) -> Embedder:
+    """A model on servers of OpenAI's protocol."""
+    from atlas_search.providers.embedding_remote import (
+        OPENAI,
+        SMALL_REQUEST,
+        EmbeddingServers,
+        RemoteEmbedder,
+    )
+
+    _refuse_pooling(settings, "the embedding server")
+    addresses = [each.strip() for each in settings.embedding_urls.split(",") if each.strip()]
+    addresses = addresses or [settings.openai_base_url or OPENAI]
+    model = settings.embedding_model
+    return RemoteEmbedder(
+        model,
+        EmbeddingServers(model, addresses, settings.openai_api_key).send,
+        "openai",
+        "The embedding server",
+        "EMBEDDING_URLS",
+        passage_prefix=settings.embedding_passage_prefix,
+        query_prefix=settings.embedding_query_prefix,
+        requests=settings.embedding_requests,
+        texts=SMALL_REQUEST,
+    )
+
+
+def _refuse_pooling(settings: Settings, server: str) -> None:
+    if settings.pooling:
+        raise ConfigurationError(
+            f"POOLING={settings.pooling} is for local models; {server} pools its own way. "
+            "Leave POOLING unset, or set EMBEDDING_PROVIDER=local."
+        )
 
 
 @lru_cache(maxsize=4)

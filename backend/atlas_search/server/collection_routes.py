@@ -1,8 +1,13 @@
-"""`/api/collections`: the collections that are served, and going back to an earlier version."""
+"""`/api/collections`: the collections that are served, their files, and going back to an earlier
+version."""
 
 import logging
+import os
 from contextlib import closing
+from functools import partial
+from typing import BinaryIO
 
+from flask import Response
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
 from pydantic import BaseModel, Field
@@ -10,14 +15,14 @@ from pydantic import BaseModel, Field
 from atlas_search.building.kept_files import INGEST, kept_sources
 from atlas_search.building.materials import Live
 from atlas_search.building.sources import is_sheet
-from atlas_search.core.errors import AtlasError, Conflict, SourceError
+from atlas_search.core.errors import AtlasError, Conflict, NotFound, SourceError
 from atlas_search.core.settings import Settings
 from atlas_search.readers.files import files_reader
 from atlas_search.server.access.caller import present_caller
 from atlas_search.server.api import OptionalBody
 from atlas_search.server.collections import Collections, visible
 from atlas_search.server.problems import Problem
-from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.manifest import FILE_NAME, Manifest
 from atlas_search.stores.versions import rollback, versions
 
 log = logging.getLogger(__name__)
@@ -44,6 +49,7 @@ def kept_beside(settings: Settings) -> list[str]:
 
 
 MOST_NAMED = 100  # files in one response
+PIECE = 1 << 16  # bytes of a file in memory at once
 
 
 class VersionOut(BaseModel):
@@ -96,6 +102,12 @@ class ByName(BaseModel):
     name: str
 
 
+class FilePath(ByName):
+    """A file of a collection in the path: its manifest, or one of the live version."""
+
+    file: str = Field(description=f"`{FILE_NAME}`, or `<version>/<name>` as that names it")
+
+
 class RollbackBody(OptionalBody):
     """The version to go back to."""
 
@@ -143,7 +155,35 @@ def collections_blueprint(collections: Collections) -> APIBlueprint:
             more_kept_files_beside=len(beside[MOST_NAMED:]),
         ).model_dump(mode="json")
 
+    @blueprint.get(
+        "/collections/<name>/files/<path:file>",
+        summary="A file of the live version, for `atlas store pull`",
+        responses={
+            200: {"content": {"application/octet-stream": {"schema": {"type": "string"}}}},
+            404: Problem,
+        },
+    )
+    def get_file(path: FilePath) -> Response:
+        file = _open_file(collections.settings_of(path.name), path.file)
+        pieces = iter(partial(file.read, PIECE), b"")
+        response = Response(pieces, mimetype="application/octet-stream")
+        response.content_length = os.fstat(file.fileno()).st_size
+        response.call_on_close(file.close)
+        return response
+
     return blueprint
+
+
+def _open_file(settings: Settings, name: str) -> BinaryIO:
+    """Open the manifest, or a file that it names. Raises NotFound."""
+    folder = settings.collection_folder
+    live = Manifest.read(folder)
+    if name not in {FILE_NAME, *(f"{live.version}/{each}" for each in live.files)}:
+        raise NotFound(f"The live version, {live.version}, has no such file. Read {FILE_NAME}.")
+    try:
+        return (folder / name).open("rb")
+    except FileNotFoundError:
+        raise NotFound(f"{name} is gone: another version is live by now.") from None
 
 
 def _name_alone(collections: Collections, name: str) -> CollectionOut:

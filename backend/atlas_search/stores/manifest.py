@@ -250,7 +250,7 @@ class Manifest(_Part):
         """
         path = folder / FILE_NAME
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
+            text = path.read_bytes()
         except (FileNotFoundError, NotADirectoryError):
             raise MissingStore(_missing(folder)) from None
         except OSError as error:
@@ -258,6 +258,14 @@ class Manifest(_Part):
                 f"{path} cannot be read ({error.strerror}). Give the user who runs Atlas the right "
                 "to read it, or reconnect its disk."
             ) from error
+        return cls.parse(text, path)
+
+    @classmethod
+    def parse(cls, text: bytes, path: Path) -> Self:
+        """Read what a manifest at `path` says. Raises OutdatedStore and DamagedStore."""
+        folder = path.parent
+        try:
+            content = json.loads(text.decode())
         except ValueError as error:
             raise DamagedStore(
                 f"{path} is not valid JSON ({error}). Run `atlas store repair {folder.name}`."

@@ -5,7 +5,8 @@
 <collection>/.<version>.partial/      a version that is being written
 <collection>/staging.sqlite           what an unfinished build has read and embedded
 <collection>/.sources.sqlite          digests of source files, by when they were changed last
-<collection>/.build.lock              held while building, repairing or rolling back
+<collection>/.pulled/                 files of a version that an unfinished pull has brought
+<collection>/.build.lock              held while building, pulling, repairing or rolling back
 
 Files of a version are checked by digest, each once for every state it is in.
 What was found whole is kept beside the versions, so that a restart does not read all of it again;
@@ -50,10 +51,10 @@ def is_as_written(version: Path, manifest: Manifest, name: str) -> bool:
 
 def files_of(manifest: Manifest, part: str) -> list[str]:
     """Return the names of a part's files that have a digest, relative to the version's folder."""
-    return [name for name in manifest.files if _part_of(name) == part]
+    return [name for name in manifest.files if part_of(name) == part]
 
 
-def _part_of(name: str) -> str:
+def part_of(name: str) -> str:
     """Name the part of a file; a part that is one file has what is recent in another beside it."""
     return name.split("/")[0].removesuffix(f".{RECENT}")
 
@@ -177,6 +178,12 @@ class CheckedVersion:
         ]
         return missing + wrong
 
+    def whole(self) -> set[str]:
+        """Return the names of the files that are as they were written; `problems` reads them."""
+        self.problems()
+        states = self._states()
+        return {name for name, state in self._whole.items() if states.get(name) == state}
+
     def _shared(self, kept: Mapping[str, Mapping[str, State]]) -> dict[str, State]:
         """Return the files found whole in another version, which shares them with this one.
 
@@ -246,8 +253,8 @@ STAGING = "staging.sqlite"
 
 _LOCK_SECONDS = 1.0  # a process that a killed build was just starting holds the lock until it runs
 
-_VERSION = re.compile(r"\d{8}T\d{6}\.\d{6}-[0-9a-f]{8}")
-_PARTIAL = re.compile(rf"\.{_VERSION.pattern}\.partial")
+VERSION = re.compile(r"\d{8}T\d{6}\.\d{6}-[0-9a-f]{8}")
+_PARTIAL = re.compile(rf"\.{VERSION.pattern}\.partial")
 
 
 @contextmanager
@@ -289,7 +296,7 @@ def versions(folder: Path) -> list[Manifest]:
     """Return the whole versions on disk, newest first."""
     result = []
     for path in sorted(folder.iterdir() if folder.is_dir() else (), reverse=True):
-        if _VERSION.fullmatch(path.name) and path.is_dir():
+        if VERSION.fullmatch(path.name) and path.is_dir():
             try:
                 result.append(Manifest.read(path))
             except (MissingStore, DamagedStore):
@@ -372,7 +379,7 @@ def remove_old(folder: Path, kept: Collection[str]) -> None:
     asked of it at once.
     """
     for path in list(folder.iterdir()):
-        if _VERSION.fullmatch(path.name) and path.name not in kept and not _is_in_use(path):
+        if VERSION.fullmatch(path.name) and path.name not in kept and not _is_in_use(path):
             _take_out(path)
     _remove_partial(folder)
 

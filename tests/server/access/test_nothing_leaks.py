@@ -238,6 +238,10 @@ CASES: dict[str, list[Case]] = {
     "GET /api/feedback/export": [Case("/api/feedback/export?format=ratings")],
     "GET /api/collections": [Case("/api/collections")],
     "POST /api/collections/<name>/rollback": [Case("/api/collections/parish/rollback", {})],
+    "GET /api/collections/<name>/files/<path:file>": [
+        Case("/api/collections/parish/files/manifest.json"),
+        Case("/api/collections/parish/files/x/records.sqlite"),
+    ],
     "GET /api/stats": [Case("/api/stats")],
     "GET /api/sources": [Case("/api/sources")],
     "GET /api/page-image/<any_id:id>": [

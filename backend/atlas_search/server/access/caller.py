@@ -72,6 +72,7 @@ RULES: dict[str, Right] = {
     "DELETE /api/feedback/<rated_id:qa_id>": "reader",
     "GET /api/collections": "reader",
     "POST /api/collections/<name>/rollback": "administrator",
+    "GET /api/collections/<name>/files/<path:file>": "administrator",
     "GET /api/stats": "reader",
     "GET /api/sources": "reader",
     "GET /api/documents": "reader",
@@ -112,14 +113,16 @@ SENT_AS_WRITTEN = frozenset(
         "POST /api/ask/stream",
         "GET /api/ask/<qa_id>/stream",
         "GET /api/jobs/<job_id>/events",
+        "GET /api/collections/<name>/files/<path:file>",
     }
 )
-"""Keep a thread of the server until the answer, or the job, ends."""
+"""Keep a thread of the server until the answer, the job or the file ends."""
 
 WHOLE = frozenset(
     {
         "GET /api/feedback/export",
         "POST /api/collections/<name>/rollback",
+        "GET /api/collections/<name>/files/<path:file>",
         "POST /api/ingest",
         "GET /api/ingest/zotero",
         "DELETE /api/documents/<any_id:id>",
