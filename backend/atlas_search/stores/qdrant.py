@@ -76,7 +76,7 @@ class QdrantPlace:
         return f"the Qdrant server at {self.url}" if self.url else str(self.folder / FOLDER)
 
 
-class Point(NamedTuple):
+class PassagePoint(NamedTuple):
     """A passage of the base: its row, its corpus, ids and weights of its terms, and its vector if
     the engine is to have that."""
 
@@ -106,7 +106,7 @@ def points_of(
     indexed: Collection[str],
     table: TokenTable,
     vectors: NDArray[np.float32],
-) -> Iterator[Point]:
+) -> Iterator[PassagePoint]:
     """Return the points of all passages in order, so many of each corpus.
 
     Those of `indexed` corpora have their vectors.
@@ -124,14 +124,14 @@ def points_of(
         for at, (first, end) in enumerate(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)):
             own, corpus = slice(first, end), corpus_of[start + at]
             vector = vectors[start + at] if corpus in indexed else None
-            yield Point(start + at, corpus, term[own], weights[own], vector)
+            yield PassagePoint(start + at, corpus, term[own], weights[own], vector)
 
 
 def write_points(
     place: QdrantPlace,
     name: str,
     dimension: int,
-    points: Iterable[Point],
+    points: Iterable[PassagePoint],
     progress: Callable[[int], None],
 ) -> None:
     """Write a collection; `progress` is told of each batch. What a killed build left is replaced.
@@ -146,8 +146,10 @@ def write_points(
     )
 
 
-def _batches(points: Iterable[Point], progress: Callable[[int], None]) -> Iterator[list[Point]]:
-    batch: list[Point] = []
+def _batches(
+    points: Iterable[PassagePoint], progress: Callable[[int], None]
+) -> Iterator[list[PassagePoint]]:
+    batch: list[PassagePoint] = []
     for point in points:
         batch.append(point)
         if len(batch) == BATCH:
@@ -213,7 +215,7 @@ def _missing(place: QdrantPlace, name: str) -> DamagedStore:
 
 
 def _write_to_folder(
-    place: QdrantPlace, name: str, dimension: int, batches: Iterable[list[Point]]
+    place: QdrantPlace, name: str, dimension: int, batches: Iterable[list[PassagePoint]]
 ) -> None:
     import qdrant_edge as edge
 
@@ -255,7 +257,7 @@ def _write_to_folder(
     partial.rename(folder)
 
 
-def _vectors(point: Point, sparse: Callable[..., Any]) -> dict[str, Any]:
+def _vectors(point: PassagePoint, sparse: Callable[..., Any]) -> dict[str, Any]:
     vectors = {BM25: sparse(indices=point.terms.tolist(), values=point.weights.tolist())}
     return vectors if point.vector is None else vectors | {DENSE: point.vector.tolist()}
 
@@ -355,7 +357,7 @@ def _told(place: QdrantPlace) -> Iterator[None]:
 
 
 def _write_to_server(
-    place: QdrantPlace, name: str, dimension: int, batches: Iterable[list[Point]]
+    place: QdrantPlace, name: str, dimension: int, batches: Iterable[list[PassagePoint]]
 ) -> None:
     from qdrant_client import models
 
