@@ -26,6 +26,7 @@ LIBRARIES: Mapping[str, tuple[str, ...]] = {
     "export": ("bibtexparser", "rispy"),
     "records": ("lxml", "pymarc"),
     "mcp": ("mcp",),
+    "postgres": ("pg8000",),
 }
 """The modules that an extra of the package brings."""
 

@@ -305,6 +305,12 @@ class Settings(BaseSettings):
         Path("data/state"),
         description="Folder of costs, shared answers and ratings",
     )
+    state_url: SecretStr = Field(
+        SecretStr(""),
+        description="PostgreSQL that several servers keep these in together, with the last answers "
+        "and the requests of a minute: `postgresql://USER:PASSWORD@HOST/DATABASE`; empty: that "
+        "folder",
+    )
     atlas_evaluation_directory: Path = Field(
         Path("data/evaluations"), description="Folder of the runs of `atlas eval`"
     )
@@ -379,6 +385,13 @@ class Settings(BaseSettings):
         if not is_key(key.get_secret_value().strip()):
             raise ValueError("it holds characters that cannot be part of a key; copy it again")
         return key
+
+    @field_validator("state_url")
+    @classmethod
+    def _postgres(cls, url: SecretStr) -> SecretStr:
+        if url and not url.get_secret_value().startswith("postgresql://"):
+            raise ValueError("it does not begin with postgresql://")
+        return url
 
     @field_validator("otel_exporter_otlp_headers", "otel_exporter_otlp_metrics_headers")
     @classmethod

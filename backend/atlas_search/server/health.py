@@ -148,7 +148,9 @@ def health_blueprint(
         embedder.begin(lambda: embedder_problem(services))
         tracing.begin(lambda: tracing_problem(services))
         # a file that another program has locked is waited for
-        state.begin(lambda: " ".join(filter(None, (check() for check in state_problems))))
+        state.begin(
+            lambda: " ".join(filter(None, dict.fromkeys(check() for check in state_problems)))
+        )
         manifest = services.store.manifest
         providers = services.provider_health()
         unusable = embedder.result()  # else the model's description may be asked of its server
