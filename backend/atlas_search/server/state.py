@@ -171,7 +171,7 @@ def _fault(error: Exception) -> str:
 
 
 CONNECTIONS = 8  # of one server; more only wait for each other's locks
-SILENCE_SECONDS = 5.0  # of the database while it works on a statement
+SILENCE_SECONDS = 2.0  # of the database while it works on a statement
 AWAY_SECONDS = 1.0  # after which a database that could not be reached is tried again
 IDLE_SECONDS = 60.0  # after which a connection may have been cut on the way
 
@@ -221,14 +221,17 @@ class Database:
             raise Busy("All connections to the database of STATE_URL are in use.")
         try:
             connection = self._begin(name)
+            is_whole = False
             try:
                 yield _Statements(connection)
                 _run(connection, "COMMIT")
+                is_whole = True
             except BaseException as error:
-                if isinstance(error, Error) or not _undone(connection):
-                    _close([(0.0, connection)])
+                is_whole = not isinstance(error, Error) and _undone(connection)
                 raise
-            self._idle.append((monotonic(), connection))
+            finally:
+                used = (monotonic(), connection)
+                self._idle.append(used) if is_whole else _close([used])
         except Error as error:
             raise _refusal(error) from error
         finally:

@@ -115,7 +115,7 @@ class Limiter:
         self,
         settings: Settings,
         spending: Spending,
-        clock: Callable[[], float] = monotonic,
+        clock: Callable[[], float] | None = None,
         shared: State | None = None,
     ):
         self._default = KeyLimits(
@@ -124,7 +124,7 @@ class Limiter:
             cost_per_day=settings.limit_cost_per_day or None,
         )
         self.spending = spending
-        self._clock = clock
+        self._clock = clock or (time_time if shared else monotonic)
         self._shared = shared
         self._lock = threading.Lock()
         self._requests: LRUCache[str, deque[float]] = LRUCache(COUNTED_AT_ONCE)
@@ -147,7 +147,7 @@ class Limiter:
         """
         if self._shared:
             with suppress(ConfigurationError):
-                return _count_shared(self._shared, who, most)
+                return _count_shared(self._shared, who, most, self._clock())
         with self._lock:
             return _wait(self._requests.setdefault(who, deque()), most, self._clock())
 
@@ -204,9 +204,8 @@ CREATE UNLOGGED TABLE IF NOT EXISTS requests (
 """Of servers that share a PostgreSQL; unlogged, so that no request waits for a disk."""
 
 
-def _count_shared(state: State, who: str, most: int) -> float:
+def _count_shared(state: State, who: str, most: int, now: float) -> float:
     with state.open() as connection:
-        now = time_time()
         connection.execute("DELETE FROM requests WHERE last <= ?", (now - MINUTE,))
         row = connection.execute("SELECT times FROM requests WHERE who = ?", (who,)).fetchone()
         times = deque(sorted(json.loads(row[0]) if row else ()))  # clocks may differ a little
