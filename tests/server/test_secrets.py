@@ -40,7 +40,7 @@ LOGIN = f"keeper:{PASSWORD}"
 ADDRESSES = [
     name
     for name in Settings.model_fields
-    if name.endswith(("_url", "_endpoint")) and name != "atlas_public_url"
+    if name.endswith(("_url", "_endpoint")) and name not in {"atlas_public_url", *SECRETS}
 ]
 
 
@@ -57,7 +57,8 @@ def with_password(address: str) -> str:
 
 def marked_settings() -> dict[str, str]:
     headers = {name: f"x-key={SECRETS[name]}" for name in SECRETS if name.endswith("_headers")}
-    return SECRETS | headers
+    database = {"state_url": f"postgresql://keeper:{SECRETS['state_url']}@127.0.0.1:1/atlas"}
+    return SECRETS | headers | database
 
 
 def repeat_key(model: ChatServer) -> None:
@@ -89,7 +90,7 @@ def ask_badly(trees: Orchard) -> list[str]:
 
 
 def test_every_secret_setting_is_tried() -> None:
-    assert {"otel_exporter_otlp_headers", "openai_api_key", "atlas_admin_token"} <= {*SECRETS}
+    assert {"otel_exporter_otlp_headers", "openai_api_key", "state_url"} <= {*SECRETS}
     assert {*ADDRESSES} == {
         "mistral_server_url",
         "openai_base_url",

@@ -14,12 +14,12 @@ import sqlite3
 import ssl
 import threading
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 from urllib.parse import parse_qsl, unquote, urlsplit
 from weakref import finalize
 
@@ -31,20 +31,10 @@ from atlas_search.core.settings import Settings
 BUSY_SECONDS = 1.0  # every transaction takes milliseconds
 
 
-class Rows(Protocol):
-    """The rows that a statement came to."""
-
-    def fetchone(self) -> Any: ...
-
-    def fetchall(self) -> Any: ...
-
-
 class Transaction(Protocol):
-    """What a transaction can do. Values stand for the `?` of a statement."""
+    """A transaction, in whose statements `?` stands for a value."""
 
-    def execute(self, statement: str, values: Sequence[Any] = ..., /) -> Rows: ...
-
-    def executemany(self, statement: str, rows: Iterable[Sequence[Any]], /) -> object: ...
+    def execute(self, statement: str, values: Sequence[Any] = ..., /) -> Any: ...
 
 
 class State(Protocol):
@@ -171,13 +161,16 @@ def _fault(error: Exception) -> str:
 
 
 CONNECTIONS = 8  # of one server; more only wait for each other's locks
-SILENCE_SECONDS = 2.0  # of the database while it works on a statement
+SILENCE_SECONDS = 2.0  # of the database, be it while it is connected to
 AWAY_SECONDS = 1.0  # after which a database that could not be reached is tried again
+HELD_SECONDS = 5.0  # after which the lock of a server that vanished is free
+TURN_SECONDS = 600.0  # likewise, where a lock is held for work elsewhere
 IDLE_SECONDS = 60.0  # after which a connection may have been cut on the way
 
 _BEGIN = (
     f"BEGIN; SET LOCAL lock_timeout = {BUSY_SECONDS * 1000:.0f}; "
     f"SET LOCAL statement_timeout = {SILENCE_SECONDS * 1000 - 500:.0f}; "
+    "SET LOCAL idle_in_transaction_session_timeout = {milliseconds:.0f}; "
     "SELECT pg_advisory_xact_lock({lock})"
 )
 _GONE = ("08", "57P", "25P03")  # SQLSTATEs of a connection that the server has closed
@@ -213,40 +206,41 @@ class Database:
         finalize(self, _close, self._idle)
 
     @contextmanager
-    def transaction(self, name: str) -> Iterator[Transaction]:
-        """One transaction, alone of its name over all servers."""
+    def transaction(self, name: str, seconds: float) -> Iterator[Transaction]:
+        """One transaction, alone of its name over all servers for so long between statements."""
         from pg8000 import Error
 
         if not self._places.acquire(timeout=BUSY_SECONDS):
             raise Busy("All connections to the database of STATE_URL are in use.")
         try:
-            connection = self._begin(name)
+            connection = self._begin(name, seconds)
             is_whole = False
             try:
                 yield _Statements(connection)
                 _run(connection, "COMMIT")
                 is_whole = True
             except BaseException as error:
-                is_whole = not isinstance(error, Error) and _undone(connection)
+                is_whole = not isinstance(error, (Error, OSError)) and _undone(connection)
                 raise
             finally:
                 used = (monotonic(), connection)
                 self._idle.append(used) if is_whole else _close([used])
-        except Error as error:
+        except (Error, OSError) as error:
             raise _refusal(error) from error
         finally:
             self._places.release()
 
-    def _begin(self, name: str) -> Any:
+    def _begin(self, name: str, seconds: float) -> Any:
         """A connection with a transaction begun; where an idle one was cut, a new one."""
         from pg8000 import Error
 
-        begin = _BEGIN.format(lock=zlib.crc32(f"atlas {name}".encode()))
+        lock = zlib.crc32(f"atlas {name}".encode())
+        begin = _BEGIN.format(lock=lock, milliseconds=seconds * 1000)
         while connection := self._take_idle():
             try:
                 _run(connection, begin)
                 return connection
-            except Error as error:
+            except (Error, OSError) as error:
                 _close([(0.0, connection)])
                 if not _is_gone(error):
                     raise
@@ -261,7 +255,7 @@ class Database:
             raise refusal from error
         try:
             _run(connection, begin)
-        except Error:
+        except (Error, OSError):
             _close([(0.0, connection)])
             raise
         return connection
@@ -284,93 +278,71 @@ def _connecting(url: str) -> Callable[[], Any]:
     options = dict(parse_qsl(parts.query))
     folder, mode = options.pop("host", ""), options.pop("sslmode", "prefer")
     try:
-        tls = _TLS[mode](options.pop("sslrootcert", None))
-        place = (parts.hostname or "127.0.0.1", parts.port or 5432)
-    except KeyError:
-        raise ConfigurationError(f"STATE_URL: sslmode is one of {', '.join(_TLS)}.") from None
-    except (OSError, ValueError) as error:
+        if not (parts.username and parts.path.strip("/")):
+            raise ValueError("it names no user, or no database")
+        port, tls = parts.port or 5432, _TLS[mode](options.pop("sslrootcert", None))
+        if options:
+            raise ValueError(f"unknown: {', '.join(options)}")
+    except (KeyError, OSError, ValueError) as error:
         raise ConfigurationError(
-            f"STATE_URL: {type(error).__name__} in its port, or in the file "
-            "of certificates that sslrootcert names."
+            "STATE_URL is postgresql://USER:PASSWORD@HOST:PORT/DATABASE. Its options are sslmode "
+            f"({', '.join(_TLS)}), sslrootcert (a file of certificates) and host (the folder of a "
+            "socket)."
         ) from error
-    if options or not (parts.username and parts.path.strip("/")):
-        raise ConfigurationError(
-            "STATE_URL is postgresql://USER:PASSWORD@HOST/DATABASE, with sslmode, sslrootcert and "
-            "host (the folder of a socket) as its only options."
-        )
 
     def connect() -> Any:
         from pg8000 import dbapi
 
-        with _plug(folder, place) as plug:
+        host = parts.hostname or "127.0.0.1"
+        plug = (
+            socket.socket(socket.AF_UNIX)
+            if folder
+            else socket.create_connection((host, port), BUSY_SECONDS)
+        )
+        try:  # pg8000 leaves a socket open where nobody answers
+            plug.settimeout(SILENCE_SECONDS)
+            if folder:
+                plug.connect(f"{folder}/.s.PGSQL.{port}")
             connection = dbapi.Connection(
                 unquote(parts.username or ""),
-                host=place[0],
+                host=host,
                 database=unquote(parts.path.strip("/")),
                 password=unquote(parts.password or ""),
-                application_name="atlas",
                 ssl_context=False if folder else tls,
+                application_name="atlas",
                 sock=plug,
             )
+        except BaseException:
+            plug.close()
+            raise
         connection.autocommit = True  # `_BEGIN` begins
         return connection
 
     return connect
 
 
-@contextmanager
-def _plug(folder: str, place: tuple[str, int]) -> Iterator[socket.socket]:
-    """A socket that is connected; closed if what is done with it fails."""
-    if folder:
-        plug = socket.socket(socket.AF_UNIX)
-        plug.settimeout(BUSY_SECONDS)
-    else:
-        plug = socket.create_connection(place, BUSY_SECONDS)
-    try:
-        if folder:
-            plug.connect(f"{folder}/.s.PGSQL.{place[1]}")
-        plug.settimeout(SILENCE_SECONDS)
-        yield plug
-    except BaseException:
-        plug.close()
-        raise
-
-
-def _unchecked(_: str | None) -> ssl.SSLContext:
-    context = ssl.create_default_context()
-    context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE
-    return context
-
-
 _TLS: dict[str, Callable[[str | None], ssl.SSLContext | bool | None]] = {
     "disable": lambda _: False,
     "prefer": lambda _: None,
-    "require": _unchecked,
+    "require": lambda _: True,
     "verify-full": lambda file: ssl.create_default_context(cafile=file),
 }
 """As libpq has them: `require` checks no certificate, `verify-full` certificate and name."""
 
 
-class _Statements:
+class _Statements(NamedTuple):
     """The statements of a transaction in PostgreSQL's form."""
 
-    def __init__(self, connection: Any):
-        self._connection = connection
+    connection: Any
 
-    def execute(self, statement: str, values: Sequence[Any] = (), /) -> Rows:
-        return _run(self._connection, statement, values)
-
-    def executemany(self, statement: str, rows: Iterable[Sequence[Any]], /) -> None:
-        for row in rows:
-            _run(self._connection, statement, row)
+    def execute(self, statement: str, values: Sequence[Any] = (), /) -> Any:
+        return _run(self.connection, statement, values)
 
 
-def _run(connection: Any, statement: str, values: Sequence[Any] = ()) -> Rows:
-    cursor: Any = connection.cursor()
+def _run(connection: Any, statement: str, values: Sequence[Any] = ()) -> Any:
+    cursor = connection.cursor()
     cursor.execute(statement.replace("?", "%s"), values)
-    rows: Rows = cursor
-    return rows
+    return cursor
 
 
 def _undone(connection: Any) -> bool:
@@ -419,7 +391,7 @@ _IN_POSTGRES = {
 
 
 class StateTables:
-    """Tables in a PostgreSQL, made when first used."""
+    """Tables in a PostgreSQL, made when first used; without a schema, a turn at work elsewhere."""
 
     is_shared = True
     exists = True
@@ -435,8 +407,9 @@ class StateTables:
     @contextmanager
     def open(self) -> Iterator[Transaction]:
         try:
-            with self._database.transaction(self._name) as transaction:
-                if not self._made:
+            seconds = HELD_SECONDS if self._schema else TURN_SECONDS
+            with self._database.transaction(self._name, seconds) as transaction:
+                if not self._made and self._schema:
                     transaction.execute(self._schema)
                 yield transaction
         except ValueError as error:

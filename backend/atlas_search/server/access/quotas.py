@@ -83,11 +83,12 @@ class Spending:
         if not self._unwritten:
             return
         with self.state.open() as connection:
-            connection.executemany(
-                "INSERT INTO spent VALUES (?, ?, ?) "
-                "ON CONFLICT (day, who) DO UPDATE SET cost = spent.cost + excluded.cost",
-                [(*account, cost) for account, cost in self._unwritten.items()],
-            )
+            for account, cost in self._unwritten.items():
+                connection.execute(
+                    "INSERT INTO spent VALUES (?, ?, ?) "
+                    "ON CONFLICT (day, who) DO UPDATE SET cost = spent.cost + excluded.cost",
+                    (*account, cost),
+                )
             newest = date.fromisoformat(max(day for day, _ in self._unwritten))
             oldest = newest - timedelta(days=DAYS_KEPT)
             connection.execute("DELETE FROM spent WHERE day < ?", (oldest.isoformat(),))

@@ -309,11 +309,12 @@ class FeedbackStore:
             for a in answers
         ]
         with self._file.open() as connection:
-            connection.executemany(
-                "INSERT INTO answers (owner, qa_id, collection, target, kept, about, span_id) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                rows,
-            )
+            for row in rows:
+                connection.execute(
+                    "INSERT INTO answers (owner, qa_id, collection, target, kept, about, span_id) "
+                    "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    row,
+                )
             if now - self._tidied >= TIDY_SECONDS:
                 self._tidied = now
                 self._forget(connection, now)
