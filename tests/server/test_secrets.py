@@ -25,6 +25,7 @@ from tests.collector import collecting
 from tests.conftest import free_port
 from tests.openai_server import openai_server, refusal
 from tests.orchard import ASKED, Orchard, build_orchard, orchard
+from tests.postgres import Postgres
 from tests.servers import ATLAS, running, served
 from tests.without_model import settings_without_model
 
@@ -268,7 +269,7 @@ def test_settings_that_are_refused_repeat_no_secret() -> None:
 
 
 @pytest.mark.thorough
-def test_a_server_prints_no_secret(tmp_path: Path) -> None:
+def test_a_server_prints_no_secret(tmp_path: Path, database: Postgres) -> None:
     with settings_without_model(tmp_path) as own, collecting(500) as collector:
         targets = tmp_path / "targets"
         targets.mkdir()
@@ -282,6 +283,7 @@ def test_a_server_prints_no_secret(tmp_path: Path) -> None:
                 "TARGETS_DIRECTORY": str(targets),
                 "TEST_TARGET": "model",
                 "OPENAI_BASE_URL": model.address,
+                "STATE_URL": database.url(),  # its password has the mark
                 "PHOENIX_COLLECTOR_ENDPOINT": with_password(collector.address),
                 "OTEL_EXPORTER_OTLP_ENDPOINT": with_password(f"http://127.0.0.1:{free_port()}"),
                 "OTEL_BSP_SCHEDULE_DELAY": "20",

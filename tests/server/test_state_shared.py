@@ -3,14 +3,19 @@
 import json
 import logging
 import socket
+import socketserver
+import ssl
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from datetime import UTC, datetime
+from contextlib import ExitStack, contextmanager, suppress
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from time import monotonic
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
 from flask.testing import FlaskClient
 from pydantic import SecretStr
 
@@ -402,3 +407,82 @@ def test_without_the_driver_the_error_names_the_command(monkeypatch: pytest.Monk
     monkeypatch.setitem(registry.LIBRARIES, "postgres", ("no_such_module",))  # type: ignore[misc]
     with pytest.raises(MissingLibrary, match=r"pip install 'atlas-research-search\[postgres\]'"):
         check_state(Settings(state_url=SecretStr(f"postgresql://a@127.0.0.1:{free_port()}/a")))
+
+
+# TLS, which the PostgreSQL of the tests was built without
+
+
+@contextmanager
+def with_tls(port: int, certificate: Path) -> Iterator[int]:
+    """A relay that speaks TLS as PostgreSQL does, before one that does not; its port."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+
+    class Relay(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            assert self.request.recv(8)[4:] == (80877103).to_bytes(4, "big")  # SSLRequest
+            self.request.sendall(b"S")
+            with (
+                suppress(OSError),
+                context.wrap_socket(self.request, server_side=True) as client,
+                socket.create_connection(("127.0.0.1", port)) as server,
+            ):
+                answers = threading.Thread(target=_pump, args=(server, client), daemon=True)
+                answers.start()
+                _pump(client, server)
+                server.shutdown(socket.SHUT_WR)
+                answers.join(10)
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Relay) as relay:
+        threading.Thread(target=relay.serve_forever, args=(0.02,), daemon=True).start()
+        yield int(relay.server_address[1])
+        relay.shutdown()
+
+
+def _pump(source: socket.socket, sink: socket.socket) -> None:
+    with suppress(OSError):
+        while piece := source.recv(65536):
+            sink.sendall(piece)
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The key and the certificate of `localhost`, signed by itself."""
+    key = rsa.generate_private_key(65537, 2048)
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
+    now = datetime.now(UTC)
+    signed = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    form, secret = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    path = tmp_path_factory.mktemp("tls") / "server.pem"
+    path.write_bytes(key.private_bytes(pem, form, secret) + signed.public_bytes(pem))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("host", "options", "reason"),
+    [
+        ("localhost", "", ""),
+        ("localhost", "?sslmode=require", ""),
+        ("localhost", "?sslmode=verify-full&sslrootcert=FILE", ""),
+        ("localhost", "?sslmode=verify-full", "self-signed certificate"),
+        ("127.0.0.1", "?sslmode=verify-full&sslrootcert=FILE", "IP address mismatch"),
+    ],
+)
+def test_a_certificate_is_checked(
+    database: Postgres, certificate: Path, host: str, options: str, reason: str
+) -> None:
+    with with_tls(database.port, certificate) as port:
+        address = database.url(options.replace("FILE", str(certificate)))
+        address = address.replace(f"127.0.0.1:{database.port}", f"{host}:{port}")
+        state = StateTables(Database(address), "spending", SPENDING_TABLE)
+        problem = state.check()
+        del state
+    assert reason in problem
+    assert bool(reason) == bool(problem)
