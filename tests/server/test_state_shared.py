@@ -320,6 +320,19 @@ def test_connections_that_were_cut_are_made_anew(database: Postgres, url: str) -
         )
 
 
+def test_a_server_that_vanishes_in_a_transaction_holds_nobody_up(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(state_module, "HELD_SECONDS", 0.2)
+    first, second = (StateTables(Database(url), "spending", SPENDING_TABLE) for _ in range(2))
+    vanished = first.open()
+    vanished.__enter__()
+    assert second.check() == ""
+    with pytest.raises(ConfigurationError, match="cannot be reached"):
+        vanished.__exit__(None, None, None)
+    assert first.check() == ""
+
+
 def test_a_database_that_says_nothing_is_waited_for_once(url: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]

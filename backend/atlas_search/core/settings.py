@@ -307,9 +307,9 @@ class Settings(BaseSettings):
     )
     state_url: SecretStr = Field(
         SecretStr(""),
-        description="PostgreSQL that several servers keep these in together, with the last answers "
-        "and the requests of a minute: `postgresql://USER:PASSWORD@HOST/DATABASE`; empty: that "
-        "folder",
+        description="PostgreSQL in which several servers keep these together, with recent answers "
+        "and counts of requests: `postgresql://USER:PASSWORD@HOST/DATABASE`; empty: "
+        "ATLAS_STATE_DIRECTORY",
     )
     atlas_evaluation_directory: Path = Field(
         Path("data/evaluations"), description="Folder of the runs of `atlas eval`"

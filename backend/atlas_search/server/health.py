@@ -97,7 +97,7 @@ class HealthOut(BaseModel):
     """The health of the server; `problem` says what is wrong and what to do.
 
     `providers` are `ready`, or say what they lack. `parts` are `store`, `keys`, `embedder`,
-    `tracing`, `state` (the files of ATLAS_STATE_DIRECTORY), and `provider.` with the name of each
+    `tracing`, `state` (ATLAS_STATE_DIRECTORY or STATE_URL), and `provider.` with the name of each
     provider. Who has no key learns the status alone (counts are null), and only who may see traces
     what is wrong: it may name what a caller does not see.
     """
