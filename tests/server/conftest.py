@@ -3,13 +3,18 @@
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
+from pydantic import SecretStr
 
 from atlas_search import Atlas
+from atlas_search.core.settings import Settings
 from atlas_search.server.app import create_app
+from atlas_search.server.state import OpenState, open_states
 from tests.hash_embedder import HashEmbedder
+from tests.postgres import Postgres, postgres
 from tests.server.two_corpora import two_corpora
 from tests.tiny import FARM, build_tiny, write_sources
 
@@ -63,3 +68,21 @@ def farm_client(farm: Atlas) -> FlaskClient:
 @pytest.fixture
 def keys_file(tmp_path: Path) -> Path:
     return tmp_path / "keys.json"
+
+
+@pytest.fixture(scope="session")
+def database() -> Iterator[Postgres]:
+    with postgres() as server:
+        yield server
+
+
+@pytest.fixture(params=["files", "postgres"])
+def kept_in(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, Any]:
+    """Settings of where state is kept, once in files and once in a new database."""
+    url = request.getfixturevalue("database").url() if request.param == "postgres" else ""
+    return {"atlas_state_directory": tmp_path / "state", "state_url": SecretStr(url)}
+
+
+@pytest.fixture
+def open_state(kept_in: dict[str, Any]) -> OpenState:
+    return open_states(Settings(**kept_in))

@@ -25,6 +25,7 @@ from tests.collector import collecting
 from tests.conftest import free_port
 from tests.openai_server import openai_server, refusal
 from tests.orchard import ASKED, Orchard, build_orchard, orchard
+from tests.postgres import Postgres
 from tests.servers import ATLAS, running, served
 from tests.without_model import settings_without_model
 
@@ -40,7 +41,7 @@ LOGIN = f"keeper:{PASSWORD}"
 ADDRESSES = [
     name
     for name in Settings.model_fields
-    if name.endswith(("_url", "_endpoint")) and name != "atlas_public_url"
+    if name.endswith(("_url", "_endpoint")) and name not in {"atlas_public_url", *SECRETS}
 ]
 
 
@@ -57,7 +58,8 @@ def with_password(address: str) -> str:
 
 def marked_settings() -> dict[str, str]:
     headers = {name: f"x-key={SECRETS[name]}" for name in SECRETS if name.endswith("_headers")}
-    return SECRETS | headers
+    database = {"state_url": f"postgresql://keeper:{SECRETS['state_url']}@127.0.0.1:1/atlas"}
+    return SECRETS | headers | database
 
 
 def repeat_key(model: ChatServer) -> None:
@@ -89,7 +91,7 @@ def ask_badly(trees: Orchard) -> list[str]:
 
 
 def test_every_secret_setting_is_tried() -> None:
-    assert {"otel_exporter_otlp_headers", "openai_api_key", "atlas_admin_token"} <= {*SECRETS}
+    assert {"otel_exporter_otlp_headers", "openai_api_key", "state_url"} <= {*SECRETS}
     assert {*ADDRESSES} == {
         "mistral_server_url",
         "openai_base_url",
@@ -268,7 +270,7 @@ def test_settings_that_are_refused_repeat_no_secret() -> None:
 
 
 @pytest.mark.thorough
-def test_a_server_prints_no_secret(tmp_path: Path) -> None:
+def test_a_server_prints_no_secret(tmp_path: Path, database: Postgres) -> None:
     with settings_without_model(tmp_path) as own, collecting(500) as collector:
         targets = tmp_path / "targets"
         targets.mkdir()
@@ -282,6 +284,7 @@ def test_a_server_prints_no_secret(tmp_path: Path) -> None:
                 "TARGETS_DIRECTORY": str(targets),
                 "TEST_TARGET": "model",
                 "OPENAI_BASE_URL": model.address,
+                "STATE_URL": database.url(),  # its password has the mark
                 "PHOENIX_COLLECTOR_ENDPOINT": with_password(collector.address),
                 "OTEL_EXPORTER_OTLP_ENDPOINT": with_password(f"http://127.0.0.1:{free_port()}"),
                 "OTEL_BSP_SCHEDULE_DELAY": "20",

@@ -14,8 +14,9 @@ import pytest
 
 from atlas_search import Atlas
 from atlas_search.providers.open import Remembered
-from atlas_search.server.access.quotas import Spending
+from atlas_search.server.access.quotas import SPENDING_TABLE, Spending
 from atlas_search.server.app import create_app
+from atlas_search.server.state import StateFile
 from tests.chat_server import KEY
 from tests.hash_embedder import HashEmbedder
 from tests.openai_server import openai_server
@@ -83,9 +84,13 @@ def locked(path: Path) -> Iterator[None]:
         yield
 
 
+def spending(path: Path) -> Spending:
+    return Spending(StateFile(path, SPENDING_TABLE))
+
+
 def begin(path: Path) -> None:
     path.parent.mkdir(exist_ok=True)
-    Spending(path).add("nobody", datetime.now(UTC).date(), 1)
+    spending(path).add("nobody", datetime.now(UTC).date(), 1)
 
 
 def health(client: httpx2.Client) -> tuple[str, str]:
@@ -113,7 +118,7 @@ def test_no_answer_needs_the_file_of_costs_and_costs_are_counted_and_written_lat
     assert client.get("/api/health").json()["status"] == "degraded"
     path.unlink()
     assert health(client)[0] == "ok"
-    assert Spending(path).of("127.0.0.1", datetime.now(UTC).date()) == cost
+    assert spending(path).of("127.0.0.1", datetime.now(UTC).date()) == cost
 
 
 def test_a_cost_waits_for_the_lock_and_for_room_on_the_disk(
@@ -130,7 +135,7 @@ def test_a_cost_waits_for_the_lock_and_for_room_on_the_disk(
         assert "the disk is full" in health(client)[1]
     client.get("/api/feedback/q1")  # writes the answers that waited for room
     assert health(client)[0] == "ok"
-    assert Spending(path).of("127.0.0.1", datetime.now(UTC).date()) == cost
+    assert spending(path).of("127.0.0.1", datetime.now(UTC).date()) == cost
 
 
 @pytest.mark.parametrize("seconds", [30.0])

@@ -178,7 +178,11 @@ _HELD: Mapping[str, Callable[[Settings], str]] = {
     ),
     "keys": lambda settings: str(settings.api_keys_file or "none: API_KEYS_FILE is not set"),
     "audit": lambda settings: str(settings.audit_log or "none: AUDIT_LOG is not set"),
-    "state": lambda settings: str(settings.atlas_state_directory),
+    "state": lambda settings: (
+        "the database of STATE_URL"
+        if settings.state_url.get_secret_value()
+        else str(settings.atlas_state_directory)
+    ),
 }
 """The line of each check where all is well."""
 

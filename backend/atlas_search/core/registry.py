@@ -27,6 +27,7 @@ LIBRARIES: Mapping[str, tuple[str, ...]] = {
     "records": ("lxml", "pymarc"),
     "mcp": ("mcp",),
     "qdrant": ("qdrant_client", "qdrant_edge"),
+    "postgres": ("pg8000",),
 }
 """The modules that an extra of the package brings."""
 

@@ -328,6 +328,12 @@ class Settings(BaseSettings):
         Path("data/state"),
         description="Folder of costs, shared answers and ratings",
     )
+    state_url: SecretStr = Field(
+        SecretStr(""),
+        description="PostgreSQL in which several servers keep these together, with recent answers "
+        "and counts of requests: `postgresql://USER:PASSWORD@HOST/DATABASE`; empty: "
+        "ATLAS_STATE_DIRECTORY",
+    )
     atlas_evaluation_directory: Path = Field(
         Path("data/evaluations"), description="Folder of the runs of `atlas eval`"
     )
@@ -402,6 +408,13 @@ class Settings(BaseSettings):
         if not is_key(key.get_secret_value().strip()):
             raise ValueError("it holds characters that cannot be part of a key; copy it again")
         return key
+
+    @field_validator("state_url")
+    @classmethod
+    def _postgres(cls, url: SecretStr) -> SecretStr:
+        if url and not url.get_secret_value().startswith("postgresql://"):
+            raise ValueError("it does not begin with postgresql://")
+        return url
 
     @field_validator("otel_exporter_otlp_headers", "otel_exporter_otlp_metrics_headers")
     @classmethod

@@ -20,7 +20,14 @@ from atlas_search.providers.open import EmbedderFactory, open_embedder
 from atlas_search.server.access.caller import Access
 from atlas_search.server.access.gate import gate, release, serve_caller
 from atlas_search.server.access.origin import allow_reading, origin_gate, origins
-from atlas_search.server.access.quotas import Limiter, SharedAnswers, Spending
+from atlas_search.server.access.quotas import (
+    REQUESTS_TABLE,
+    SHARED_TABLE,
+    SPENDING_TABLE,
+    Limiter,
+    SharedAnswers,
+    Spending,
+)
 from atlas_search.server.api import DescribedAPI, StrictJSON, read_body
 from atlas_search.server.ask import ask_blueprint, share_blueprint
 from atlas_search.server.audit import audit
@@ -57,7 +64,7 @@ from atlas_search.server.metrics import (
 )
 from atlas_search.server.page import PageFiles, compress_document, pages_blueprint
 from atlas_search.server.problems import Problem, problem_response, validation_response
-from atlas_search.server.runs import Runs
+from atlas_search.server.runs import ANSWERS_TABLE, KeptAnswers, Runs
 from atlas_search.server.search import (
     facets_blueprint,
     search_blueprint,
@@ -65,6 +72,7 @@ from atlas_search.server.search import (
     words_blueprint,
 )
 from atlas_search.server.serving import UNGUARDED, Guard, Serve
+from atlas_search.server.state import open_states
 from atlas_search.server.validate import validate_blueprint
 from atlas_search.services import Services
 
@@ -176,20 +184,25 @@ def create_app(
     settings = services.settings
     access = app.extensions["access"] = Access(settings)
     own = serve_caller(collections)
-    spending = Spending(settings.atlas_state_directory / "spending.sqlite")
+    open_state = open_states(settings)
+    spending = Spending(open_state("spending", SPENDING_TABLE))
     metrics = services.searcher.metrics
-    limiter = Limiter(settings, spending)
+    minute = open_state("requests", REQUESTS_TABLE)
+    limiter = Limiter(settings, spending, shared=minute if minute.is_shared else None)
     _add_gates(app, services, access, present, limiter)
     count = partial(count_job, metrics)
     jobs = app.extensions["jobs"] = Jobs(
         settings.ingest_root, collections.refresh, count, tracer=services.tracer
     )
-    runs = app.extensions["runs"] = Runs(_places(settings), settings.resume_seconds)
-    feedback = app.extensions["feedback"] = Feedback(settings)
+    kept = open_state("answers", ANSWERS_TABLE)
+    runs = app.extensions["runs"] = Runs(
+        _places(settings), settings.resume_seconds, KeptAnswers(kept) if kept.is_shared else None
+    )
+    feedback = app.extensions["feedback"] = Feedback(settings, open_state)
     app.register_api(ask_blueprint(own, runs, present.now, limiter, feedback.note))
     app.register_api(feedback_blueprint(feedback, metrics))
     app.register_api(export_blueprint(collections, runs))
-    shared = SharedAnswers(settings.atlas_state_directory / "shared.sqlite", access.knows)
+    shared = SharedAnswers(open_state("shared", SHARED_TABLE), access.knows)
     app.register_api(share_blueprint(settings, runs, shared))
     app.register_api(citations_blueprint(settings))
     app.register_api(validate_blueprint(own))
@@ -205,7 +218,7 @@ def create_app(
             own,
             collections.problem,
             lambda: access.problem,
-            (spending.check, shared.file.check, feedback.file.check),
+            (spending.check, shared.state.check, feedback.state.check),
         )
     )
     app.register_api(metrics_blueprint(metrics))

@@ -142,7 +142,7 @@ def finished_run(run: Run) -> Run:
     """A run that has come to an answer. Raises NotFound, or what ended it."""
     if run.error:
         raise run.error
-    if not run.answer:
+    if not run.document:
         raise NotFound(f"The answer {run.qa_id} is still being written.")
     return run
 
@@ -175,6 +175,7 @@ def _start(
         with_trace=caller.sees_traces,
         pay=partial(limiter.spending.add, spender(caller, address)),
         note=note,
+        share=runs.share,
     )
     g.run = run = runs.start(question.qa_id, question.session_id, work, caller.owner)
     return run
@@ -191,6 +192,7 @@ def _work(
     with_trace: bool,
     pay: Pay,
     note: Note,
+    share: Callable[[Run], None],
 ) -> None:
     """Answer, and write every step into `run`; the last one is `complete` or `error`."""
     try:
@@ -205,6 +207,7 @@ def _work(
     else:
         run.answer, run.document, run.manifest = shown, document, atlas.services.store.manifest
         note(answer, run.owner)
+        share(run)
         run.write("complete", json.dumps(_to_send(document, include_context=include_context)))
 
 

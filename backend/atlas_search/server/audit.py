@@ -109,10 +109,9 @@ def _chosen() -> str:
 
 def _outcome(run: Run | None, qa_id: str | None) -> dict[str, object]:
     """The outcome of an answer; it has no decision yet if it goes on after its reader left."""
-    answer = run.answer if run else None
     return {
         "qa_id": run.qa_id if run else qa_id,
-        "decision": answer.outcome.decision if answer else None,
+        "decision": run.document.get("decision") if run else None,
         "cost": run.cost if run else None,
     }
 

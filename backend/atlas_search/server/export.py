@@ -22,7 +22,6 @@ from atlas_search.core.errors import NotAllowed, NotFound, RequestError
 from atlas_search.core.sent import Facts
 from atlas_search.core.settings import Settings
 from atlas_search.documents.answer import CitationOut
-from atlas_search.documents.bundle import bundle_of
 from atlas_search.documents.export import (
     FORMATS,
     LIST_FORMATS,
@@ -272,10 +271,9 @@ def export_blueprint(collections: Collections, runs: Runs) -> APIBlueprint:
     )
     def get_answer(path: ByAnswer, query: AnswerFormatQuery) -> Response:
         run = finished_run(own_run(runs, path.qa_id))
-        if query.format == "bundle" and run.answer and run.manifest:
-            bundle = bundle_of(run.answer, run.manifest)
+        if query.format == "bundle":
             name = f"atlas-run-{path.qa_id}.json"
-            return _file(Exported(bundle.to_json(), "application/json", name))
+            return _file(Exported(run.bundle, "application/json", name))
         return _file(export([run.document], known_format(query.format), *_base(collections)))
 
     @blueprint.get(

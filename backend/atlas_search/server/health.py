@@ -97,7 +97,7 @@ class HealthOut(BaseModel):
     """The health of the server; `problem` says what is wrong and what to do.
 
     `providers` are `ready`, or say what they lack. `parts` are `store`, `keys`, `embedder`,
-    `tracing`, `state` (the files of ATLAS_STATE_DIRECTORY), and `provider.` with the name of each
+    `tracing`, `state` (ATLAS_STATE_DIRECTORY or STATE_URL), and `provider.` with the name of each
     provider. Who has no key learns the status alone (counts are null), and only who may see traces
     what is wrong: it may name what a caller does not see.
     """
@@ -148,7 +148,9 @@ def health_blueprint(
         embedder.begin(lambda: embedder_problem(services))
         tracing.begin(lambda: tracing_problem(services))
         # a file that another program has locked is waited for
-        state.begin(lambda: " ".join(filter(None, (check() for check in state_problems))))
+        state.begin(
+            lambda: " ".join(filter(None, dict.fromkeys(check() for check in state_problems)))
+        )
         manifest = services.store.manifest
         providers = services.provider_health()
         unusable = embedder.result()  # else the model's description may be asked of its server

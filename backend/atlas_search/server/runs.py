@@ -1,20 +1,36 @@
-"""Answers in the making: each in a thread of its own, its events kept for every reader."""
+"""Answers in the making: each in a thread of its own, its events kept for every reader.
 
+Servers that share their state find each other's finished answers, but not those in the making.
+"""
+
+import json
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from cachetools import TTLCache
 
 from atlas_search.answer.answer import Answer
-from atlas_search.core.errors import Cancelled, Conflict, NotFound, ServerBusy, TooManyQuestions
+from atlas_search.core.errors import (
+    Cancelled,
+    ConfigurationError,
+    Conflict,
+    NotFound,
+    ServerBusy,
+    TooManyQuestions,
+)
 from atlas_search.core.logs import log_context
 from atlas_search.core.stop import Stop
-from atlas_search.core.telemetry.names import keep_silence
+from atlas_search.core.telemetry.names import keep_silence, silent
+from atlas_search.documents.bundle import bundle_of
 from atlas_search.server.problems import problem_of
+from atlas_search.server.state import State
 from atlas_search.stores.manifest import Manifest
+
+log = logging.getLogger(__name__)
 
 KEPT = 256  # ended answers, for late readers and for export: 0.1 MB each with ten passages
 KEPT_SECONDS = 3600.0
@@ -42,9 +58,10 @@ class Run:
     """One answer: its events so far, and the means to stop it.
 
     It is stopped if nobody has been reading it for `patience` seconds. Once it has ended, either
-    `answer` is there, with `document` as it is sent and the `manifest` of the collection it was
-    made from, or `error` says why not. `owner` is who began it: nobody else may see it.
-    `cost` is what its language model took, None where prices are unknown.
+    `document` is there as it is sent, with `answer` and the `manifest` of the collection it was
+    made from, or `error` says why not. Of an answer of another server `bundled` is there in place
+    of these two. `owner` is who began it: nobody else may see it. `cost` is what its language model
+    took, None where prices are unknown.
     """
 
     def __init__(self, qa_id: str, session_id: str, patience: float, owner: str = ""):
@@ -56,6 +73,7 @@ class Run:
         self.error: Exception | None = None
         self.document: dict[str, object] = {}
         self.manifest: Manifest | None = None
+        self.bundled = ""
         self.cost: float | None = None
         self._patience = patience
         self._events: list[Event] = []
@@ -63,6 +81,13 @@ class Run:
         self._readers = 0
         self._alone_since = time.monotonic()
         self._ended = False
+
+    @property
+    def bundle(self) -> str:
+        """The run of a finished answer as JSON, which can be replayed."""
+        if self.answer and self.manifest:
+            return bundle_of(self.answer, self.manifest).to_json()
+        return self.bundled
 
     @property
     def ended(self) -> bool:
@@ -132,15 +157,83 @@ class Run:
             self.stop.set()
 
 
+ANSWERS_TABLE = """
+CREATE TABLE IF NOT EXISTS finished (
+    owner TEXT NOT NULL, qa_id TEXT NOT NULL, session_id TEXT NOT NULL, ended REAL NOT NULL,
+    document TEXT NOT NULL, bundle TEXT NOT NULL, PRIMARY KEY (owner, qa_id)
+);
+CREATE INDEX IF NOT EXISTS by_end ON finished (ended);
+"""
+SHARED = 4 * KEPT  # of all servers together
+
+
+class KeptAnswers:
+    """The last finished answers of all servers, for as long as one keeps its own.
+
+    Raises ConfigurationError while they cannot be read. Safe to use from several threads.
+    """
+
+    def __init__(self, state: State, clock: Callable[[], float] = time.time):
+        self._state = state
+        self._clock = clock
+
+    def add(self, run: Run) -> None:
+        """Keep a finished answer, and forget old ones."""
+        now = self._clock()
+        row = (run.owner, run.qa_id, run.session_id, now, json.dumps(run.document), run.bundle)
+        with self._state.open() as connection:
+            connection.execute("DELETE FROM finished WHERE ended <= ?", (now - KEPT_SECONDS,))
+            connection.execute(
+                "DELETE FROM finished WHERE ended <= "
+                "(SELECT ended FROM finished ORDER BY ended DESC, owner, qa_id LIMIT 1 OFFSET ?)",
+                (SHARED - 1,),
+            )
+            connection.execute(
+                "INSERT INTO finished VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (owner, qa_id) "
+                "DO UPDATE SET session_id = excluded.session_id, ended = excluded.ended, "
+                "document = excluded.document, bundle = excluded.bundle",
+                row,
+            )
+
+    def get(self, owner: str, qa_id: str) -> Run | None:
+        """An answer of an owner's; None if none of this name is kept."""
+        return next(iter(self._find("qa_id = ?", owner, qa_id)), None)
+
+    def of_session(self, owner: str, session_id: str) -> list[Run]:
+        """The answers of an owner's session, in order of their end."""
+        return self._find("session_id = ?", owner, session_id)
+
+    def _find(self, condition: str, owner: str, name: str) -> list[Run]:
+        query = (
+            "SELECT qa_id, session_id, document, bundle FROM finished "
+            f"WHERE ended > ? AND owner = ? AND {condition} ORDER BY ended, qa_id"
+        )
+        with self._state.open() as connection:
+            values = (self._clock() - KEPT_SECONDS, owner, name)
+            rows = connection.execute(query, values).fetchall()
+            return [_restored(owner, *row) for row in rows]
+
+
+def _restored(owner: str, qa_id: str, session_id: str, document: str, bundle: str) -> Run:
+    """An answer of another server, whose only event is the last one."""
+    run = Run(qa_id, session_id, 0.0, owner)
+    run.document, run.bundled = json.loads(document), bundle
+    run.write("complete", document)
+    run.end()
+    return run
+
+
 class Runs:
     """The answers being written, at most `limit` at once, and the last ones that were.
 
-    Each belongs to its owner: what one calls `q1` is not what another calls so.
+    Each belongs to its owner: what one calls `q1` is not what another calls so. `shared` has those
+    of other servers.
     """
 
-    def __init__(self, limit: int, patience: float):
+    def __init__(self, limit: int, patience: float, shared: KeptAnswers | None = None):
         self._limit = limit
         self._patience = patience
+        self._shared = shared
         self._running: dict[_Id, Run] = {}
         self.started = 0
         self._kept: TTLCache[_Id, Run] = TTLCache(KEPT, KEPT_SECONDS)
@@ -160,10 +253,13 @@ class Runs:
         ServerBusy once they are closed.
         """
         run = Run(qa_id, session_id, self._patience, owner)
+        elsewhere = None
+        with suppress(ConfigurationError):
+            elsewhere = self._shared and self._shared.get(owner, qa_id)
         with self._lock:
             if self._closed:
                 raise ServerBusy(STOPPING, RETRY_SECONDS)
-            if (owner, qa_id) in self._running or (owner, qa_id) in self._kept:
+            if elsewhere or (owner, qa_id) in self._running or (owner, qa_id) in self._kept:
                 raise Conflict(f"There is an answer {qa_id} already. Choose another qa_id.")
             if len(self._running) >= self._limit:
                 raise TooManyQuestions(
@@ -183,6 +279,8 @@ class Runs:
         id_ = (owner, qa_id)
         with self._lock:
             run = self._running.get(id_) or self._kept.get(id_)
+        if run is None and self._shared:
+            run = self._shared.get(owner, qa_id)
         if run is None:
             raise NotFound(f"There is no answer {qa_id}, or it is no longer kept.")
         return run
@@ -192,7 +290,20 @@ class Runs:
         with self._lock:
             kept_runs = list(self._kept.values())
         own = [run for run in kept_runs if run.owner == owner and run.session_id == session_id]
-        return [run for run in own if run.answer]
+        own = [run for run in own if run.answer]
+        if not self._shared:
+            return own
+        runs = {run.qa_id: run for run in self._shared.of_session(owner, session_id)}
+        return list((runs | {run.qa_id: run for run in own}).values())
+
+    def share(self, run: Run) -> None:
+        """Let other servers find a finished answer, unless it must leave no trace. Never fails."""
+        if self._shared is None or silent():
+            return
+        try:
+            self._shared.add(run)
+        except ConfigurationError as error:
+            log.warning("Other servers do not find the answer %s: %s", run.qa_id, error)
 
     def close(self) -> None:
         """Stop every answer, and wait for their end, though not for long. No other begins.

@@ -17,9 +17,17 @@ from atlas_search.core.settings import Settings
 from atlas_search.server.access import quotas
 from atlas_search.server.access.caller import Caller
 from atlas_search.server.access.keys import KeyLimits, add_key, revoke_key
-from atlas_search.server.access.quotas import Limiter, SharedAnswers, Spending
+from atlas_search.server.access.quotas import (
+    REQUESTS_TABLE,
+    SHARED_TABLE,
+    SPENDING_TABLE,
+    Limiter,
+    SharedAnswers,
+    Spending,
+)
 from atlas_search.server.app import create_app
 from atlas_search.server.problems import problem_of
+from atlas_search.server.state import OpenState, StateFile
 from tests.chat_server import KEY
 from tests.hash_embedder import HashEmbedder
 from tests.openai_server import openai_server
@@ -44,9 +52,11 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def limiter(tmp_path: Path, clock: Clock) -> Callable[..., Limiter]:
+def limiter(open_state: OpenState, clock: Clock) -> Callable[..., Limiter]:
     def make(**settings: Any) -> Limiter:
-        return Limiter(Settings(**settings), Spending(tmp_path / "spent" / "s.sqlite"), clock)
+        spending = Spending(open_state("spending", SPENDING_TABLE))
+        minute = open_state("requests", REQUESTS_TABLE)
+        return Limiter(Settings(**settings), spending, clock, minute if minute.is_shared else None)
 
     return make
 
@@ -106,14 +116,23 @@ def test_a_place_for_a_stream_is_given_back_once(limiter: Callable[..., Limiter]
         counted.open_stream(NO_KEY, "a")
 
 
-def test_a_days_spending_outlives_the_server_but_not_the_day(tmp_path: Path) -> None:
+def test_a_days_spending_outlives_the_server_but_not_the_day(open_state: OpenState) -> None:
+    def spending() -> Spending:
+        return Spending(open_state("spending", SPENDING_TABLE))
+
+    assert spending().of("anna", TODAY) == 0
+    spending().add("anna", TODAY, 0.25)
+    spending().add("anna", TODAY, 0.5)
+    assert spending().of("anna", TODAY) == 0.75
+    assert spending().of("ben", TODAY) == 0
+    assert spending().of("anna", date(2026, 5, 2)) == 0
+    spending().add("anna", date(2026, 6, 2), 1)
+    assert spending().of("anna", TODAY) == 0
+
+
+def test_the_file_of_costs_is_private(tmp_path: Path) -> None:
     path = tmp_path / "new" / "spending.sqlite"
-    assert Spending(path).of("anna", TODAY) == 0
-    Spending(path).add("anna", TODAY, 0.25)
-    Spending(path).add("anna", TODAY, 0.5)
-    assert Spending(path).of("anna", TODAY) == 0.75
-    assert Spending(path).of("ben", TODAY) == 0
-    assert Spending(path).of("anna", date(2026, 5, 2)) == 0
+    Spending(StateFile(path, SPENDING_TABLE)).add("anna", TODAY, 0.25)
     assert path.stat().st_mode & 0o777 == 0o600
     assert path.parent.stat().st_mode & 0o777 == 0o700
 
@@ -196,7 +215,8 @@ def test_a_key_that_has_spent_its_day_asks_no_more_models(
             signed = keyed(opened, keys_file, tmp_path / "spent", cost_per_day=1)
             answer = signed.post("/api/ask", ASKED, buffered=True).get_json()
             assert answer["usage"]["cost"] > 1
-            spending = Spending(tmp_path / "spent" / "spending.sqlite")
+            path = tmp_path / "spent" / "spending.sqlite"
+            spending = Spending(StateFile(path, SPENDING_TABLE))
             key = signed.headers["Authorization"].split("_")[1]
             assert spending.of(key, datetime.now(UTC).date()) == answer["usage"]["cost"]
             assert signed.post("/api/ask", ASKED).status_code == 429
@@ -322,8 +342,8 @@ def test_another_token_is_answered_as_one_that_is_not_known(
 
 
 @pytest.fixture
-def answers(tmp_path: Path, clock: Clock) -> SharedAnswers:
-    return SharedAnswers(tmp_path / "state" / "shared.sqlite", lambda owner: owner == "a", clock)
+def answers(open_state: OpenState, clock: Clock) -> SharedAnswers:
+    return SharedAnswers(open_state("shared", SHARED_TABLE), lambda owner: owner == "a", clock)
 
 
 def test_a_link_expires_and_its_answer_goes_a_month_later(
@@ -343,9 +363,10 @@ def test_a_link_expires_and_its_answer_goes_a_month_later(
 
 
 def test_the_file_of_answers_is_private_and_gives_no_link_away(
-    answers: SharedAnswers, tmp_path: Path
+    tmp_path: Path, clock: Clock
 ) -> None:
     path = tmp_path / "state" / "shared.sqlite"
+    answers = SharedAnswers(StateFile(path, SHARED_TABLE), lambda _: True, clock)
     link = answers.share({}, "a", 10)
     assert path.stat().st_mode & 0o777 == 0o600
     assert link.token.encode() not in path.read_bytes()

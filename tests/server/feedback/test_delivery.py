@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -26,9 +25,13 @@ from atlas_search.server.feedback.delivery import (
     document_annotations,
 )
 from atlas_search.server.feedback.store import DAY, Backing, RatedAnswer, Vote, rated
+from atlas_search.server.state import open_states
 from tests.conftest import free_port
 from tests.server.two_corpora import QUESTION
 from tests.servers import served, wait_for
+
+Kept = dict[str, Any]
+"""Settings of where votes are kept."""
 
 PROJECT = "/v1/projects/atlas"
 
@@ -162,16 +165,22 @@ def traced(parish: Atlas) -> Answer:
     return replace(parish.ask(QUESTION, qa_id="q1"), span_id=SPAN, trace_id=TRACE)
 
 
-def settings_of(state: Path, address: str, **changed: object) -> Settings:
-    return Settings(atlas_state_directory=state, phoenix_collector_endpoint=address, **changed)
+@pytest.fixture
+def state(kept_in: Kept) -> Kept:
+    return kept_in
+
+
+def feedback_of(state: Kept, address: str, **changed: object) -> Feedback:
+    settings = Settings(**state, phoenix_collector_endpoint=address, **changed)
+    return Feedback(settings, open_states(settings))
 
 
 @contextmanager
 def sending(
-    state: Path, address: str, answer: Answer | None = None, **changed: object
+    state: Kept, address: str, answer: Answer | None = None, **changed: object
 ) -> Iterator[Feedback]:
     """The feedback of a server that runs, and has given the answer."""
-    feedback = Feedback(settings_of(state, address, **changed))
+    feedback = feedback_of(state, address, **changed)
     feedback.start()
     if answer:
         feedback.note(answer, "")
@@ -194,7 +203,7 @@ def wait_until(condition: Callable[[], bool], what: str) -> None:
 
 
 def test_a_vote_is_one_annotation_for_each_thing_said(
-    phoenix: PhoenixServer, traced: Answer, state: Path
+    phoenix: PhoenixServer, traced: Answer, state: Kept
 ) -> None:
     with sending(state, phoenix.address, traced) as feedback:
         vote(feedback, thumb="up", scores={"clarity": 4}, tags=["a", "b"], comment="Good.")
@@ -216,7 +225,7 @@ def test_a_vote_is_one_annotation_for_each_thing_said(
 
 
 def test_a_changed_vote_replaces_the_old_one_and_a_withdrawn_one_is_removed(
-    phoenix: PhoenixServer, traced: Answer, state: Path
+    phoenix: PhoenixServer, traced: Answer, state: Kept
 ) -> None:
     with sending(state, phoenix.address, traced) as feedback:
         vote(feedback, thumb="up", comment="Good.")
@@ -236,7 +245,7 @@ def test_a_changed_vote_replaces_the_old_one_and_a_withdrawn_one_is_removed(
 
 
 def test_documents_have_one_annotation_that_all_voters_share(
-    phoenix: PhoenixServer, traced: Answer, state: Path
+    phoenix: PhoenixServer, traced: Answer, state: Kept
 ) -> None:
     ids = [item.passage.id for item in traced.result.passages]
     cited = ids.index(traced.citations[0].passage.id)
@@ -262,14 +271,14 @@ def test_documents_have_one_annotation_that_all_voters_share(
 
 
 def test_a_withdrawn_vote_on_passages_alone_is_told_though_the_answer_is_old(
-    phoenix: PhoenixServer, traced: Answer, state: Path
+    phoenix: PhoenixServer, traced: Answer, state: Kept
 ) -> None:
     ids = [traced.result.passages[0].passage.id]
     phoenix.know(SPAN, ids)
     with sending(state, phoenix.address, traced) as feedback:
         vote(feedback, passages={ids[0]: "relevant"})
         wait_until_sent(feedback)
-    feedback = Feedback(settings_of(state, phoenix.address))
+    feedback = feedback_of(state, phoenix.address)
     now = time.time() + 89 * DAY
     feedback._store._clock = lambda: now
     vote(feedback, passages={})
@@ -290,7 +299,7 @@ def wait_until_sent_or_gone(feedback: Feedback) -> None:
 
 
 def test_a_span_that_comes_after_the_vote_gets_it(
-    phoenix: PhoenixServer, traced: Answer, state: Path
+    phoenix: PhoenixServer, traced: Answer, state: Kept
 ) -> None:
     phoenix.spans.clear()
     with sending(state, phoenix.address, traced) as feedback:
@@ -303,7 +312,7 @@ def test_a_span_that_comes_after_the_vote_gets_it(
 
 
 def test_a_vote_on_a_span_that_never_comes_holds_up_no_other(
-    phoenix: PhoenixServer, traced: Answer, state: Path
+    phoenix: PhoenixServer, traced: Answer, state: Kept
 ) -> None:
     phoenix.spans.clear()
     other = replace(traced, span_id="1" * 16, request=replace(traced.request, qa_id="q2"))
@@ -321,7 +330,7 @@ def test_a_vote_on_a_span_that_never_comes_holds_up_no_other(
 def test_a_vote_on_which_phoenix_always_fails_holds_up_no_other_and_is_sent_in_the_end(
     phoenix: PhoenixServer,
     traced: Answer,
-    state: Path,
+    state: Kept,
     status: int,
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
@@ -346,9 +355,9 @@ def test_a_vote_on_which_phoenix_always_fails_holds_up_no_other_and_is_sent_in_t
 
 @pytest.mark.parametrize("longest", [delivery.LONGEST_PATIENCE, delivery.LONGEST_WITHOUT])
 def test_a_vote_that_fails_waits_longer_each_time_and_never_for_ever(
-    traced: Answer, state: Path, longest: float
+    traced: Answer, state: Kept, longest: float
 ) -> None:
-    feedback = Feedback(settings_of(state, "http://127.0.0.1:1"))
+    feedback = feedback_of(state, "http://127.0.0.1:1")
     feedback.note(traced, "")
     vote(feedback, thumb="up")
     now = time.time()
@@ -365,7 +374,7 @@ def test_a_vote_that_fails_waits_longer_each_time_and_never_for_ever(
 
 @pytest.mark.parametrize("status", [500, 503, 429, 401, 302])
 def test_a_phoenix_that_fails_gets_the_vote_once_it_works(
-    phoenix: PhoenixServer, traced: Answer, state: Path, status: int, caplog
+    phoenix: PhoenixServer, traced: Answer, state: Kept, status: int, caplog
 ) -> None:
     phoenix.status = status
     with sending(state, phoenix.address, traced) as feedback:
@@ -377,7 +386,7 @@ def test_a_phoenix_that_fails_gets_the_vote_once_it_works(
     assert [str(status) in record.getMessage() for record in warned] == [True]
 
 
-def test_what_is_voted_without_phoenix_is_sent_after_a_restart(traced: Answer, state: Path) -> None:
+def test_what_is_voted_without_phoenix_is_sent_after_a_restart(traced: Answer, state: Kept) -> None:
     with sending(state, f"http://127.0.0.1:{free_port()}", traced) as feedback:
         vote(feedback, thumb="up", comment="Good.")
         vote(feedback, thumb="down")
@@ -390,7 +399,7 @@ def test_what_is_voted_without_phoenix_is_sent_after_a_restart(traced: Answer, s
 
 
 def test_a_withdrawal_without_phoenix_is_made_up_for_after_a_restart(
-    phoenix: PhoenixServer, traced: Answer, state: Path
+    phoenix: PhoenixServer, traced: Answer, state: Kept
 ) -> None:
     with sending(state, phoenix.address, traced) as feedback:
         vote(feedback, thumb="up")
@@ -403,9 +412,9 @@ def test_a_withdrawal_without_phoenix_is_made_up_for_after_a_restart(
 
 
 def test_a_vote_withdrawn_before_it_was_sent_is_never_sent(
-    phoenix: PhoenixServer, traced: Answer, state: Path
+    phoenix: PhoenixServer, traced: Answer, state: Kept
 ) -> None:
-    feedback = Feedback(settings_of(state, phoenix.address))
+    feedback = feedback_of(state, phoenix.address)
     feedback.note(traced, "")
     vote(feedback, thumb="up")
     feedback.change("", "q1", "anna", lambda *_: Vote())
@@ -415,11 +424,11 @@ def test_a_vote_withdrawn_before_it_was_sent_is_never_sent(
 
 
 def test_what_may_have_arrived_before_the_machine_stopped_is_taken_back(
-    phoenix: PhoenixServer, traced: Answer, state: Path
+    phoenix: PhoenixServer, traced: Answer, state: Kept
 ) -> None:
     """Phoenix took the vote, but nothing here learnt of it."""
     phoenix.hold.clear()
-    feedback = Feedback(settings_of(state, phoenix.address))
+    feedback = feedback_of(state, phoenix.address)
     feedback.start()
     feedback.note(traced, "")
     vote(feedback, thumb="up")
@@ -435,7 +444,7 @@ def test_what_may_have_arrived_before_the_machine_stopped_is_taken_back(
 
 
 def test_neither_a_vote_nor_the_end_waits_for_a_phoenix_that_hangs(
-    phoenix: PhoenixServer, traced: Answer, state: Path
+    phoenix: PhoenixServer, traced: Answer, state: Kept
 ) -> None:
     phoenix.hold.clear()
     with sending(state, phoenix.address, traced) as feedback:
@@ -450,7 +459,7 @@ def test_neither_a_vote_nor_the_end_waits_for_a_phoenix_that_hangs(
 
 
 def test_a_request_that_phoenix_refuses_is_said_once_and_holds_up_no_other(
-    phoenix: PhoenixServer, traced: Answer, state: Path, caplog
+    phoenix: PhoenixServer, traced: Answer, state: Kept, caplog
 ) -> None:
     phoenix.status = 422
     with sending(state, phoenix.address, traced) as feedback:
@@ -462,7 +471,7 @@ def test_a_request_that_phoenix_refuses_is_said_once_and_holds_up_no_other(
 
 
 def test_an_answer_that_was_not_traced_keeps_its_votes_here(
-    phoenix: PhoenixServer, traced: Answer, state: Path
+    phoenix: PhoenixServer, traced: Answer, state: Kept
 ) -> None:
     with sending(state, phoenix.address) as feedback:
         feedback.note(replace(traced, span_id=""), "")
@@ -473,7 +482,7 @@ def test_an_answer_that_was_not_traced_keeps_its_votes_here(
 
 
 def test_comment_and_tags_stay_here_where_traces_hold_no_texts(
-    phoenix: PhoenixServer, traced: Answer, state: Path
+    phoenix: PhoenixServer, traced: Answer, state: Kept
 ) -> None:
     with sending(state, phoenix.address, traced, trace_content=False) as feedback:
         vote(feedback, thumb="up", comment="Of Anna.", tags=["Anna"], scores={"clarity": 1})
@@ -483,7 +492,7 @@ def test_comment_and_tags_stay_here_where_traces_hold_no_texts(
 
 
 def test_comment_and_tags_are_redacted_as_traces_are(
-    phoenix: PhoenixServer, traced: Answer, state: Path
+    phoenix: PhoenixServer, traced: Answer, state: Kept
 ) -> None:
     with sending(state, phoenix.address, traced, trace_redact="contacts") as feedback:
         vote(feedback, comment="Ask anna@example.org.", tags=["of anna@example.org"])
@@ -494,7 +503,7 @@ def test_comment_and_tags_are_redacted_as_traces_are(
 
 
 def test_a_phoenix_that_asks_for_a_key_gets_it(
-    phoenix: PhoenixServer, traced: Answer, state: Path
+    phoenix: PhoenixServer, traced: Answer, state: Kept
 ) -> None:
     with sending(state, phoenix.address, traced, phoenix_api_key=SecretStr("a-key")) as feedback:
         vote(feedback, thumb="up")
@@ -503,9 +512,9 @@ def test_a_phoenix_that_asks_for_a_key_gets_it(
 
 
 def test_what_is_older_than_the_days_waits_no_more(
-    phoenix: PhoenixServer, traced: Answer, state: Path
+    phoenix: PhoenixServer, traced: Answer, state: Kept
 ) -> None:
-    feedback = Feedback(settings_of(state, phoenix.address))
+    feedback = feedback_of(state, phoenix.address)
     feedback.note(traced, "")
     vote(feedback, thumb="up")
     assert feedback.outbox.seconds() == 0

@@ -11,7 +11,6 @@ import pytest
 
 from atlas_search import Atlas
 from atlas_search.core.errors import Conflict, NotFound
-from atlas_search.server.access.quotas import StateFile
 from atlas_search.server.feedback import store as store_module
 from atlas_search.server.feedback.store import (
     DAY,
@@ -22,6 +21,7 @@ from atlas_search.server.feedback.store import (
     Vote,
     rated,
 )
+from atlas_search.server.state import OpenState, StateFile
 from tests.server.feedback.conftest import ASKED, server_of
 from tests.server.two_corpora import QUESTION
 from tests.stores.disks import small_disk
@@ -49,10 +49,10 @@ def named(answer: RatedAnswer, qa_id: str) -> RatedAnswer:
 
 
 def test_an_answer_without_a_vote_is_forgotten_and_one_with_a_vote_is_kept(
-    answer: RatedAnswer, state: Path
+    answer: RatedAnswer, open_state: OpenState
 ) -> None:
     clock = Clock()
-    store = FeedbackStore(StateFile(state / "f.sqlite", TABLES), 30, clock)
+    store = FeedbackStore(open_state("feedback", TABLES), 30, clock)
     store.add([named(answer, "rated"), named(answer, "unrated"), named(answer, "withdrawn")])
     store.change("", "rated", "anna", lambda *_: UP)
     store.change("", "withdrawn", "anna", lambda *_: UP)
@@ -67,11 +67,11 @@ def test_an_answer_without_a_vote_is_forgotten_and_one_with_a_vote_is_kept(
 
 
 def test_of_too_many_answers_without_a_vote_the_oldest_are_forgotten(
-    answer: RatedAnswer, state: Path, monkeypatch: pytest.MonkeyPatch
+    answer: RatedAnswer, open_state: OpenState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store_module, "MOST_UNRATED", 3)
     clock = Clock()
-    store = FeedbackStore(StateFile(state / "f.sqlite", TABLES), 30, clock)
+    store = FeedbackStore(open_state("feedback", TABLES), 30, clock)
     store.add(named(answer, f"q{n}") for n in range(6))
     clock.now += TIDY_SECONDS
     store.add([named(answer, "q6")])
@@ -81,10 +81,10 @@ def test_of_too_many_answers_without_a_vote_the_oldest_are_forgotten(
 
 
 def test_one_answer_takes_so_many_voters_and_no_more(
-    answer: RatedAnswer, state: Path, monkeypatch: pytest.MonkeyPatch
+    answer: RatedAnswer, open_state: OpenState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store_module, "MOST_VOTERS", 2)
-    store = FeedbackStore(StateFile(state / "f.sqlite", TABLES), 30)
+    store = FeedbackStore(open_state("feedback", TABLES), 30)
     store.add([answer])
     for voter in ("anna", "bert", "anna"):
         store.change("", "q1", voter, lambda _, vote: vote.model_copy(update={"thumb": "up"}))
@@ -92,8 +92,8 @@ def test_one_answer_takes_so_many_voters_and_no_more(
         store.change("", "q1", "cleo", lambda *_: UP)
 
 
-def test_votes_of_many_at_once_are_all_kept(answer: RatedAnswer, state: Path) -> None:
-    store = FeedbackStore(StateFile(state / "f.sqlite", TABLES), 30)
+def test_votes_of_many_at_once_are_all_kept(answer: RatedAnswer, open_state: OpenState) -> None:
+    store = FeedbackStore(open_state("feedback", TABLES), 30)
     store.add([answer])
     marks = ("relevance", "accuracy", "corpus_fidelity", "clarity")
 
@@ -176,8 +176,8 @@ def test_an_answer_waits_for_no_disk(parish: Atlas, state: Path) -> None:
         assert client.post("/api/feedback", json=rating_body).status_code == 200
 
 
-def test_a_long_answer_is_kept_whole(parish: Atlas, state: Path) -> None:
+def test_a_long_answer_is_kept_whole(parish: Atlas, open_state: OpenState) -> None:
     long = replace(parish.ask(QUESTION, qa_id="q1"), text="\x00'\"😀 " * 50_000)
-    store = FeedbackStore(StateFile(state / "f.sqlite", TABLES), 30)
+    store = FeedbackStore(open_state("feedback", TABLES), 30)
     store.add([rated(long, "", content=True)])
     assert store.change("", "q1", "anna", lambda *_: UP).answer.answer == long.text

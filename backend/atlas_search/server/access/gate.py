@@ -24,8 +24,9 @@ from atlas_search.server.access.caller import (
     rule_key,
 )
 from atlas_search.server.access.keys import read_keys
-from atlas_search.server.access.quotas import Limiter
+from atlas_search.server.access.quotas import SPENDING_TABLE, Limiter
 from atlas_search.server.serving import Serve
+from atlas_search.server.state import open_states
 
 
 def gate(access: Access, limiter: Limiter) -> Callable[[], None]:
@@ -124,6 +125,9 @@ def check_audit(settings: Settings) -> None:
 
 def check_state(settings: Settings) -> None:
     """Raise ConfigurationError if what the server keeps of its callers could not be written."""
+    if settings.state_url.get_secret_value():
+        with open_states(settings)("spending", SPENDING_TABLE).open():
+            return
     folder = settings.atlas_state_directory
     try:
         _try_folder(folder)

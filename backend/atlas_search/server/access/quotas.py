@@ -1,22 +1,18 @@
 """Limits of each caller: requests in a minute, streams at once, model cost in a day.
 
-Links, too, by which anybody may read an answer, until they expire or their maker loses access.
-All of it lies in state files, which may be damaged, locked or on a full disk at any time.
-A link holds 256 random bits of which only the hash is kept, so nobody can make one up, and the file
-gives none away.
+Links, too, by which anybody may read an answer, until they expire or their maker loses access. A
+link holds 256 random bits of which only the hash is kept, so nobody can make one up, and what is
+kept gives none away. All of it may be damaged, locked, on a full disk or away at any time.
 """
 
 import hashlib
 import json
-import os
 import secrets
-import sqlite3
 import threading
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta
-from pathlib import Path
 from time import monotonic
 from time import time as time_time
 from typing import NamedTuple
@@ -30,104 +26,14 @@ from atlas_search.core.errors import (
     NotFound,
     TooManyQuestions,
 )
-from atlas_search.core.files import is_full
 from atlas_search.core.settings import Settings
 from atlas_search.server.access.caller import Caller
 from atlas_search.server.access.keys import KeyLimits
 from atlas_search.server.limits import owner_of
-
-BUSY_SECONDS = 1.0  # every transaction takes milliseconds
-
-
-class StateFile:
-    """A SQLite file of what the server keeps, made when first used. Safe for threads.
-
-    `problem` says why the last transaction failed; it is empty if it did not.
-    """
-
-    def __init__(self, path: Path, schema: str):
-        self.path = path
-        self.problem = ""
-        self._schema = schema
-        self._failed_with: tuple[int, ...] | None = ()
-        self._lock = threading.Lock()
-
-    @contextmanager
-    def open(self) -> Iterator[sqlite3.Connection]:
-        """One transaction. Raises ConfigurationError for any fault of the file, at any statement.
-
-        What is read is parsed inside, for damage may lie in a value.
-        """
-        with self._lock:
-            try:
-                self._make()
-                with closing(sqlite3.connect(self.path, timeout=BUSY_SECONDS)) as connection:
-                    connection.executescript(self._schema)
-                    with connection:
-                        connection.execute("BEGIN IMMEDIATE")
-                        yield connection
-            except (OSError, sqlite3.Error, ValueError) as error:
-                self.problem = f"{self.path} {_fault(error)}"
-                self._failed_with = () if _is_locked(error) else self._state()
-                raise ConfigurationError(self.problem) from error
-            self.problem = ""
-
-    def check(self) -> str:
-        """Return the problem that a transaction has now, or the last one had; empty if none."""
-        last, state = self.problem, self._state()
-        self.problem = ""
-        if state:
-            with suppress(ConfigurationError), self.open():
-                pass
-        if state == self._failed_with:  # another statement than those of this look may fail
-            self.problem = self.problem or last
-        return self.problem
-
-    def _state(self) -> tuple[int, ...] | None:
-        try:
-            status = self.path.stat()
-        except OSError:
-            return None
-        return status.st_ino, status.st_mtime_ns, status.st_size
-
-    def _make(self) -> None:
-        """Put an empty database there in one step, so that an empty file is a damaged one."""
-        if self.path.exists():
-            if not self.path.stat().st_size:
-                raise sqlite3.DatabaseError("it is empty")
-            return
-        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        new = self.path.with_suffix(f".{secrets.token_hex(4)}")
-        try:
-            os.close(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-            with closing(sqlite3.connect(new)) as connection:
-                connection.executescript(self._schema)
-            with suppress(FileExistsError):  # another process was faster
-                os.link(new, self.path)
-        finally:
-            new.unlink(missing_ok=True)
-
-
-def _is_locked(error: Exception) -> bool:
-    return getattr(error, "sqlite_errorname", "").startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
-
-
-def _fault(error: Exception) -> str:
-    """The fault of a state file, and what to do."""
-    name = getattr(error, "sqlite_errorname", "")
-    if is_full(error):
-        return f"cannot be written: the disk is full ({error}). Make room there."
-    if _is_locked(error):
-        return "is locked by another program. End that program, or let it finish."
-    if isinstance(error, OSError) or name.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY")):
-        return f"cannot be used ({error}). Give the user who runs Atlas the right to write it."
-    return (
-        f"is damaged ({error}). Put a copy of it back, or move it away: a new one is begun at once."
-    )
-
+from atlas_search.server.state import State, Transaction
 
 DAYS_KEPT = 31
-_SPENDING_TABLE = """
+SPENDING_TABLE = """
 CREATE TABLE IF NOT EXISTS spent (
     day TEXT NOT NULL, who TEXT NOT NULL, cost REAL NOT NULL, PRIMARY KEY (day, who)
 ) WITHOUT ROWID
@@ -141,8 +47,8 @@ class Spending:
     are kept in memory, and sums are those last read.
     """
 
-    def __init__(self, path: Path):
-        self.file = StateFile(path, _SPENDING_TABLE)
+    def __init__(self, state: State):
+        self.state = state
         self._lock = threading.Lock()
         self._unwritten: defaultdict[tuple[str, str], float] = defaultdict(float)
         self._read: LRUCache[tuple[str, str], float] = LRUCache(COUNTED_AT_ONCE)
@@ -153,8 +59,8 @@ class Spending:
         with self._lock:
             with suppress(ConfigurationError):
                 self._write()
-                if self.file.path.exists():
-                    with self.file.open() as connection:
+                if self.state.exists:
+                    with self.state.open() as connection:
                         query = "SELECT cost FROM spent WHERE day = ? AND who = ?"
                         row = connection.execute(query, account).fetchone()
                         self._read[account] = float(row[0]) if row else 0.0
@@ -171,17 +77,18 @@ class Spending:
         """Write what is not written yet, and return the problem of the file."""
         with self._lock, suppress(ConfigurationError):
             self._write()
-        return self.file.check()
+        return self.state.check()
 
     def _write(self) -> None:
         if not self._unwritten:
             return
-        with self.file.open() as connection:
-            connection.executemany(
-                "INSERT INTO spent VALUES (?, ?, ?) "
-                "ON CONFLICT (day, who) DO UPDATE SET cost = cost + excluded.cost",
-                [(*account, cost) for account, cost in self._unwritten.items()],
-            )
+        with self.state.open() as connection:
+            for account, cost in self._unwritten.items():
+                connection.execute(
+                    "INSERT INTO spent VALUES (?, ?, ?) "
+                    "ON CONFLICT (day, who) DO UPDATE SET cost = spent.cost + excluded.cost",
+                    (*account, cost),
+                )
             newest = date.fromisoformat(max(day for day, _ in self._unwritten))
             oldest = newest - timedelta(days=DAYS_KEPT)
             connection.execute("DELETE FROM spent WHERE day < ?", (oldest.isoformat(),))
@@ -206,7 +113,11 @@ class Limiter:
     """
 
     def __init__(
-        self, settings: Settings, spending: Spending, clock: Callable[[], float] = monotonic
+        self,
+        settings: Settings,
+        spending: Spending,
+        clock: Callable[[], float] | None = None,
+        shared: State | None = None,
     ):
         self._default = KeyLimits(
             requests_per_minute=settings.limit_requests_per_minute or None,
@@ -214,7 +125,8 @@ class Limiter:
             cost_per_day=settings.limit_cost_per_day or None,
         )
         self.spending = spending
-        self._clock = clock
+        self._clock = clock or (time_time if shared else monotonic)
+        self._shared = shared
         self._lock = threading.Lock()
         self._requests: LRUCache[str, deque[float]] = LRUCache(COUNTED_AT_ONCE)
         self._streams: Counter[str] = Counter()
@@ -224,17 +136,21 @@ class Limiter:
         most = self._limits(caller).requests_per_minute
         if most is None:
             return
-        who, now = spender(caller, address), self._clock()
+        if seconds := self._count(spender(caller, address), most):
+            raise TooManyQuestions(
+                f"{most} requests a minute are allowed, and as many were sent.", seconds
+            )
+
+    def _count(self, who: str, most: int) -> float:
+        """Count a request over all servers, or in this one while their state cannot be used.
+
+        Returns the seconds to wait for one too many, which is not counted.
+        """
+        if self._shared:
+            with suppress(ConfigurationError):
+                return _count_shared(self._shared, who, most, self._clock())
         with self._lock:
-            times = self._requests.setdefault(who, deque())
-            while times and times[0] <= now - MINUTE:
-                times.popleft()
-            if len(times) >= most:
-                raise TooManyQuestions(
-                    f"{most} requests a minute are allowed, and as many were sent.",
-                    times[-most] + MINUTE - now,
-                )
-            times.append(now)
+            return _wait(self._requests.setdefault(who, deque()), most, self._clock())
 
     def open_stream(self, caller: Caller, address: str) -> Release:
         """Take one of the caller's places for answers that are sent at once."""
@@ -281,6 +197,39 @@ class Limiter:
         return release
 
 
+REQUESTS_TABLE = """
+CREATE UNLOGGED TABLE IF NOT EXISTS requests (
+    who TEXT PRIMARY KEY, last REAL NOT NULL, times TEXT NOT NULL
+)
+"""
+"""Of servers that share a PostgreSQL; unlogged, so that no request waits for a disk."""
+
+
+def _count_shared(state: State, who: str, most: int, now: float) -> float:
+    with state.open() as connection:
+        connection.execute("DELETE FROM requests WHERE last <= ?", (now - MINUTE,))
+        row = connection.execute("SELECT times FROM requests WHERE who = ?", (who,)).fetchone()
+        times = deque(sorted(json.loads(row[0]) if row else ()))  # clocks may differ a little
+        if seconds := _wait(times, most, now):
+            return seconds
+        connection.execute(
+            "INSERT INTO requests VALUES (?, ?, ?) ON CONFLICT (who) "
+            "DO UPDATE SET last = excluded.last, times = excluded.times",
+            (who, now, json.dumps(list(times))),
+        )
+        return 0.0
+
+
+def _wait(times: deque[float], most: int, now: float) -> float:
+    """Add a request to the times of the last minute, unless it is one too many."""
+    while times and times[0] <= now - MINUTE:
+        times.popleft()
+    if len(times) >= most:
+        return times[-most] + MINUTE - now
+    times.append(now)
+    return 0.0
+
+
 def spender(caller: Caller, address: str) -> str:
     """Name the account: the key's, or the address's (of IPv6 its /64)."""
     return caller.key.id if caller.key else caller.owner or owner_of(address)
@@ -289,15 +238,13 @@ def spender(caller: Caller, address: str) -> str:
 MOST_LINKS = 10_000  # in all; an answer is 0.1 MB
 MOST_OF_ONE = MOST_LINKS // 10
 KEPT_EXPIRED = 30 * 86_400.0  # seconds: a clock that was ahead for days deletes nothing
-_SHARED_TABLE = """
+SHARED_TABLE = """
 CREATE TABLE IF NOT EXISTS shared (
     token TEXT PRIMARY KEY, owner TEXT NOT NULL, expires REAL NOT NULL, document TEXT NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS makers (
     token TEXT PRIMARY KEY, maker TEXT NOT NULL, expires REAL NOT NULL
 ) WITHOUT ROWID;
-CREATE TRIGGER IF NOT EXISTS deleted AFTER DELETE ON shared
-BEGIN DELETE FROM makers WHERE token = old.token; END;
 """
 _NO_LINK = "There is no such link, or it has expired or was taken back."
 
@@ -310,16 +257,16 @@ class Link(NamedTuple):
 
 
 class SharedAnswers:
-    """The answers behind links, in a file. Safe to use from several threads.
+    """The answers behind links. Safe to use from several threads.
 
     `knows` says whether an owner is still let in. Raises ConfigurationError if the file cannot be
     used.
     """
 
     def __init__(
-        self, path: Path, knows: Callable[[str], bool], clock: Callable[[], float] = time_time
+        self, state: State, knows: Callable[[str], bool], clock: Callable[[], float] = time_time
     ):
-        self.file = StateFile(path, _SHARED_TABLE)
+        self.state = state
         self._knows = knows
         self._clock = clock
 
@@ -331,9 +278,10 @@ class SharedAnswers:
         Raises Conflict for one link too many.
         """
         token, expires = secrets.token_urlsafe(32), self._clock() + seconds
-        with self.file.open() as connection:
+        with self.state.open() as connection:
             long_ago = self._clock() - KEPT_EXPIRED
-            connection.execute("DELETE FROM shared WHERE expires <= ?", (long_ago,))
+            for table in ("shared", "makers"):
+                connection.execute(f"DELETE FROM {table} WHERE expires <= ?", (long_ago,))
             self._make_room(connection, MOST_OF_ONE, "links of yours", maker)
             self._make_room(connection, MOST_LINKS, "links of all")
             row = (_hash(token), owner, expires, json.dumps(document))
@@ -341,9 +289,7 @@ class SharedAnswers:
             connection.execute("INSERT INTO makers VALUES (?, ?, ?)", (row[0], maker, expires))
         return Link(token, expires)
 
-    def _make_room(
-        self, connection: sqlite3.Connection, most: int, whose: str, maker: str = ""
-    ) -> None:
+    def _make_room(self, connection: Transaction, most: int, whose: str, maker: str = "") -> None:
         """Delete the link that expired first, if `most` are kept. Raises Conflict if none did."""
         query = "SELECT token, expires FROM makers WHERE ? IN (maker, '') ORDER BY expires, token"
         rows = connection.execute(query, (maker,)).fetchall()
@@ -356,13 +302,13 @@ class SharedAnswers:
                 f"{len(rows)} {whose} are open, which is the limit. Delete one, or wait: the first "
                 f"expires at {when:%Y-%m-%d %H:%M} (UTC)."
             )
-        connection.execute("DELETE FROM shared WHERE token = ?", (token,))
+        _delete(connection, token)
 
     def read(self, token: str) -> dict[str, object]:
         """Return the answer behind a link. Raises NotFound, whatever the reason."""
-        if not self.file.path.exists():
+        if not self.state.exists:
             raise NotFound(_NO_LINK)
-        with self.file.open() as connection:
+        with self.state.open() as connection:
             query = "SELECT owner, expires, document FROM shared WHERE token = ?"
             row = connection.execute(query, (_hash(token),)).fetchone()
             document: dict[str, object] = json.loads(row[2]) if row else {}
@@ -372,14 +318,19 @@ class SharedAnswers:
 
     def delete(self, token: str, maker: str, *, is_administrator: bool) -> None:
         """Take a link back. Raises NotFound, and NotAllowed for the link of another maker."""
-        with self.file.open() as connection:
+        with self.state.open() as connection:
             query = "SELECT maker FROM shared LEFT JOIN makers USING (token) WHERE token = ?"
             row = connection.execute(query, (_hash(token),)).fetchone()
             if row is None:
                 raise NotFound(_NO_LINK)
             if row[0] != maker and not is_administrator:
                 raise NotAllowed("Only whoever made a link, or an administrator, can delete it.")
-            connection.execute("DELETE FROM shared WHERE token = ?", (_hash(token),))
+            _delete(connection, _hash(token))
+
+
+def _delete(connection: Transaction, digest: str) -> None:
+    for table in ("shared", "makers"):
+        connection.execute(f"DELETE FROM {table} WHERE token = ?", (digest,))
 
 
 def _hash(token: str) -> str:

@@ -8,8 +8,8 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
-from sqlite3 import Connection
 from statistics import fmean
 from typing import Any, Literal
 from urllib.parse import quote
@@ -21,7 +21,6 @@ from atlas_search.core.settings import Settings
 from atlas_search.core.telemetry.names import silent
 from atlas_search.core.telemetry.redaction import SpanMask, open_redactions
 from atlas_search.core.telemetry.span import digest
-from atlas_search.server.access.quotas import StateFile
 from atlas_search.server.feedback.store import (
     DAY,
     TABLES,
@@ -32,6 +31,7 @@ from atlas_search.server.feedback.store import (
     RatingFilter,
     Vote,
 )
+from atlas_search.server.state import Busy, OpenState, State, Transaction, open_states
 
 LONGEST_PATIENCE = 3600.0  # seconds between two attempts for one answer
 LONGEST_WITHOUT = 60.0  # likewise, of an attempt without Phoenix
@@ -77,7 +77,7 @@ class Outbox:
     cannot be used.
     """
 
-    def __init__(self, file: StateFile, days: int, clock: Callable[[], float] = time.time):
+    def __init__(self, file: State, days: int, clock: Callable[[], float] = time.time):
         self._file = file
         self._days = days
         self._clock = clock
@@ -109,7 +109,7 @@ class Outbox:
 
     def seconds(self) -> float | None:
         """Return the seconds until the next answer is due; None if nothing waits."""
-        if not self._file.path.exists():
+        if not self._file.exists:
             return None
         now = self._clock()
         query = f"SELECT MIN(due) FROM answers WHERE {_WAITING}"
@@ -154,7 +154,7 @@ class Outbox:
 
 
 def _standing(
-    connection: Connection, id_: int, names: Callable[[Vote], Iterable[str]]
+    connection: Transaction, id_: int, names: Callable[[Vote], Iterable[str]]
 ) -> list[Standing]:
     query = "SELECT voter, vote, placed FROM votes WHERE answer = ? ORDER BY voter"
     standings = []
@@ -166,14 +166,14 @@ def _standing(
     return standings
 
 
-def _set_placed(connection: Connection, id_: int, voter: str, names: Iterable[str]) -> None:
+def _set_placed(connection: Transaction, id_: int, voter: str, names: Iterable[str]) -> None:
     connection.execute(
         "UPDATE votes SET placed = ? WHERE answer = ? AND voter = ?",
         (json.dumps(sorted(names)), id_, voter),
     )
 
 
-def _set_marks(connection: Connection, parcel: Parcel, marks: Iterable[DocumentMark]) -> None:
+def _set_marks(connection: Transaction, parcel: Parcel, marks: Iterable[DocumentMark]) -> None:
     rows = [[mark.name, mark.span_id, mark.position] for mark in sorted(marks)]
     query = "UPDATE answers SET placed = ? WHERE id = ?"
     connection.execute(query, (json.dumps(rows), parcel.id))
@@ -400,13 +400,16 @@ log = logging.getLogger(__name__)
 class RatingDelivery:
     """One thread that sends what is due, from `start` to `close`.
 
-    The comment and tags are sent as `masked` gives them, and not at all without it.
+    The comment and tags are sent as `masked` gives them, and not at all without it. Of servers that
+    share the outbox the one that has `turn` open sends, so that nothing older comes after what is
+    newer.
     """
 
-    def __init__(self, outbox: Outbox, phoenix: Phoenix, masked: Masked):
+    def __init__(self, outbox: Outbox, phoenix: Phoenix, masked: Masked, turn: State | None = None):
         self._outbox = outbox
         self._phoenix = phoenix
         self._masked = masked
+        self._turn = turn
         self._wake = threading.Event()
         self._stopped = threading.Event()
         self._pause = 0.0
@@ -432,9 +435,12 @@ class RatingDelivery:
         while not self._stopped.is_set():
             self._wake.clear()
             try:
-                self._send_due()
+                with self._turn.open() if self._turn else nullcontext():
+                    self._send_due()
                 self._pause = 0.0
-                self._wake.wait(self._outbox.seconds())
+                self._wake.wait(self._seconds())
+            except Busy:
+                self._stopped.wait(SHORTEST_PAUSE)
             except PhoenixAway as error:
                 self._wait("Phoenix cannot be reached; feedback waits for it: %s", error)
             except ConfigurationError as error:
@@ -442,6 +448,13 @@ class RatingDelivery:
             except Exception:
                 log.exception("Feedback could not be sent.")
                 self._stopped.wait(LONGEST_PAUSE)
+
+    def _seconds(self) -> float | None:
+        """The seconds until there is something to send; another server may end before it has."""
+        seconds = self._outbox.seconds()
+        if self._turn is None:
+            return seconds
+        return LONGEST_PAUSE if seconds is None else min(LONGEST_PAUSE, seconds)
 
     def _wait(self, message: str, error: Exception) -> None:
         """Say why, and wait, longer each time."""
@@ -516,24 +529,24 @@ class RatingDelivery:
         return results(vote, self._masked)
 
 
-FILE = "feedback.sqlite"
+NAME = "feedback"
 
 
 def open_store(settings: Settings) -> FeedbackStore:
-    """The votes of the configured server; its file need not be there."""
-    return _store_in(_file(settings), settings)
+    """The votes of the configured server, of which there need not be any."""
+    return FeedbackStore(open_states(settings)(NAME, TABLES), settings.feedback_days)
 
 
 class Feedback:
     """The ratings that readers give answers. Safe to use from several threads."""
 
-    def __init__(self, settings: Settings):
+    def __init__(self, settings: Settings, open_state: OpenState):
         self.collection = settings.chroma_collection_name
         self._content = settings.trace_content
-        self.file = _file(settings)
-        self._store = _store_in(self.file, settings)
+        self.state = open_state(NAME, TABLES)
+        self._store = FeedbackStore(self.state, settings.feedback_days)
         self._noting = Noting(self._store)
-        self.outbox = Outbox(self.file, settings.feedback_days)
+        self.outbox = Outbox(self.state, settings.feedback_days)
         self._delivery: RatingDelivery | None = None
         if settings.phoenix_collector_endpoint:
             self._delivery = RatingDelivery(
@@ -546,6 +559,7 @@ class Feedback:
                     settings.phoenix_project_name,
                 ),
                 SpanMask(open_redactions(settings)).text if settings.trace_content else None,
+                open_state("delivery", "") if self.state.is_shared else None,
             )
 
     def start(self) -> None:
@@ -554,7 +568,7 @@ class Feedback:
             self._delivery.start()
 
     def note(self, answer: Answer, owner: str) -> None:
-        """Let an answer of `owner`'s be rated. Takes no time, and never fails.
+        """Let an answer of `owner`'s be rated. Takes no time in a file, and never fails.
 
         Of one that must leave no trace no text is kept.
         """
@@ -588,11 +602,3 @@ class Feedback:
         self._noting.flush()
         if self._delivery:
             self._delivery.close()
-
-
-def _file(settings: Settings) -> StateFile:
-    return StateFile(settings.atlas_state_directory / FILE, TABLES)
-
-
-def _store_in(file: StateFile, settings: Settings) -> FeedbackStore:
-    return FeedbackStore(file, settings.feedback_days)

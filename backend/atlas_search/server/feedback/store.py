@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from sqlite3 import Connection
 from typing import Annotated, Literal, NamedTuple, TypeVar, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -15,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from atlas_search.answer.answer import Answer
 from atlas_search.answer.request import Identifier
 from atlas_search.core.errors import ConfigurationError, Conflict, NotFound
-from atlas_search.server.access.quotas import StateFile
+from atlas_search.server.state import State, Transaction
 
 TABLES = """
 PRAGMA journal_mode = WAL;
@@ -30,7 +29,7 @@ CREATE TABLE IF NOT EXISTS answers (
 CREATE INDEX IF NOT EXISTS by_name ON answers (owner, qa_id);
 CREATE INDEX IF NOT EXISTS to_send ON answers (due) WHERE changed > sent AND span_id <> '';
 CREATE TABLE IF NOT EXISTS votes (
-    answer INTEGER NOT NULL, voter TEXT NOT NULL, vote TEXT NOT NULL, given INTEGER NOT NULL,
+    answer INTEGER NOT NULL, voter TEXT NOT NULL, vote TEXT NOT NULL, given BOOLEAN NOT NULL,
     updated TEXT NOT NULL, version INTEGER NOT NULL, placed TEXT NOT NULL DEFAULT '[]',
     PRIMARY KEY (answer, voter)
 ) WITHOUT ROWID;
@@ -295,8 +294,9 @@ class FeedbackStore:
     be used.
     """
 
-    def __init__(self, file: StateFile, days: int, clock: Callable[[], float] = time.time):
+    def __init__(self, file: State, days: int, clock: Callable[[], float] = time.time):
         self._file = file
+        self.is_shared = file.is_shared
         self._days = days
         self._clock = clock
         self._tidied = 0.0
@@ -309,16 +309,17 @@ class FeedbackStore:
             for a in answers
         ]
         with self._file.open() as connection:
-            connection.executemany(
-                "INSERT INTO answers (owner, qa_id, collection, target, kept, about, span_id) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                rows,
-            )
+            for row in rows:
+                connection.execute(
+                    "INSERT INTO answers (owner, qa_id, collection, target, kept, about, span_id) "
+                    "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    row,
+                )
             if now - self._tidied >= TIDY_SECONDS:
                 self._tidied = now
                 self._forget(connection, now)
 
-    def _forget(self, connection: Connection, now: float) -> None:
+    def _forget(self, connection: Transaction, now: float) -> None:
         oldest = now - self._days * DAY
         # where passages have annotations, Phoenix is still to hear that they were withdrawn
         connection.execute(
@@ -348,7 +349,7 @@ class FeedbackStore:
                 self._write(connection, id_, voter, vote)
             return _rating(connection, id_, answer, voter)
 
-    def _write(self, connection: Connection, id_: int, voter: str, vote: Vote) -> None:
+    def _write(self, connection: Transaction, id_: int, voter: str, vote: Vote) -> None:
         query = "SELECT COUNT(*) FROM votes WHERE answer = ? AND voter <> ?"
         (others,) = connection.execute(query, (id_, voter)).fetchone()
         if others >= MOST_VOTERS:
@@ -374,7 +375,7 @@ class FeedbackStore:
     def page(self, wanted: RatingFilter, limit: int, offset: int) -> tuple[int, list[AnswerRating]]:
         """Count the ratings, and return some of them, the last changed first."""
         where, values = _where(wanted)
-        if not self._file.path.exists():
+        if not self._file.exists:
             return 0, []
         with self._file.open() as connection:
             counted = f"SELECT COUNT(*) FROM votes JOIN answers ON id = answer {where}"
@@ -385,7 +386,7 @@ class FeedbackStore:
 
     def every(self, wanted: RatingFilter) -> list[AnswerRating]:
         """Return the ratings that pass the filter, the first answer's first."""
-        if not self._file.path.exists():
+        if not self._file.exists:
             return []
         where, values = _where(wanted)
         with self._file.open() as connection:
@@ -393,7 +394,7 @@ class FeedbackStore:
             return [_read(row) for row in rows]
 
 
-def _find(connection: Connection, owner: str, qa_id: str) -> tuple[int, RatedAnswer]:
+def _find(connection: Transaction, owner: str, qa_id: str) -> tuple[int, RatedAnswer]:
     query = "SELECT id, about FROM answers WHERE owner = ? AND qa_id = ? ORDER BY id DESC LIMIT 1"
     row = connection.execute(query, (owner, qa_id)).fetchone()
     if row is None:
@@ -401,7 +402,7 @@ def _find(connection: Connection, owner: str, qa_id: str) -> tuple[int, RatedAns
     return row[0], RatedAnswer.model_validate_json(row[1])
 
 
-def _rating(connection: Connection, id_: int, answer: RatedAnswer, voter: str) -> AnswerRating:
+def _rating(connection: Transaction, id_: int, answer: RatedAnswer, voter: str) -> AnswerRating:
     query = f"{_RATING} WHERE id = ? AND voter = ?"
     row = connection.execute(query, (id_, voter)).fetchone()
     return _read(row) if row else AnswerRating(answer, voter, Vote())
@@ -451,8 +452,14 @@ class Noting:
         self._is_failing = False
 
     def note(self, answer: Answer, owner: str, *, content: bool) -> None:
-        """Let an answer of `owner`'s be rated; with `content` its texts are kept. Never fails."""
+        """Let an answer of `owner`'s be rated; with `content` its texts are kept. Never fails.
+
+        Where another server may be told the rating at once, the answer is written at once.
+        """
         self._waiting.append(_Waiting(answer, owner, content))
+        if self._store.is_shared:
+            self.flush()
+            return
         try:
             threading.Thread(target=self.flush, name="rateable", daemon=True).start()
         except RuntimeError:  # no more threads; the next vote or answer writes it
