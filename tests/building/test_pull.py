@@ -282,7 +282,7 @@ def test_a_file_that_is_damaged_there_does_not_go_live(harm: str, there: Path, h
 
 
 def test_a_full_disk_loses_nothing(there: Path, here: Path) -> None:
-    with small_disk(here.parent, 300):
+    with small_disk(here.parent, 80):
         with pytest.raises(UnwritableFolder, match=r"The disk is full.*goes on with the files in"):
             bring(there, here)
         kept = names(here / PULLED)
