@@ -189,7 +189,8 @@ def remove_unused(place: QdrantPlace, used: Collection[str]) -> None:
                 with _asking(at) as client:
                     client.delete_collection(name)
             else:
-                shutil.rmtree(place.folder / FOLDER / name, ignore_errors=True)
+                for left in (name, f".{name}.partial"):
+                    shutil.rmtree(place.folder / FOLDER / left, ignore_errors=True)
             del noted[name]
             _note(place.folder, noted)
 
@@ -544,7 +545,9 @@ class QdrantStore(LocalStore):
         """Ask for more and more points of a corpus until `depth` of them are passages that are
         `allowed`, with all that are as good as the last of these."""
         count, gone = self._indexed[corpus], self._gone[corpus]
-        limit = depth + 2 * depth * gone // max(count, 1) + OVERFETCH
+        if count == gone:
+            return LegHits(np.empty(0, dtype=np.int64), np.empty(0))
+        limit = depth + 2 * depth * gone // count + OVERFETCH
         if allowed is not None:
             limit = limit * count // len(allowed) + OVERFETCH
         while True:
