@@ -588,3 +588,29 @@ def test_rows_that_stand_on_several_pages_stay_on_each(draft: Read) -> None:
     text = draft(drawing(*pages)).text
     assert text.count("Dues in 1910: 12,400") == 3
     assert text.count("Harbour | Depth") == 3
+
+
+def from_right(lines: Iterable[Line]) -> bytes:
+    """A page like that of `drawing` in a mirror; its small letters are Hebrew ones."""
+    canvas = Canvas(stream := BytesIO(), pageCompression=0)
+    for left, height, text in lines:
+        words = [word if word[0].isdecimal() else word[::-1] for word in text.split()]
+        canvas.drawRightString(600 - left, height, " ".join(reversed(words)))
+    canvas.save()
+    names = b" ".join(b"/uni%04X" % letter for letter in HEBREW.values())
+    encoding = b"/Encoding << /Differences [97 %s] >>" % names
+    return stream.getvalue().replace(b"/Encoding /WinAnsiEncoding", encoding)
+
+
+HEBREW = {letter: 0x5D0 + number for number, letter in enumerate(range(ord("a"), ord("z") + 1))}
+
+
+@pytest.mark.parametrize("by", ["row", "column"])
+def test_a_table_that_runs_from_right_to_left_begins_at_the_right(draft: Read, by: str) -> None:
+    """So do lines of prose, which become one where they are full."""
+    cells = table([[cell.lower() for cell in row] for row in HARBOURS])
+    cells = sorted(cells) if by == "column" else cells
+    prose = [text.lower().replace(",", "") for text in PILOTS[:2]]
+    page = [*below([(72.0, text) for text in prose], top=680), *cells]
+    read = [" ".join(prose), "\n".join(READ).lower()]
+    assert draft(from_right(page)).text == "\n\n".join(read).translate(HEBREW)

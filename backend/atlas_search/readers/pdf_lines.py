@@ -57,9 +57,13 @@ _UNSURE = re.compile("[\x02\u0250-\u1fff\u2070-\uffff]")
 """Of the text that pdfium gives at once: the hyphens of broken words, and what may be half a code
 that is none."""
 
+_FROM_RIGHT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")  # letters of Hebrew, Arabic
 _DIGITS = re.compile(r"[1-9]\d*(?:[,–-]\d{1,3})*(?![\w/⁄])")
 _WORD_BEFORE = 12  # characters by which the word before a raised number is known
 
+
+_Word = tuple[int, int]
+"""Where a word begins and ends among the characters of a page."""
 
 Column = list[PrintedLine]
 Places = Mapping[int, tuple[int, int]]
@@ -67,10 +71,15 @@ Places = Mapping[int, tuple[int, int]]
 
 
 class _Frame:
-    """A page turned so that text of one angle runs from left to right; its lower left is (0, 0)."""
+    """A page turned so that text of one angle runs from left to right; its lower left is (0, 0).
 
-    def __init__(self, textpage: PdfTextPage, area: Sequence[float], turn: int) -> None:
-        self._textpage, self._turn = textpage, turn
+    It is mirrored where text runs from right to left: lines begin at the left on any page.
+    """
+
+    def __init__(
+        self, textpage: PdfTextPage, area: Sequence[float], turn: int, *, mirrored: bool
+    ) -> None:
+        self._textpage, self._turn, self._mirrored = textpage, turn, mirrored
         self._cos, self._sin = cos(radians(turn)), sin(radians(turn))
         self._left = self._bottom = 0.0
         corners = [self._at(x, y) for x in area[::2] for y in area[1::2]]
@@ -86,10 +95,25 @@ class _Frame:
         pdfium.FPDFText_GetCharBox(
             self._textpage, index, byref(left), byref(right), byref(bottom), byref(top)
         )
-        if not self._turn:
+        if not self._turn and not self._mirrored:
             return left.value - self._left, right.value - self._left
         one, other = self._at(left.value, bottom.value), self._at(right.value, top.value)
         return min(one[0], other[0]), max(one[0], other[0])
+
+    def reach(self, first: _Word, last: _Word) -> tuple[float, float]:
+        """How far the text from one word to another reaches; figures run against the others."""
+        if not self._mirrored:
+            return self.origin(first[0])[0], self.sides(last[1] - 1)[1]
+        ends = (self.sides(at) for start, end in (first, last) for at in (start, end - 1))
+        lefts, rights = zip(*ends, strict=True)
+        return min(lefts), max(rights)
+
+    def gap(self, before: _Word, word: _Word) -> float:
+        """The distance between two words, also where a line goes back: maybe to a line below."""
+        if not self._mirrored:
+            return abs(self.sides(word[0])[0] - self.sides(before[1] - 1)[1])
+        (left, right), (next_left, next_right) = self.reach(before, before), self.reach(word, word)
+        return max(next_left - right, left - next_right)
 
     def size(self, index: int) -> float:
         """The size of the type of a character in points."""
@@ -99,20 +123,20 @@ class _Frame:
 
     def _at(self, x: float, y: float) -> tuple[float, float]:
         across, up = x * self._cos - y * self._sin, x * self._sin + y * self._cos
-        return across - self._left, up - self._bottom
+        return (-across if self._mirrored else across) - self._left, up - self._bottom
 
 
 class _Line(NamedTuple):
     """A line, the parts of it that stand apart, and its angle in degrees.
 
-    A line without gaps is its only part. `words` are where they begin and end on the page.
+    A line without gaps is its only part.
     """
 
     whole: PrintedLine
     parts: Sequence[PrintedLine] = ()
     turn: int = 0
     frame: _Frame | None = None
-    words: Sequence[tuple[int, int]] = ()
+    words: Sequence[_Word] = ()
 
 
 def printed_lines(page: PdfPage) -> list[PrintedLine]:
@@ -128,7 +152,7 @@ def printed_lines(page: PdfPage) -> list[PrintedLine]:
         lines = list(_lines(textpage, characters, page.get_bbox()))
         # to look for gaps in all lines takes half as long again
         filled = [line for line in lines if line.words]
-        if any(len(_ends(line)) > 2 for line in filled[::_EVERY]):
+        if any(len(_pieces(line)) > 1 for line in filled[::_EVERY]):
             lines = [line._replace(parts=_parts(line, characters)) for line in lines]
     finally:
         textpage.close()
@@ -168,6 +192,7 @@ def _stands_above(before: _Line, line: _Line) -> bool:
 def _lines(textpage: PdfTextPage, characters: str, area: Sequence[float]) -> Iterator[_Line]:
     """Lines in order, each its only part."""
     frames: dict[int, _Frame] = {}
+    mirrored = 2 * len(_FROM_RIGHT.findall(characters)) > sum(map(str.isalpha, characters))
     for match in re.finditer(rf"([^\n{BROKEN}]*)([\n{BROKEN}]|$)", characters):
         words = [word.span() for word in _WORD.finditer(characters, *match.span(1))]
         if not words:
@@ -176,21 +201,24 @@ def _lines(textpage: PdfTextPage, characters: str, area: Sequence[float]) -> Ite
         middle = _middle(words)
         if _is_within(_origin(textpage, middle), area):
             turn = _turn(textpage, middle)
-            frame = frames.get(turn) or frames.setdefault(turn, _Frame(textpage, area, turn))
+            if turn not in frames:
+                frames[turn] = _Frame(textpage, area, turn, mirrored=mirrored)
+            frame = frames[turn]
             (left, first), (right, last) = map(frame.origin, (words[0][0], words[-1][1] - 1))
+            part_left, part_right = frame.reach(words[0], words[-1])
             height = median((first, frame.origin(middle)[1], last))
             first_word, last_word = (match.start() + at for at in _page_words(match[1]))
             line = PrintedLine(
                 _text(_with_raised(frame, characters, *match.span(1))),
                 height,
-                left,
-                right,
+                min(left, part_left),
+                part_right if mirrored else right,
                 match[2] == BROKEN,
                 frame.origin(first_word)[0],
                 frame.origin(last_word)[0],
                 size=max(frame.size(middle), frame.size(words[-1][1] - 1)),
             )
-            part = replace(line, right=frame.sides(words[-1][1] - 1)[1])
+            part = replace(line, right=part_right)
             yield _Line(line, [part] if line.text else [], turn, frame, words)
 
 
@@ -238,32 +266,29 @@ def _middle(words: Sequence[tuple[int, int]]) -> int:
     return start + at
 
 
-def _ends(line: _Line) -> list[int]:
-    """The first and the last character of each part between wide gaps, and where the line goes
-    back: maybe to a line below."""
-    if line.frame is None:
+def _pieces(line: _Line) -> list[list[_Word]]:
+    """The words of each part between wide gaps."""
+    frame = line.frame
+    if frame is None:
         return []
-    ends = [line.words[0][0]]
-    for (_, end), (start, _) in pairwise(line.words):
-        if abs(line.frame.sides(start)[0] - line.frame.sides(end - 1)[1]) > _GUTTER:
-            ends += [end - 1, start]
-    return [*ends, line.words[-1][1] - 1]
+    return runs_of(line.words, lambda before, word: frame.gap(before, word) <= _GUTTER)
 
 
 def _parts(line: _Line, characters: str) -> Sequence[PrintedLine]:
-    ends, frame = _ends(line), line.frame
-    if frame is None or len(ends) == 2:
+    pieces, frame = _pieces(line), line.frame
+    if frame is None or len(pieces) == 1:
         return line.parts
     parts = []
-    for start, end in zip(ends[::2], ends[1::2], strict=True):
-        left, height = frame.origin(start)
-        text = _text(_with_raised(frame, characters, start, end + 1))
-        right = frame.sides(end)[1]
-        is_last = end == ends[-1]
-        ends_broken = line.whole.broken and is_last
-        parts.append(
-            PrintedLine(text, height, left, right, ends_broken, left, right, size=frame.size(start))
-        )
+    for words in pieces:
+        start, end = words[0][0], words[-1][1]
+        left, right = frame.reach(words[0], words[-1])
+        text = _text(_with_raised(frame, characters, start, end))
+        is_turned = len(words) > 1 and frame.reach(words[-1], words[-1])[0] == left
+        if is_turned and all(map(_FROM_RIGHT.match, text.split())):
+            text = " ".join(reversed(text.split()))  # the other words of the line are Latin
+        height, size = frame.origin(start)[1], frame.size(start)
+        ends_broken = line.whole.broken and words is pieces[-1]
+        parts.append(PrintedLine(text, height, left, right, ends_broken, left, right, size=size))
     return [part for part in parts if part.text]
 
 
