@@ -16,6 +16,7 @@ import pypdfium2.raw as pdfium
 from pypdfium2 import PdfPage, PdfTextPage
 
 from atlas_search.readers.markup import plain
+from atlas_search.readers.pdf_rules import Grid, grids
 from atlas_search.readers.pdf_tables import is_row, tables
 from atlas_search.readers.print import (
     BREAK,
@@ -82,12 +83,12 @@ class _Frame:
         self._textpage, self._turn, self._mirrored = textpage, turn, mirrored
         self._cos, self._sin = cos(radians(turn)), sin(radians(turn))
         self._left = self._bottom = 0.0
-        corners = [self._at(x, y) for x in area[::2] for y in area[1::2]]
+        corners = [self.at(x, y) for x in area[::2] for y in area[1::2]]
         self._left, self._bottom = map(min, zip(*corners, strict=True))
 
     def origin(self, index: int) -> tuple[float, float]:
         """Where a character stands on its base."""
-        return self._at(*_origin(self._textpage, index))
+        return self.at(*_origin(self._textpage, index))
 
     def sides(self, index: int) -> tuple[float, float]:
         """Where a character begins and ends from left to right."""
@@ -97,7 +98,7 @@ class _Frame:
         )
         if not self._turn and not self._mirrored:
             return left.value - self._left, right.value - self._left
-        one, other = self._at(left.value, bottom.value), self._at(right.value, top.value)
+        one, other = self.at(left.value, bottom.value), self.at(right.value, top.value)
         return min(one[0], other[0]), max(one[0], other[0])
 
     def reach(self, first: _Word, last: _Word) -> tuple[float, float]:
@@ -121,7 +122,7 @@ class _Frame:
         pdfium.FPDFText_GetMatrix(self._textpage, index, byref(matrix))
         return float(pdfium.FPDFText_GetFontSize(self._textpage, index)) * hypot(matrix.c, matrix.d)
 
-    def _at(self, x: float, y: float) -> tuple[float, float]:
+    def at(self, x: float, y: float) -> tuple[float, float]:
         across, up = x * self._cos - y * self._sin, x * self._sin + y * self._cos
         return (-across if self._mirrored else across) - self._left, up - self._bottom
 
@@ -152,11 +153,13 @@ def printed_lines(page: PdfPage) -> list[PrintedLine]:
         lines = list(_lines(textpage, characters, page.get_bbox()))
         # to look for gaps in all lines takes half as long again
         filled = [line for line in lines if line.words]
+        ruled: list[Grid] = []
         if any(len(_pieces(line)) > 1 for line in filled[::_EVERY]):
             lines = [line._replace(parts=_parts(line, characters)) for line in lines]
+            ruled = grids(page, next(l.frame for l in lines if l.frame).at)
     finally:
         textpage.close()
-    return _without_margin(_by_column(_turned_last(lines, -page.get_rotation() % 360)))
+    return _without_margin(_by_column(_turned_last(lines, -page.get_rotation() % 360), ruled))
 
 
 def _turned_last(lines: Sequence[_Line], upright: int) -> list[_Line]:
@@ -292,11 +295,11 @@ def _parts(line: _Line, characters: str) -> Sequence[PrintedLine]:
     return [part for part in parts if part.text]
 
 
-def _by_column(lines: Sequence[_Line]) -> list[PrintedLine]:
+def _by_column(lines: Sequence[_Line], ruled: Sequence[Grid]) -> list[PrintedLine]:
     """The lines, with the rows of a table, and all columns of a block that was drawn row by row, at
     its first line."""
     parts = [part for line in lines for part in line.parts]
-    found = list(tables(parts))
+    found = list(tables(parts, ruled))
     in_table = {id(part): n for n, table in enumerate(found) for part in table.parts}
     places = {
         id(part): (number, at)

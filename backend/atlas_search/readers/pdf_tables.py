@@ -1,14 +1,15 @@
 """The tables of a printed page, told by their white space."""
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, pairwise, takewhile
 from statistics import median
 from typing import NamedTuple
 
 from atlas_search.readers.markup import MOST_COLUMNS, header_of, write_row
+from atlas_search.readers.pdf_rules import Grid
 from atlas_search.readers.print import (
     BREAK,
     BROKEN,
@@ -35,6 +36,7 @@ _FIGURES = 0.5  # share of the cells of a column that are figures
 _IN_ORDER = 0.9  # share of the cells that were drawn after the one before, if row by row
 _SHORT = 30  # characters of half of the cells, at most
 _HEADS = 3  # rows
+_LONGEST = 20  # lines of a cell; more are those of a page in a frame
 _LETTER = re.compile(r"[^\W\d_]")
 _MARK = re.compile(r"[•◦▪●○■□‣⁃∙*]|\(?(?:\d{1,2}|[a-z]|[ivx]{2,5})[.)]")  # of an item of a list
 _NAME = re.compile(r"[^\W\d_]{2}")
@@ -46,13 +48,21 @@ Edges = list[tuple[float, float]]
 """The left and the right end of each column."""
 
 
-class _Cell:
-    """A cell, its parts, and the last of its lines; `column` is counted from the left."""
+_FIRST = range(1)
 
-    def __init__(self, parts: Sequence[PrintedLine]) -> None:
+
+class _Cell:
+    """A cell, its parts, and the last of its lines; the first of its `columns` is its own."""
+
+    def __init__(self, parts: Sequence[PrintedLine], columns: range = _FIRST) -> None:
         self.parts = list(parts)
         self.line = self.last = whole(parts)
-        self.column = 0
+        self.columns = columns
+
+    @property
+    def column(self) -> int:
+        """Its place, counted from the left."""
+        return self.columns.start
 
     def add(self, below: "_Cell") -> None:
         """Let the text go on in the cell on the line below."""
@@ -74,14 +84,19 @@ class PrintedTable(NamedTuple):
     rows: list[PrintedLine]
 
 
-def tables(parts: Sequence[PrintedLine]) -> Iterator[PrintedTable]:
-    """The tables among parts of lines in the order in which they were drawn.
+def tables(parts: Sequence[PrintedLine], grids: Iterable[Grid] = ()) -> Iterator[PrintedTable]:
+    """The tables among parts of lines in the order in which they were drawn, those in grids first.
 
     Cells that stand below each other, apart from others, are a column. A table has figures in one
     that is not the first, or three columns and was drawn row by row; most columns are aligned,
     their cells short, and none is prose. What was drawn apart from the rows beside it is none of
     them.
     """
+    for grid in grids:
+        if table := _ruled(parts, grid):
+            yield table
+            own = set(map(id, table.parts))
+            parts = [part for part in parts if id(part) not in own]
     drawn = {id(part): at for at, part in enumerate(parts)}
     for above, lines, edges in _regions(_rows(parts)):
         rows = _with_wrapped(lines, edges)
@@ -100,6 +115,78 @@ def tables(parts: Sequence[PrintedLine]) -> Iterator[PrintedTable]:
                 yield PrintedTable(
                     [part for part in parts if id(part) in own], _written(rows, columns, above)
                 )
+
+
+def _ruled(parts: Sequence[PrintedLine], grid: Grid) -> PrintedTable | None:
+    """The table in a grid, if it is one: what stands between the same rules is a cell.
+
+    Figures below each other are cells of their own: some tables have rules between columns only.
+    """
+    inside: dict[tuple[range, range], list[PrintedLine]] = defaultdict(list)
+    for part in parts:
+        middle = (part.left + part.right) / 2
+        place = None if part.turn else grid.cell(middle, part.height + part.size / 4)
+        if place:
+            inside[place].append(part)
+    lines = {place: _lines(of) for place, of in inside.items()}
+    if max(map(len, lines.values()), default=0) > _LONGEST:
+        return None
+    apart = Counter(
+        columns
+        for (_, columns), of in lines.items()
+        for line in of
+        if any(_is_figure(whole(run).text) for run in runs_of(line, _is_in_cell)[1:])
+    )
+    if max(apart.values(), default=0) >= _ROWS:  # columns without a rule between them
+        return None
+    rows = []
+    for number in range(len(grid.heights) - 1)[::-1]:
+        own = {place: of for place, of in lines.items() if number in place[0]}
+        if any(len(place[0]) == 1 and _is_stacked(of) for place, of in own.items()):
+            rows += _by_base(own)
+        elif own:
+            rows.append([_cell(of, columns) for (_, columns), of in own.items()])
+    for row in rows:
+        row.sort(key=lambda cell: cell.column)
+    columns = [
+        [cell for row in rows for cell in row if cell.column == number]
+        for number in range(len(grid.sides) - 1)
+    ]
+    columns = list(filter(None, columns))
+    several = sum(len(row) > 1 for row in rows)
+    if several < max(2, len(rows) / 2) or not 1 < len(columns) <= MOST_COLUMNS:
+        return None
+    own_ids = {id(part) for of in inside.values() for part in of}
+    return PrintedTable(
+        [part for part in parts if id(part) in own_ids], _written(rows, columns, [])
+    )
+
+
+def _lines(parts: Sequence[PrintedLine]) -> list[list[PrintedLine]]:
+    """The parts of each line of a cell."""
+    ordered = sorted(parts, key=lambda part: -part.height)
+    lines = runs_of(ordered, lambda before, part: before.height - part.height <= _ONE_BASE)
+    return [sorted(line, key=lambda part: part.left) for line in lines]
+
+
+def _is_stacked(lines: Sequence[Sequence[PrintedLine]]) -> bool:
+    return sum(_is_figure(whole(line).text) for line in lines) > 1
+
+
+def _cell(lines: Sequence[Sequence[PrintedLine]], columns: range) -> _Cell:
+    cell, *below = (_Cell(line, columns) for line in lines)
+    for each in below:
+        cell.add(each)
+    return cell
+
+
+def _by_base(lines: Mapping[tuple[range, range], Sequence[Sequence[PrintedLine]]]) -> list[Row]:
+    """The rows of a part of a grid without rules between them."""
+    cells = [_Cell(line, columns) for (_, columns), of in lines.items() for line in of]
+    cells.sort(key=lambda cell: -cell.line.height)
+    return runs_of(
+        cells, lambda before, cell: before.line.height - cell.line.height <= _ONE_BASE
+    )
 
 
 def _drawn_apart(cells: Sequence[tuple[_Cell, int]], columns: int) -> int:
@@ -123,11 +210,7 @@ def _are_in_order(places: Sequence[int]) -> bool:
 def _rows(parts: Sequence[PrintedLine]) -> list[Row]:
     """The rows from top to bottom, their cells from left to right."""
     upright = [part for part in parts if not part.turn and part.left < part.right]
-    upright.sort(key=lambda part: -part.height)
-    rows = runs_of(upright, lambda before, part: before.height - part.height <= _ONE_BASE)
-    for row in rows:
-        row.sort(key=lambda part: part.left)
-    return [list(map(_Cell, runs_of(row, _is_in_cell))) for row in rows]
+    return [list(map(_Cell, runs_of(row, _is_in_cell))) for row in _lines(upright)]
 
 
 def _is_in_cell(before: PrintedLine, part: PrintedLine) -> bool:
@@ -177,7 +260,8 @@ def _with_wrapped(rows: Sequence[Row], edges: Edges) -> list[Row]:
     above: dict[int, _Cell] = {}
     for row in rows:
         for cell in row:
-            (cell.column,) = _over(cell, edges)
+            (column,) = _over(cell, edges)
+            cell.columns = range(column, column + 1)
         if merged and all(
             cell.column in above and _goes_on(above[cell.column].last, cell, edges) for cell in row
         ):
@@ -266,14 +350,18 @@ def _written(rows: Sequence[Row], columns: Sequence[Row], above: Row) -> list[Pr
     No head is sure below a row that may head several columns, nor below other heads.
     """
     figures = [n for n, column in enumerate(columns) if n and _are_figures(column)]
-    texts = []
+    texts, above_columns = [], []
     for row in rows:
         own = {cell.column: cell.line.text + "-" * cell.line.broken for cell in row}
+        over = {number: own[cell.column] for cell in row for number in cell.columns}
         texts.append([own.get(column[0].column, "") for column in columns])
+        above_columns.append([over.get(column[0].column, "") for column in columns])
+    first = next((n for n, row in enumerate(rows) if len(row) > 1), 0)  # behind a title
     may_span = _is_next(above, rows[0]) and (
         len(above) > 1 or above[0].line.left >= columns[1][0].line.left
     )
-    last, header = (0, ()) if may_span or not figures else _heads(texts, figures)
+    last, header = (0, ()) if may_span or not figures else _heads(above_columns[first:], figures)
+    last += first
     result = []
     for number, (row, cells) in enumerate(zip(rows, texts, strict=True)):
         header = () if number >= last and _are_letters([cells[n] for n in figures]) else header
@@ -294,11 +382,11 @@ def _heads(texts: Sequence[Sequence[str]], figures: Sequence[int]) -> tuple[int,
     last = len(list(takewhile(_are_letters, over)))
     if last == 0 and len(figures) > 1 and not any(map(_NAME.match, chain(*over[1:]))):
         last = all(map(_NAME.match, over[0]))  # `FY 2007`, above figures alone
-    names = [" ".join(filter(None, of)) for of in zip(*texts[:last], strict=True)]
+    names = [" ".join(dict.fromkeys(filter(None, of))) for of in zip(*texts[:last], strict=True)]
     is_sure = (
         0 < last <= _HEADS
         and all(_is_figure(text) or len(text) <= _FILLER for text in over[last])
-        and not any(cells[0] for cells in texts[1:last])
+        and all(cells[0] in ("", texts[0][0]) for cells in texts[1:last])
         and all(map(_HEAD.search, names[1:]))
         and len(set(names)) == len(names)
     )
