@@ -155,8 +155,9 @@ def printed_lines(page: PdfPage) -> list[PrintedLine]:
         filled = [line for line in lines if line.words]
         ruled: list[Grid] = []
         if any(len(_pieces(line)) > 1 for line in filled[::_EVERY]):
-            lines = [line._replace(parts=_parts(line, characters)) for line in lines]
-            ruled = grids(page, next(l.frame for l in lines if l.frame).at)
+            main = _main_turn(filled)
+            ruled = grids(page, next(line.frame for line in filled if line.turn == main).at)
+            lines = [line._replace(parts=_parts(line, characters, ruled)) for line in lines]
     finally:
         textpage.close()
     return _without_margin(_by_column(_turned_last(lines, -page.get_rotation() % 360), ruled))
@@ -167,10 +168,7 @@ def _turned_last(lines: Sequence[_Line], upright: int) -> list[_Line]:
 
     A head or foot that is upright as the page is shown, beside a wide table, keeps its height.
     """
-    letters: Counter[int] = Counter()
-    for line in lines:
-        letters[line.turn] += len(line.whole.text)
-    main = max(letters, key=lambda turn: letters[turn], default=0)
+    main = _main_turn(lines)
     along = [line for line in lines if line.turn == main or not line.whole.text]
     if (main - upright) % 360 == _DOWNWARD:  # pdfium puts the lower of two such lines first
         along = list(chain(*(reversed(run) for run in runs_of(along, _stands_above))))
@@ -184,6 +182,13 @@ def _turned_last(lines: Sequence[_Line], upright: int) -> list[_Line]:
         if line.turn != main and line.whole.text
     ]
     return [*along, *map(_Line, turned)]
+
+
+def _main_turn(lines: Sequence[_Line]) -> int:
+    letters: Counter[int] = Counter()
+    for line in lines:
+        letters[line.turn] += len(line.whole.text)
+    return max(letters, key=lambda turn: letters[turn], default=0)
 
 
 def _stands_above(before: _Line, line: _Line) -> bool:
@@ -269,16 +274,23 @@ def _middle(words: Sequence[tuple[int, int]]) -> int:
     return start + at
 
 
-def _pieces(line: _Line) -> list[list[_Word]]:
-    """The words of each part between wide gaps."""
+def _pieces(line: _Line, ruled: Sequence[Grid] = ()) -> list[list[_Word]]:
+    """The words of each part between wide gaps, and between rules."""
     frame = line.frame
     if frame is None:
         return []
-    return runs_of(line.words, lambda before, word: frame.gap(before, word) <= _GUTTER)
+
+    def follows(before: _Word, word: _Word) -> bool:
+        if frame.gap(before, word) > _GUTTER:
+            return False
+        left, right = frame.reach(before, before)[1], frame.reach(word, word)[0]
+        return not any(grid.parts(left, right, line.whole.height) for grid in ruled)
+
+    return runs_of(line.words, follows)
 
 
-def _parts(line: _Line, characters: str) -> Sequence[PrintedLine]:
-    pieces, frame = _pieces(line), line.frame
+def _parts(line: _Line, characters: str, ruled: Sequence[Grid]) -> Sequence[PrintedLine]:
+    pieces, frame = _pieces(line, ruled), line.frame
     if frame is None or len(pieces) == 1:
         return line.parts
     parts = []

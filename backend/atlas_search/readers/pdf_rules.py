@@ -49,6 +49,13 @@ class Grid:
         return _between(self._across, row, x), _between(self._down, column, y)
 
 
+    def parts(self, left: float, right: float, y: float) -> bool:
+        """Say if a rule stands between what ends at `left` and begins at `right`."""
+        first, last = sorted((left, right))
+        at = range(bisect(self.sides, first - _STRAIGHT), bisect(self.sides, last + _STRAIGHT))
+        return any(_covers(self._down[side], y) for side in at)
+
+
 def _between(lines: Sequence[Sequence[Rule]], at: int, place: float) -> range:
     first, last = at, at + 1
     while first > 0 and not _covers(lines[first], place):

@@ -36,6 +36,8 @@ _FIGURES = 0.5  # share of the cells of a column that are figures
 _IN_ORDER = 0.9  # share of the cells that were drawn after the one before, if row by row
 _SHORT = 30  # characters of half of the cells, at most
 _HEADS = 3  # rows
+_OWN = 0.75  # share of the rows of a grid that have a cell for themselves
+_SHORT_LINE = 0.6  # of the width of its column: the next word would have stood on it
 _LONGEST = 20  # lines of a cell; more are those of a page in a frame
 _LETTER = re.compile(r"[^\W\d_]")
 _MARK = re.compile(r"[•◦▪●○■□‣⁃∙*]|\(?(?:\d{1,2}|[a-z]|[ivx]{2,5})[.)]")  # of an item of a list
@@ -43,6 +45,12 @@ _NAME = re.compile(r"[^\W\d_]{2}")
 _HEAD = re.compile(r"[^\W\d_]|[%#№€$£]")
 _BRACKETED = re.compile(r"\(.*\)")
 _FILLER = 4  # characters for no figure: `n.a.`
+
+Place = tuple[range, range]
+"""The rows and the columns of a cell in a grid."""
+
+Lines = list[list[PrintedLine]]
+"""The parts of each line of a cell."""
 
 Edges = list[tuple[float, float]]
 """The left and the right end of each column."""
@@ -99,6 +107,9 @@ def tables(parts: Sequence[PrintedLine], grids: Iterable[Grid] = ()) -> Iterator
             parts = [part for part in parts if id(part) not in own]
     drawn = {id(part): at for at, part in enumerate(parts)}
     for above, lines, edges in _regions(_rows(parts)):
+        for cell in chain(*lines):
+            (column,) = _over(cell, edges)
+            cell.columns = range(column, column + 1)
         rows = _with_wrapped(lines, edges)
         start, end = _within(rows)
         above, rows = rows[start - 1] if start else above, rows[start:end]
@@ -122,65 +133,85 @@ def _ruled(parts: Sequence[PrintedLine], grid: Grid) -> PrintedTable | None:
 
     Figures below each other are cells of their own: some tables have rules between columns only.
     """
-    inside: dict[tuple[range, range], list[PrintedLine]] = defaultdict(list)
+    inside: dict[Place, list[PrintedLine]] = defaultdict(list)
     for part in parts:
         middle = (part.left + part.right) / 2
         place = None if part.turn else grid.cell(middle, part.height + part.size / 4)
         if place:
             inside[place].append(part)
     lines = {place: _lines(of) for place, of in inside.items()}
-    if max(map(len, lines.values()), default=0) > _LONGEST:
+    if not _decides(lines):
         return None
+    rows: list[Row] = []
+    for number in range(len(grid.heights) - 1)[::-1]:
+        own = {place: of for place, of in lines.items() if number in place[0]}
+        if _is_stacked(own, grid):
+            edges = list(pairwise(grid.sides))
+            rows += _with_wrapped(_by_base({p: of for p, of in own.items() if p[0][-1] == number}), edges)
+        elif own:
+            rows.append([_cell(of, columns) for (_, columns), of in own.items()])
+    rows = [sorted(row, key=lambda cell: cell.column) for row in rows]
+    cells = defaultdict(list)
+    for cell in chain(*rows):
+        cells[cell.column].append(cell)
+    several = sum(len(row) > 1 for row in rows)
+    if several < max(2, len(rows) / 2) or not 1 < len(cells) <= MOST_COLUMNS:
+        return None
+    own_ids = {id(part) for of in inside.values() for part in of}
+    written = _written(rows, [cells[column] for column in sorted(cells)], [])
+    return PrintedTable([part for part in parts if id(part) in own_ids], written)
+
+
+def _decides(lines: Mapping[Place, Lines]) -> bool:
+    """Say if rules part all that stands in a grid; those of a drawing, or a page, do not."""
     apart = Counter(
         columns
         for (_, columns), of in lines.items()
         for line in of
         if any(_is_figure(whole(run).text) for run in runs_of(line, _is_in_cell)[1:])
     )
-    if max(apart.values(), default=0) >= _ROWS:  # columns without a rule between them
-        return None
-    rows = []
-    for number in range(len(grid.heights) - 1)[::-1]:
-        own = {place: of for place, of in lines.items() if number in place[0]}
-        if any(len(place[0]) == 1 and _is_stacked(of) for place, of in own.items()):
-            rows += _by_base(own)
-        elif own:
-            rows.append([_cell(of, columns) for (_, columns), of in own.items()])
-    for row in rows:
-        row.sort(key=lambda cell: cell.column)
-    columns = [
-        [cell for row in rows for cell in row if cell.column == number]
-        for number in range(len(grid.sides) - 1)
-    ]
-    columns = list(filter(None, columns))
-    several = sum(len(row) > 1 for row in rows)
-    if several < max(2, len(rows) / 2) or not 1 < len(columns) <= MOST_COLUMNS:
-        return None
-    own_ids = {id(part) for of in inside.values() for part in of}
-    return PrintedTable(
-        [part for part in parts if id(part) in own_ids], _written(rows, columns, [])
+    rows = {row for across, _ in lines for row in across}
+    own = {across[0] for across, _ in lines if len(across) == 1}
+    return (
+        max(apart.values(), default=0) < _ROWS
+        and max(map(len, lines.values()), default=0) <= _LONGEST
+        and len(own) >= _OWN * len(rows)
     )
 
 
-def _lines(parts: Sequence[PrintedLine]) -> list[list[PrintedLine]]:
+def _lines(parts: Sequence[PrintedLine]) -> Lines:
     """The parts of each line of a cell."""
     ordered = sorted(parts, key=lambda part: -part.height)
     lines = runs_of(ordered, lambda before, part: before.height - part.height <= _ONE_BASE)
     return [sorted(line, key=lambda part: part.left) for line in lines]
 
 
-def _is_stacked(lines: Sequence[Sequence[PrintedLine]]) -> bool:
-    return sum(_is_figure(whole(line).text) for line in lines) > 1
+def _is_stacked(cells: Mapping[Place, Lines], grid: Grid) -> bool:
+    """Say if cells between two rules across hold several rows: figures below each other, or lines
+    beside each other that are too short to go on."""
+    single = {place: of for place, of in cells.items() if len(place[0]) == 1}
+    for of in single.values():
+        figures = sum(_is_figure(whole(line).text) for line in of)
+        if figures >= min(_ROWS, max(2, len(of))):
+            return True
+    bases = Counter(tuple(round(line[0].height) for line in of) for of in single.values())
+    return any(
+        len(of) >= _ROWS
+        and bases[tuple(round(line[0].height) for line in of)] > 1
+        and max(line[-1].right - line[0].left for line in of)
+        < _SHORT_LINE * (grid.sides[columns[-1] + 1] - grid.sides[columns[0]])
+        for (_, columns), of in single.items()
+    )
 
 
-def _cell(lines: Sequence[Sequence[PrintedLine]], columns: range) -> _Cell:
+def _cell(lines: Lines, columns: range) -> _Cell:
     cell, *below = (_Cell(line, columns) for line in lines)
     for each in below:
         cell.add(each)
     return cell
 
 
-def _by_base(lines: Mapping[tuple[range, range], Sequence[Sequence[PrintedLine]]]) -> list[Row]:
+def _by_base(lines: Mapping[Place, Lines]) -> list[Row]:
     """The rows of a part of a grid without rules between them."""
     cells = [_Cell(line, columns) for (_, columns), of in lines.items() for line in of]
     cells.sort(key=lambda cell: -cell.line.height)
@@ -259,9 +290,6 @@ def _with_wrapped(rows: Sequence[Row], edges: Edges) -> list[Row]:
     merged: list[Row] = []
     above: dict[int, _Cell] = {}
     for row in rows:
-        for cell in row:
-            (column,) = _over(cell, edges)
-            cell.columns = range(column, column + 1)
         if merged and all(
             cell.column in above and _goes_on(above[cell.column].last, cell, edges) for cell in row
         ):
