@@ -464,9 +464,10 @@ def test_each_note_is_a_paragraph_of_its_own(draft: Read) -> None:
 def test_a_note_below_two_columns_may_be_wider_than_one(draft: Read, again: int) -> None:
     """Drawn row by row; the width of a column is that of lines of its own type."""
     note = f"1 See the chart of 1911{' and again' * again}, kept in the archive of Holm."
-    page = [*in_size(10, by_row(LEFT, MIDDLE)), *in_size(8, [(40, 80, note)])]
+    right = [*MIDDLE[:-1], f"{MIDDLE[-1]}."]
+    page = [*in_size(10, by_row(LEFT, right)), *in_size(8, [(40, 80, note)])]
     text = draft(in_sizes(page)).text.replace("\n", " ")
-    for column in (LEFT, MIDDLE):
+    for column in (LEFT, right):
         assert " ".join(column).replace("meas- ", "meas") in text
     assert note in text
 

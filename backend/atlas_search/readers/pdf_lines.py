@@ -156,7 +156,8 @@ def printed_lines(page: PdfPage) -> list[PrintedLine]:
         ruled: list[Grid] = []
         if any(len(_pieces(line)) > 1 for line in filled[::_EVERY]):
             main = _main_turn(filled)
-            ruled = grids(page, next(line.frame for line in filled if line.turn == main).at)
+            frames = (line.frame for line in filled if line.frame and line.turn == main)
+            ruled = grids(page, next(frames).at)
             lines = [line._replace(parts=_parts(line, characters, ruled)) for line in lines]
     finally:
         textpage.close()

@@ -25,7 +25,7 @@ Point = tuple[float, float]
 
 
 class Rule(NamedTuple):
-    """A straight line: how high it stands, or how far to the right, and where it begins and ends."""
+    """A straight line: its height, or how far to the right it stands, and its two ends."""
 
     at: float
     start: float
@@ -35,7 +35,7 @@ class Rule(NamedTuple):
 class Grid:
     """Rules that cross each other; rows are counted from below, columns from the left."""
 
-    def __init__(self, across: Sequence[Rule], down: Sequence[Rule]) -> None:
+    def __init__(self, across: Collection[Rule], down: Collection[Rule]) -> None:
         self.heights = _places([rule.at for rule in across] + [e for r in down for e in r[1:]])
         self.sides = _places([rule.at for rule in down] + [e for r in across for e in r[1:]])
         self._across = [_beside(across, height) for height in self.heights]
@@ -47,7 +47,6 @@ class Grid:
         if not (0 <= row < len(self.heights) - 1 and 0 <= column < len(self.sides) - 1):
             return None
         return _between(self._across, row, x), _between(self._down, column, y)
-
 
     def parts(self, left: float, right: float, y: float) -> bool:
         """Say if a rule stands between what ends at `left` and begins at `right`."""
@@ -69,7 +68,7 @@ def _covers(rules: Sequence[Rule], place: float) -> bool:
     return any(rule.start <= place <= rule.end for rule in rules)
 
 
-def _beside(rules: Sequence[Rule], at: float) -> list[Rule]:
+def _beside(rules: Iterable[Rule], at: float) -> list[Rule]:
     return [rule for rule in rules if abs(rule.at - at) <= _NEAR]
 
 
@@ -111,19 +110,20 @@ def _strokes(page: PdfPage, turned: Callable[[float, float], Point]) -> list[tup
 def _strokes_of(
     path: pdfium.FPDF_PAGEOBJECT, turned: Callable[[float, float], Point]
 ) -> Iterator[tuple[Point, Point]]:
+    """The straight strokes of a path; an area without a frame, such as a shade, has none."""
     matrix, x, y, fill, line = pdfium.FS_MATRIX(), c_float(), c_float(), c_int(), c_int()
+    bounds = [c_float() for _ in range(4)]
     pdfium.FPDFPath_GetDrawMode(path, byref(fill), byref(line))
     pdfium.FPDFPageObj_GetMatrix(path, byref(matrix))
-    start = point = (0.0, 0.0)
-    bounds = [c_float() for _ in range(4)]
     pdfium.FPDFPageObj_GetBounds(path, *map(byref, bounds))
-    left, bottom, right, top = (each.value for each in bounds)
+    left, bottom, right, top = (side.value for side in bounds)
     if not line.value and (not fill.value or min(right - left, top - bottom) > _THICK):
-        return  # an area without a frame
+        return
+    start = before = (0.0, 0.0)
     for index in range(pdfium.FPDFPath_CountSegments(path)):
         segment = pdfium.FPDFPath_GetPathSegment(path, index)
         pdfium.FPDFPathSegment_GetPoint(segment, byref(x), byref(y))
-        before, point = point, turned(
+        point = turned(
             matrix.a * x.value + matrix.c * y.value + matrix.e,
             matrix.b * x.value + matrix.d * y.value + matrix.f,
         )
@@ -134,6 +134,7 @@ def _strokes_of(
             yield before, point
         if pdfium.FPDFPathSegment_GetClose(segment):
             yield point, start
+        before = point
 
 
 def _joined(rules: Sequence[Rule]) -> list[Rule]:
@@ -151,9 +152,8 @@ def _joined(rules: Sequence[Rule]) -> list[Rule]:
     return [rule for rule in joined if rule.end - rule.start >= _SHORTEST]
 
 
-def _crossing(
-    across: Iterable[Rule], down: Sequence[Rule]
-) -> list[tuple[Sequence[Rule], Collection[Rule]]]:
+def _crossing(across: Iterable[Rule], down: Sequence[Rule]) -> list[tuple[list[Rule], set[Rule]]]:
+    """The rules across and down of each group of those that touch."""
     groups: list[tuple[list[Rule], set[Rule]]] = []
     for rule in across:
         group = [rule], {other for other in down if _cross(rule, other)}

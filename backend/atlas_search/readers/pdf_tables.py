@@ -1,4 +1,4 @@
-"""The tables of a printed page, told by their white space."""
+"""The tables of a printed page, told by their rules or by their white space."""
 
 import re
 from collections import Counter, defaultdict
@@ -8,7 +8,7 @@ from itertools import chain, pairwise, takewhile
 from statistics import median
 from typing import NamedTuple
 
-from atlas_search.readers.markup import MOST_COLUMNS, header_of, write_row
+from atlas_search.readers.markup import LONGEST_SPAN, MOST_COLUMNS, header_of, write_row
 from atlas_search.readers.pdf_rules import Grid
 from atlas_search.readers.print import (
     BREAK,
@@ -55,8 +55,7 @@ Lines = list[list[PrintedLine]]
 Edges = list[tuple[float, float]]
 """The left and the right end of each column."""
 
-
-_FIRST = range(1)
+_FIRST = range(1)  # until the columns of a cell are known
 
 
 class _Cell:
@@ -120,8 +119,7 @@ def tables(parts: Sequence[PrintedLine], grids: Iterable[Grid] = ()) -> Iterator
             for side in (left, own - left):
                 yield from tables([part for part in parts if id(part) in side])
         elif len(rows) >= _ROWS:
-            columns = [[cell for cell, _ in cells if cell.column == n] for n in range(len(edges))]
-            columns = list(filter(None, columns))
+            columns = _columns(rows)
             if _is_table(rows, columns, [place for _, place in cells]):
                 yield PrintedTable(
                     [part for part in parts if id(part) in own], _written(rows, columns, above)
@@ -129,10 +127,7 @@ def tables(parts: Sequence[PrintedLine], grids: Iterable[Grid] = ()) -> Iterator
 
 
 def _ruled(parts: Sequence[PrintedLine], grid: Grid) -> PrintedTable | None:
-    """The table in a grid, if it is one: what stands between the same rules is a cell.
-
-    Figures below each other are cells of their own: some tables have rules between columns only.
-    """
+    """The table in a grid, if it is one: what stands between the same rules is a cell."""
     inside: dict[Place, list[PrintedLine]] = defaultdict(list)
     for part in parts:
         middle = (part.left + part.right) / 2
@@ -140,43 +135,71 @@ def _ruled(parts: Sequence[PrintedLine], grid: Grid) -> PrintedTable | None:
         if place:
             inside[place].append(part)
     lines = {place: _lines(of) for place, of in inside.items()}
-    if not _decides(lines):
+    if not _are_parted(lines):
         return None
-    rows: list[Row] = []
-    for number in range(len(grid.heights) - 1)[::-1]:
-        own = {place: of for place, of in lines.items() if number in place[0]}
-        if _is_stacked(own, grid):
-            edges = list(pairwise(grid.sides))
-            rows += _with_wrapped(_by_base({p: of for p, of in own.items() if p[0][-1] == number}), edges)
-        elif own:
-            rows.append([_cell(of, columns) for (_, columns), of in own.items()])
-    rows = [sorted(row, key=lambda cell: cell.column) for row in rows]
-    cells = defaultdict(list)
-    for cell in chain(*rows):
-        cells[cell.column].append(cell)
+    rows = list(_between_rules(lines, grid))
+    columns = _columns(rows)
     several = sum(len(row) > 1 for row in rows)
-    if several < max(2, len(rows) / 2) or not 1 < len(cells) <= MOST_COLUMNS:
+    if several < max(2, len(rows) / 2) or not 1 < len(columns) <= MOST_COLUMNS:
         return None
-    own_ids = {id(part) for of in inside.values() for part in of}
-    written = _written(rows, [cells[column] for column in sorted(cells)], [])
-    return PrintedTable([part for part in parts if id(part) in own_ids], written)
+    return PrintedTable(list(chain(*inside.values())), _written(rows, columns, []))
 
 
-def _decides(lines: Mapping[Place, Lines]) -> bool:
-    """Say if rules part all that stands in a grid; those of a drawing, or a page, do not."""
-    apart = Counter(
+def _are_parted(cells: Mapping[Place, Lines]) -> bool:
+    """Say if rules part all cells: of a drawing they part few rows, of some tables no columns of
+    figures, of a page in a frame nothing."""
+    beside = Counter(
         columns
-        for (_, columns), of in lines.items()
-        for line in of
+        for (_, columns), lines in cells.items()
+        for line in lines
         if any(_is_figure(whole(run).text) for run in runs_of(line, _is_in_cell)[1:])
     )
-    rows = {row for across, _ in lines for row in across}
-    own = {across[0] for across, _ in lines if len(across) == 1}
+    rows = {row for across, _ in cells for row in across}
+    own = {across[0] for across, _ in cells if len(across) == 1}
     return (
-        max(apart.values(), default=0) < _ROWS
-        and max(map(len, lines.values()), default=0) <= _LONGEST
+        max(beside.values(), default=0) < _ROWS
+        and max(map(len, cells.values()), default=0) <= _LONGEST
         and len(own) >= _OWN * len(rows)
     )
+
+
+def _between_rules(cells: Mapping[Place, Lines], grid: Grid) -> Iterator[Row]:
+    """The rows from top to bottom. A cell stands in each that it spans, unless it is too long."""
+    for number in reversed(range(len(grid.heights) - 1)):
+        own = {place: lines for place, lines in cells.items() if number in place[0]}
+        first = {place: lines for place, lines in own.items() if place[0][-1] == number}
+        row = [
+            cell
+            for place, lines in own.items()
+            if len((cell := _cell(lines, place[1])).line.text) <= LONGEST_SPAN or place in first
+        ]
+        rows = [row] if row else []
+        if _are_several(own, grid):
+            single = [_Cell(line, place[1]) for place, lines in first.items() for line in lines]
+            single.sort(key=lambda cell: -cell.line.height)
+            rows = _with_wrapped(runs_of(single, _is_beside), list(pairwise(grid.sides)))
+        yield from (sorted(each, key=lambda cell: cell.column) for each in rows)
+
+
+def _is_beside(before: _Cell, cell: _Cell) -> bool:
+    return before.line.height - cell.line.height <= _ONE_BASE
+
+
+def _are_several(cells: Mapping[Place, Lines], grid: Grid) -> bool:
+    """Say if cells between two rules hold several rows: figures below each other, or lines that
+    stand beside others and are too short to go on."""
+    single = {place: lines for place, lines in cells.items() if len(place[0]) == 1}
+    bases = Counter(tuple(round(line[0].height) for line in lines) for lines in single.values())
+    for (_, columns), lines in single.items():
+        width = grid.sides[columns[-1] + 1] - grid.sides[columns[0]]
+        are_short = max(line[-1].right - line[0].left for line in lines) < _SHORT_LINE * width
+        is_beside = bases[tuple(round(line[0].height) for line in lines)] > 1
+        figures = sum(_is_figure(whole(line).text) for line in lines)
+        if len(lines) >= _ROWS and are_short and is_beside:
+            return True
+        if figures >= min(_ROWS, max(2, len(lines))):
+            return True
+    return False
 
 
 def _lines(parts: Sequence[PrintedLine]) -> Lines:
@@ -186,24 +209,6 @@ def _lines(parts: Sequence[PrintedLine]) -> Lines:
     return [sorted(line, key=lambda part: part.left) for line in lines]
 
 
-def _is_stacked(cells: Mapping[Place, Lines], grid: Grid) -> bool:
-    """Say if cells between two rules across hold several rows: figures below each other, or lines
-    beside each other that are too short to go on."""
-    single = {place: of for place, of in cells.items() if len(place[0]) == 1}
-    for of in single.values():
-        figures = sum(_is_figure(whole(line).text) for line in of)
-        if figures >= min(_ROWS, max(2, len(of))):
-            return True
-    bases = Counter(tuple(round(line[0].height) for line in of) for of in single.values())
-    return any(
-        len(of) >= _ROWS
-        and bases[tuple(round(line[0].height) for line in of)] > 1
-        and max(line[-1].right - line[0].left for line in of)
-        < _SHORT_LINE * (grid.sides[columns[-1] + 1] - grid.sides[columns[0]])
-        for (_, columns), of in single.items()
-    )
-
-
 def _cell(lines: Lines, columns: range) -> _Cell:
     cell, *below = (_Cell(line, columns) for line in lines)
     for each in below:
@@ -211,13 +216,12 @@ def _cell(lines: Lines, columns: range) -> _Cell:
     return cell
 
 
-def _by_base(lines: Mapping[Place, Lines]) -> list[Row]:
-    """The rows of a part of a grid without rules between them."""
-    cells = [_Cell(line, columns) for (_, columns), of in lines.items() for line in of]
-    cells.sort(key=lambda cell: -cell.line.height)
-    return runs_of(
-        cells, lambda before, cell: before.line.height - cell.line.height <= _ONE_BASE
-    )
+def _columns(rows: Sequence[Row]) -> list[Row]:
+    """The cells of each column from left to right."""
+    columns: dict[int, Row] = defaultdict(list)
+    for cell in chain(*rows):
+        columns[cell.column].append(cell)
+    return [columns[number] for number in sorted(columns)]
 
 
 def _drawn_apart(cells: Sequence[tuple[_Cell, int]], columns: int) -> int:
@@ -378,17 +382,17 @@ def _written(rows: Sequence[Row], columns: Sequence[Row], above: Row) -> list[Pr
     No head is sure below a row that may head several columns, nor below other heads.
     """
     figures = [n for n, column in enumerate(columns) if n and _are_figures(column)]
-    texts, above_columns = [], []
+    texts, over_columns = [], []
     for row in rows:
         own = {cell.column: cell.line.text + "-" * cell.line.broken for cell in row}
         over = {number: own[cell.column] for cell in row for number in cell.columns}
         texts.append([own.get(column[0].column, "") for column in columns])
-        above_columns.append([over.get(column[0].column, "") for column in columns])
+        over_columns.append([over.get(column[0].column, "") for column in columns])
     first = next((n for n, row in enumerate(rows) if len(row) > 1), 0)  # behind a title
     may_span = _is_next(above, rows[0]) and (
         len(above) > 1 or above[0].line.left >= columns[1][0].line.left
     )
-    last, header = (0, ()) if may_span or not figures else _heads(above_columns[first:], figures)
+    last, header = (0, ()) if may_span or not figures else _heads(over_columns[first:], figures)
     last += first
     result = []
     for number, (row, cells) in enumerate(zip(rows, texts, strict=True)):
