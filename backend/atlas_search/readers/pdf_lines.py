@@ -101,20 +101,24 @@ class _Frame:
         one, other = self.at(left.value, bottom.value), self.at(right.value, top.value)
         return min(one[0], other[0]), max(one[0], other[0])
 
-    def reach(self, first: _Word, last: _Word) -> tuple[float, float]:
-        """How far the text from one word to another reaches; figures run against the others."""
-        if not self._mirrored:
-            return self.origin(first[0])[0], self.sides(last[1] - 1)[1]
-        ends = (self.sides(at) for start, end in (first, last) for at in (start, end - 1))
-        lefts, rights = zip(*ends, strict=True)
-        return min(lefts), max(rights)
+    def reach(self, first: _Word, last: _Word) -> tuple[float, float, float]:
+        """Where the text from one word to another begins and ends, and its height.
 
-    def gap(self, before: _Word, word: _Word) -> float:
-        """The distance between two words, also where a line goes back: maybe to a line below."""
+        In a mirror figures run against the other words.
+        """
+        left, height = self.origin(first[0])
         if not self._mirrored:
-            return abs(self.sides(word[0])[0] - self.sides(before[1] - 1)[1])
-        (left, right), (next_left, next_right) = self.reach(before, before), self.reach(word, word)
-        return max(next_left - right, left - next_right)
+            return left, self.sides(last[1] - 1)[1], height
+        ends = chain(*(self.sides(at) for word in (first, last) for at in (word[0], word[1] - 1)))
+        return min(places := list(ends)), max(places), height
+
+    def between(self, before: _Word, word: _Word) -> tuple[float, float]:
+        """Where a word ends and the next one begins, on the side on which that stands."""
+        if not self._mirrored:
+            return self.sides(before[1] - 1)[1], self.sides(word[0])[0]
+        left, right, _ = self.reach(before, before)
+        next_left, next_right, _ = self.reach(word, word)
+        return (right, next_left) if next_left - right > left - next_right else (left, next_right)
 
     def size(self, index: int) -> float:
         """The size of the type of a character in points."""
@@ -201,7 +205,8 @@ def _stands_above(before: _Line, line: _Line) -> bool:
 def _lines(textpage: PdfTextPage, characters: str, area: Sequence[float]) -> Iterator[_Line]:
     """Lines in order, each its only part."""
     frames: dict[int, _Frame] = {}
-    mirrored = 2 * len(_FROM_RIGHT.findall(characters)) > sum(map(str.isalpha, characters))
+    from_right = len(_FROM_RIGHT.findall(characters))
+    mirrored = from_right > 0 and 2 * from_right > sum(map(str.isalpha, characters))
     for match in re.finditer(rf"([^\n{BROKEN}]*)([\n{BROKEN}]|$)", characters):
         words = [word.span() for word in _WORD.finditer(characters, *match.span(1))]
         if not words:
@@ -213,14 +218,14 @@ def _lines(textpage: PdfTextPage, characters: str, area: Sequence[float]) -> Ite
             if turn not in frames:
                 frames[turn] = _Frame(textpage, area, turn, mirrored=mirrored)
             frame = frames[turn]
-            (left, first), (right, last) = map(frame.origin, (words[0][0], words[-1][1] - 1))
-            part_left, part_right = frame.reach(words[0], words[-1])
+            left, part_right, first = frame.reach(words[0], words[-1])
+            right, last = frame.origin(words[-1][1] - 1)
             height = median((first, frame.origin(middle)[1], last))
             first_word, last_word = (match.start() + at for at in _page_words(match[1]))
             line = PrintedLine(
                 _text(_with_raised(frame, characters, *match.span(1))),
                 height,
-                min(left, part_left),
+                left,
                 part_right if mirrored else right,
                 match[2] == BROKEN,
                 frame.origin(first_word)[0],
@@ -282,11 +287,12 @@ def _pieces(line: _Line, ruled: Sequence[Grid] = ()) -> list[list[_Word]]:
         return []
 
     def follows(before: _Word, word: _Word) -> bool:
-        if frame.gap(before, word) > _GUTTER:
+        end, begin = frame.between(before, word)
+        if abs(begin - end) > _GUTTER:  # a line may go back, too: maybe to a line below
             return False
-        left, right = frame.reach(before, before)[1], frame.reach(word, word)[0]
-        return not any(grid.parts(left, right, line.whole.height) for grid in ruled)
+        return not ruled or not any(grid.parts(end, begin, height) for grid in ruled)
 
+    height = line.whole.height
     return runs_of(line.words, follows)
 
 
@@ -297,14 +303,14 @@ def _parts(line: _Line, characters: str, ruled: Sequence[Grid]) -> Sequence[Prin
     parts = []
     for words in pieces:
         start, end = words[0][0], words[-1][1]
-        left, right = frame.reach(words[0], words[-1])
+        left, right, height = frame.reach(words[0], words[-1])
         text = _text(_with_raised(frame, characters, start, end))
         is_turned = len(words) > 1 and frame.reach(words[-1], words[-1])[0] == left
         if is_turned and all(map(_FROM_RIGHT.match, text.split())):
             text = " ".join(reversed(text.split()))  # the other words of the line are Latin
-        height, size = frame.origin(start)[1], frame.size(start)
         ends_broken = line.whole.broken and words is pieces[-1]
-        parts.append(PrintedLine(text, height, left, right, ends_broken, left, right, size=size))
+        ends = left, right, ends_broken, left, right
+        parts.append(PrintedLine(text, height, *ends, size=frame.size(start)))
     return [part for part in parts if part.text]
 
 

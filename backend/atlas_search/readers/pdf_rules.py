@@ -22,6 +22,7 @@ _MOST_RULES = 300  # in each direction
 _FEWEST = 2  # sides of a grid; with no more it is a box
 
 Point = tuple[float, float]
+Stroke = tuple[Point, Point]
 
 
 class Rule(NamedTuple):
@@ -48,11 +49,11 @@ class Grid:
             return None
         return _between(self._across, row, x), _between(self._down, column, y)
 
-    def parts(self, left: float, right: float, y: float) -> bool:
-        """Say if a rule stands between what ends at `left` and begins at `right`."""
-        first, last = sorted((left, right))
-        at = range(bisect(self.sides, first - _STRAIGHT), bisect(self.sides, last + _STRAIGHT))
-        return any(_covers(self._down[side], y) for side in at)
+    def parts(self, end: float, begin: float, y: float) -> bool:
+        """Say if a rule stands between the end of one text and the beginning of another."""
+        at = bisect(self.sides, min(end, begin) - _STRAIGHT)
+        is_between = at < len(self.sides) and self.sides[at] <= max(end, begin) + _STRAIGHT
+        return is_between and _covers(self._down[at], y)
 
 
 def _between(lines: Sequence[Sequence[Rule]], at: int, place: float) -> range:
@@ -79,51 +80,54 @@ def _places(places: Iterable[float]) -> list[float]:
 
 def grids(page: PdfPage, turned: Callable[[float, float], Point]) -> list[Grid]:
     """The grids of a page with several columns, in a page so `turned`."""
-    across: list[Rule] = []
-    down: list[Rule] = []
-    for (left, low), (right, high) in _strokes(page, turned):
+    across, down = map(_joined, _rules(_strokes(page)))
+    if max(len(across), len(down)) > _MOST_RULES:
+        return []
+    strokes = [(turned(rule.start, rule.at), turned(rule.end, rule.at)) for rule in across]
+    strokes += [(turned(rule.at, rule.start), turned(rule.at, rule.end)) for rule in down]
+    found = (Grid(*group) for group in _crossing(*_rules(strokes)))
+    return [grid for grid in found if len(grid.sides) > _FEWEST and len(grid.heights) > _FEWEST]
+
+
+def _rules(strokes: Iterable[Stroke]) -> tuple[list[Rule], list[Rule]]:
+    """The rules across and those down."""
+    across, down = [], []
+    for (left, low), (right, high) in strokes:
         if abs(high - low) <= _STRAIGHT:
             across.append(Rule((low + high) / 2, *sorted((left, right))))
         elif abs(right - left) <= _STRAIGHT:
             down.append(Rule((left + right) / 2, *sorted((low, high))))
-    across, down = _joined(across), _joined(down)
-    if max(len(across), len(down)) > _MOST_RULES:
-        return []
-    found = (Grid(*group) for group in _crossing(across, down))
-    return [grid for grid in found if len(grid.sides) > _FEWEST and len(grid.heights) > _FEWEST]
+    return across, down
 
 
-def _strokes(page: PdfPage, turned: Callable[[float, float], Point]) -> list[tuple[Point, Point]]:
-    """The straight strokes of all paths, be they lines or the edges of an area."""
-    strokes: list[tuple[Point, Point]] = []
-    count = 0
+def _strokes(page: PdfPage) -> Iterator[Stroke]:
+    """The straight strokes of all paths; an area without a frame, such as a shade, has none."""
+    left = _MOST
+    sides, fill, line = [c_float() for _ in range(4)], c_int(), c_int()
+    references = list(map(byref, sides))
     for index in range(pdfium.FPDFPage_CountObjects(page)):
         path = pdfium.FPDFPage_GetObject(page, index)
-        if pdfium.FPDFPageObj_GetType(path) == pdfium.FPDF_PAGEOBJ_PATH:
-            count += pdfium.FPDFPath_CountSegments(path)
-            if count > _MOST:
-                return []
-            strokes += _strokes_of(path, turned)
-    return strokes
+        if pdfium.FPDFPageObj_GetType(path) != pdfium.FPDF_PAGEOBJ_PATH or left < 0:
+            continue
+        pdfium.FPDFPageObj_GetBounds(path, *references)
+        x, y, right, top = (side.value for side in sides)
+        if top - y <= _THICK:
+            yield (x, (y + top) / 2), (right, (y + top) / 2)
+        elif right - x <= _THICK:
+            yield ((x + right) / 2, y), ((x + right) / 2, top)
+        elif pdfium.FPDFPath_GetDrawMode(path, byref(fill), byref(line)) and line.value:
+            left -= pdfium.FPDFPath_CountSegments(path)
+            yield from _strokes_of(path) if left >= 0 else ()
 
 
-def _strokes_of(
-    path: pdfium.FPDF_PAGEOBJECT, turned: Callable[[float, float], Point]
-) -> Iterator[tuple[Point, Point]]:
-    """The straight strokes of a path; an area without a frame, such as a shade, has none."""
-    matrix, x, y, fill, line = pdfium.FS_MATRIX(), c_float(), c_float(), c_int(), c_int()
-    bounds = [c_float() for _ in range(4)]
-    pdfium.FPDFPath_GetDrawMode(path, byref(fill), byref(line))
+def _strokes_of(path: pdfium.FPDF_PAGEOBJECT) -> Iterator[Stroke]:
+    matrix, x, y = pdfium.FS_MATRIX(), c_float(), c_float()
     pdfium.FPDFPageObj_GetMatrix(path, byref(matrix))
-    pdfium.FPDFPageObj_GetBounds(path, *map(byref, bounds))
-    left, bottom, right, top = (side.value for side in bounds)
-    if not line.value and (not fill.value or min(right - left, top - bottom) > _THICK):
-        return
     start = before = (0.0, 0.0)
     for index in range(pdfium.FPDFPath_CountSegments(path)):
         segment = pdfium.FPDFPath_GetPathSegment(path, index)
         pdfium.FPDFPathSegment_GetPoint(segment, byref(x), byref(y))
-        point = turned(
+        point = (
             matrix.a * x.value + matrix.c * y.value + matrix.e,
             matrix.b * x.value + matrix.d * y.value + matrix.f,
         )
