@@ -155,13 +155,12 @@ def printed_lines(page: PdfPage) -> list[PrintedLine]:
     try:
         characters = page_characters(textpage)
         lines = list(_lines(textpage, characters, page.get_bbox()))
-        # to look for gaps in all lines takes half as long again
         filled = [line for line in lines if line.words]
-        ruled: list[Grid] = []
-        if any(len(_pieces(line)) > 1 for line in filled[::_EVERY]):
-            main = _main_turn(filled)
-            frames = (line.frame for line in filled if line.frame and line.turn == main)
-            ruled = grids(page, next(frames).at)
+        main = _main_turn(filled)
+        frame = next((line.frame for line in filled if line.turn == main), None)
+        ruled = grids(page, frame.at) if frame else []
+        # to look for gaps in all lines takes half as long again
+        if ruled or any(len(_pieces(line)) > 1 for line in filled[::_EVERY]):
             lines = [line._replace(parts=_parts(line, characters, ruled)) for line in lines]
     finally:
         textpage.close()
