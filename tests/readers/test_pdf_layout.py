@@ -618,6 +618,11 @@ def test_a_table_that_runs_from_right_to_left_begins_at_the_right(draft: Read, b
     assert draft(from_right(page)).text == "\n\n".join(read).translate(HEBREW)
 
 
+def test_a_row_of_too_many_cells_is_read_as_it_stands(draft: Read) -> None:
+    cells = [(5.0 * column, 700.0 - 4 * row, 1.5, "7") for row in range(3) for column in range(110)]
+    assert draft(in_sizes(cells)).text.count("7") == 330
+
+
 SIDES = [70.0, 160.0, 260.0, 330.0]
 HEIGHTS = [612.0, 596.0, 554.0, 526.0, 484.0]
 LONG = ["The depth at low", "tide as it was in", "the harbour"]

@@ -260,7 +260,8 @@ def _regions(rows: Sequence[Row]) -> Iterator[tuple[Row, list[Row], Edges]]:
     for number, row in enumerate([*rows, []]):
         fitting = _fit(edges, row) if not number or _is_next(rows[number - 1], row) else None
         if fitting is None and number:
-            yield rows[first - 1] if first else [], list(rows[first:number]), sorted(edges)
+            if edges:  # none has a row of too many cells
+                yield rows[first - 1] if first else [], list(rows[first:number]), sorted(edges)
             first, fitting = number, _fit([], row)
         edges = fitting or []
 
