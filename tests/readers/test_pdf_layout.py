@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from io import BytesIO
+from itertools import pairwise
 
 import pytest
 from reportlab.pdfbase.pdfmetrics import stringWidth
@@ -464,9 +465,10 @@ def test_each_note_is_a_paragraph_of_its_own(draft: Read) -> None:
 def test_a_note_below_two_columns_may_be_wider_than_one(draft: Read, again: int) -> None:
     """Drawn row by row; the width of a column is that of lines of its own type."""
     note = f"1 See the chart of 1911{' and again' * again}, kept in the archive of Holm."
-    page = [*in_size(10, by_row(LEFT, MIDDLE)), *in_size(8, [(40, 80, note)])]
+    right = [*MIDDLE[:-1], f"{MIDDLE[-1]}."]
+    page = [*in_size(10, by_row(LEFT, right)), *in_size(8, [(40, 80, note)])]
     text = draft(in_sizes(page)).text.replace("\n", " ")
-    for column in (LEFT, MIDDLE):
+    for column in (LEFT, right):
         assert " ".join(column).replace("meas- ", "meas") in text
     assert note in text
 
@@ -588,3 +590,153 @@ def test_rows_that_stand_on_several_pages_stay_on_each(draft: Read) -> None:
     text = draft(drawing(*pages)).text
     assert text.count("Dues in 1910: 12,400") == 3
     assert text.count("Harbour | Depth") == 3
+
+
+def from_right(lines: Iterable[Line]) -> bytes:
+    """A page like that of `drawing` in a mirror; its small letters are Hebrew ones."""
+    canvas = Canvas(stream := BytesIO(), pageCompression=0)
+    for left, height, text in lines:
+        words = [word if word[0].isdecimal() else word[::-1] for word in text.split()]
+        canvas.drawRightString(600 - left, height, " ".join(reversed(words)))
+    canvas.save()
+    names = b" ".join(b"/uni%04X" % letter for letter in HEBREW.values())
+    encoding = b"/Encoding << /Differences [97 %s] >>" % names
+    return stream.getvalue().replace(b"/Encoding /WinAnsiEncoding", encoding)
+
+
+HEBREW = {letter: 0x5D0 + number for number, letter in enumerate(range(ord("a"), ord("z") + 1))}
+
+
+@pytest.mark.parametrize("by", ["row", "column"])
+def test_a_table_that_runs_from_right_to_left_begins_at_the_right(draft: Read, by: str) -> None:
+    """So do lines of prose, which become one where they are full."""
+    cells = table([[cell.lower() for cell in row] for row in HARBOURS])
+    cells = sorted(cells) if by == "column" else cells
+    prose = [text.lower().replace(",", "") for text in PILOTS[:2]]
+    page = [*below([(72.0, text) for text in prose], top=680), *cells]
+    read = [" ".join(prose), "\n".join(READ).lower()]
+    assert draft(from_right(page)).text == "\n\n".join(read).translate(HEBREW)
+
+
+def test_a_row_of_too_many_cells_is_read_as_it_stands(draft: Read) -> None:
+    cells = [(5.0 * column, 700.0 - 4 * row, 1.5, "7") for row in range(3) for column in range(110)]
+    assert draft(in_sizes(cells)).text.count("7") == 330
+
+
+SIDES = [70.0, 160.0, 260.0, 330.0]
+HEIGHTS = [612.0, 596.0, 554.0, 526.0, 484.0]
+LONG = ["The depth at low", "tide as it was in", "the harbour"]
+WRITTEN: list[Line] = [
+    (72, 600, "Harbour"), (170, 600, "Words"), (270, 600, "Depth"),
+    (72, 570, "Northport"), *below([(165, text) for text in LONG], top=584), (270, 570, "9 m"),
+    (72, 542, "Ostby and"), (72, 530, "Dyr"), (170, 536, "None"), (270, 536, "7 m"),
+    (72, 500, "Wick"), *below([(165, text) for text in LONG], top=514), (270, 500, "3 m"),
+]  # fmt: skip
+PARTED = [
+    "Harbour | Words | Depth",
+    f"Harbour: Northport | Words: {' '.join(LONG)} | Depth: 9 m",
+    "Harbour: Ostby and Dyr | Words: None | Depth: 7 m",
+    f"Harbour: Wick | Words: {' '.join(LONG)} | Depth: 3 m",
+]
+Draw = Callable[[Canvas], object]
+
+
+def ruled(lines: Iterable[Line], draw: Draw, size: float = 10) -> bytes:
+    canvas = Canvas(stream := BytesIO(), pageCompression=0)
+    canvas.setFont("Helvetica", size)
+    draw(canvas)
+    for left, height, text in lines:
+        canvas.drawString(left, height, text)
+    canvas.save()
+    return stream.getvalue()
+
+
+def boxes(canvas: Canvas) -> None:
+    for left, right in pairwise(SIDES):
+        for top, bottom in pairwise(HEIGHTS):
+            canvas.rect(left, bottom, right - left, top - bottom)
+
+
+def thin_areas(canvas: Canvas) -> None:
+    for height in HEIGHTS:
+        canvas.rect(SIDES[0], height, SIDES[-1] - SIDES[0], 0.5, stroke=0, fill=1)
+    for side in SIDES:
+        canvas.rect(side, HEIGHTS[-1], 0.5, HEIGHTS[0] - HEIGHTS[-1], stroke=0, fill=1)
+
+
+def without_a_frame(canvas: Canvas) -> None:
+    canvas.lines([(SIDES[0], height, SIDES[-1], height) for height in HEIGHTS])
+    canvas.lines([(side, HEIGHTS[0], side, HEIGHTS[-1]) for side in SIDES[1:-1]])
+
+
+@pytest.mark.parametrize("draw", [boxes, thin_areas, without_a_frame])
+@pytest.mark.parametrize("by", ["row", "column"])
+def test_rules_decide_what_a_cell_is(draft: Read, draw: Draw, by: str) -> None:
+    cells = sorted(WRITTEN) if by == "column" else WRITTEN
+    assert draft(ruled([ABOVE, *cells], draw)).text == "\n\n".join([ABOVE[2], "\n".join(PARTED)])
+
+
+def test_a_cell_that_spans_rows_or_columns_stands_in_each(draft: Read) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.grid([70, 160, 230, 300], [612, 596])
+        canvas.lines([(160, 580, 300, 580), (70, 564, 300, 564), (160, 548, 300, 548)])
+        canvas.lines([(70, 532, 300, 532), (70, 612, 70, 532), (160, 612, 160, 532)])
+        canvas.lines([(230, 596, 230, 532), (300, 612, 300, 532)])
+
+    cells: list[Line] = [(72, 600, "Harbour"), (165, 600, "Depth"), (72, 576, "Northport")]
+    cells += [(165, 584, "low"), (240, 584, "high"), (165, 568, "7"), (240, 568, "9")]
+    cells += [(72, 544, "Wick"), (165, 552, "2"), (240, 552, "3"), (165, 536, "4"), (240, 536, "8")]
+    assert draft(ruled(cells, draw)).text.split("\n")[1:] == [
+        "Northport | low | high", "Northport | 7 | 9", "Wick | 2 | 3", "Wick | 4 | 8"
+    ]  # fmt: skip
+
+
+def test_columns_nearer_than_words_are_parted_by_the_rule_between_them(draft: Read) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.grid([70, 121, 200, 260], [612, 598, 584, 570, 556])
+
+    cells = [
+        (left, 602 - 14 * row, text)
+        for row in range(4)
+        for left, text in ((72.0, "Northport"), (123.0, f"Ostby {'abcd'[row]}"), (202.0, f"{row}9"))
+    ]
+    text = draft(ruled(cells, draw, size=11)).text
+    assert text.split("\n") == [f"Northport | Ostby {'abcd'[row]} | {row}9" for row in range(4)]
+
+
+def test_rules_between_columns_alone_part_no_rows(draft: Read) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.grid([70, 210, 360, 440], [614, 595, 530])
+
+    text = draft(ruled([ABOVE, *table(HARBOURS)], draw)).text
+    assert text == "\n\n".join([ABOVE[2], "\n".join(READ)])
+
+
+@pytest.mark.parametrize("is_framed", [True, False])
+def test_rules_of_a_drawing_or_a_page_make_no_table(draft: Read, is_framed: bool) -> None:
+    def draw(canvas: Canvas) -> None:
+        if is_framed:
+            canvas.grid([30, 290, 560], [720, 680, 300])
+        else:  # boxes that lines join
+            canvas.rect(70, 590, 80, 30)
+            canvas.rect(200, 560, 80, 30)
+            canvas.lines([(150, 600, 240, 600), (240, 600, 240, 590), (240, 560, 240, 500)])
+            canvas.rect(200, 470, 80, 30)
+
+    names: list[Line] = [(75, 600, "Northport"), (205, 570, "Holm"), (205, 480, "Wick")]
+    columns = [*by_row(LEFT * 6, MIDDLE * 6), (40, 700, "Of the estuary"), (300, 700, "Of buoys")]
+    assert " | " not in draft(ruled(columns if is_framed else names, draw)).text
+
+
+@pytest.mark.parametrize("mark", ["1 ", "* ", ""])
+def test_a_note_between_columns_that_nobody_calls_stands_behind_them(
+    draft: Read, mark: str
+) -> None:
+    """Without a number or sign it is one if it interrupts a sentence."""
+    note = f"{mark}See the chart of 1911, kept at Holm."
+    right = [MIDDLE[0], MIDDLE[1], MIDDLE[2], "shoal before that year."]
+    page = in_size(10, below([(40, text) for text in LEFT], top=650))
+    page += in_size(8, [(40, 560, note)])
+    page += in_size(10, below([(300, text) for text in right], top=650))
+    prose = " ".join([*LEFT, *right]).replace("meas- ", "meas")
+    assert draft(in_sizes(page)).text == f"{prose}\n\n{note}"

@@ -211,7 +211,7 @@ class PdfReader:
     @property
     def options(self) -> Mapping[str, object]:
         """Its version, and the languages in which Tesseract reads scans, if it does."""
-        return {"version": 7, **({"ocr": self.ocr} if self.ocr else {})}
+        return {"version": 8, **({"ocr": self.ocr} if self.ocr else {})}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """The one document of the file; a PDF states its own encoding."""

@@ -16,6 +16,7 @@ import pypdfium2.raw as pdfium
 from pypdfium2 import PdfPage, PdfTextPage
 
 from atlas_search.readers.markup import plain
+from atlas_search.readers.pdf_rules import Grid, grids
 from atlas_search.readers.pdf_tables import is_row, tables
 from atlas_search.readers.print import (
     BREAK,
@@ -57,9 +58,13 @@ _UNSURE = re.compile("[\x02\u0250-\u1fff\u2070-\uffff]")
 """Of the text that pdfium gives at once: the hyphens of broken words, and what may be half a code
 that is none."""
 
+_FROM_RIGHT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")  # letters of Hebrew, Arabic
 _DIGITS = re.compile(r"[1-9]\d*(?:[,–-]\d{1,3})*(?![\w/⁄])")
 _WORD_BEFORE = 12  # characters by which the word before a raised number is known
 
+
+_Word = tuple[int, int]
+"""Where a word begins and ends among the characters of a page."""
 
 Column = list[PrintedLine]
 Places = Mapping[int, tuple[int, int]]
@@ -67,18 +72,23 @@ Places = Mapping[int, tuple[int, int]]
 
 
 class _Frame:
-    """A page turned so that text of one angle runs from left to right; its lower left is (0, 0)."""
+    """A page turned so that text of one angle runs from left to right; its lower left is (0, 0).
 
-    def __init__(self, textpage: PdfTextPage, area: Sequence[float], turn: int) -> None:
-        self._textpage, self._turn = textpage, turn
+    It is mirrored where text runs from right to left: lines begin at the left on any page.
+    """
+
+    def __init__(
+        self, textpage: PdfTextPage, area: Sequence[float], turn: int, *, mirrored: bool
+    ) -> None:
+        self._textpage, self._turn, self._mirrored = textpage, turn, mirrored
         self._cos, self._sin = cos(radians(turn)), sin(radians(turn))
         self._left = self._bottom = 0.0
-        corners = [self._at(x, y) for x in area[::2] for y in area[1::2]]
+        corners = [self.at(x, y) for x in area[::2] for y in area[1::2]]
         self._left, self._bottom = map(min, zip(*corners, strict=True))
 
     def origin(self, index: int) -> tuple[float, float]:
         """Where a character stands on its base."""
-        return self._at(*_origin(self._textpage, index))
+        return self.at(*_origin(self._textpage, index))
 
     def sides(self, index: int) -> tuple[float, float]:
         """Where a character begins and ends from left to right."""
@@ -86,10 +96,29 @@ class _Frame:
         pdfium.FPDFText_GetCharBox(
             self._textpage, index, byref(left), byref(right), byref(bottom), byref(top)
         )
-        if not self._turn:
+        if not self._turn and not self._mirrored:
             return left.value - self._left, right.value - self._left
-        one, other = self._at(left.value, bottom.value), self._at(right.value, top.value)
+        one, other = self.at(left.value, bottom.value), self.at(right.value, top.value)
         return min(one[0], other[0]), max(one[0], other[0])
+
+    def reach(self, first: _Word, last: _Word) -> tuple[float, float, float]:
+        """Where the text from one word to another begins and ends, and its height.
+
+        In a mirror figures run against the other words.
+        """
+        left, height = self.origin(first[0])
+        if not self._mirrored:
+            return left, self.sides(last[1] - 1)[1], height
+        ends = chain(*(self.sides(at) for word in (first, last) for at in (word[0], word[1] - 1)))
+        return min(places := list(ends)), max(places), height
+
+    def between(self, before: _Word, word: _Word) -> tuple[float, float]:
+        """Where a word ends and the next one begins, on the side on which that stands."""
+        if not self._mirrored:
+            return self.sides(before[1] - 1)[1], self.sides(word[0])[0]
+        left, right, _ = self.reach(before, before)
+        next_left, next_right, _ = self.reach(word, word)
+        return (right, next_left) if next_left - right > left - next_right else (left, next_right)
 
     def size(self, index: int) -> float:
         """The size of the type of a character in points."""
@@ -97,22 +126,22 @@ class _Frame:
         pdfium.FPDFText_GetMatrix(self._textpage, index, byref(matrix))
         return float(pdfium.FPDFText_GetFontSize(self._textpage, index)) * hypot(matrix.c, matrix.d)
 
-    def _at(self, x: float, y: float) -> tuple[float, float]:
+    def at(self, x: float, y: float) -> tuple[float, float]:
         across, up = x * self._cos - y * self._sin, x * self._sin + y * self._cos
-        return across - self._left, up - self._bottom
+        return (-across if self._mirrored else across) - self._left, up - self._bottom
 
 
 class _Line(NamedTuple):
     """A line, the parts of it that stand apart, and its angle in degrees.
 
-    A line without gaps is its only part. `words` are where they begin and end on the page.
+    A line without gaps is its only part.
     """
 
     whole: PrintedLine
     parts: Sequence[PrintedLine] = ()
     turn: int = 0
     frame: _Frame | None = None
-    words: Sequence[tuple[int, int]] = ()
+    words: Sequence[_Word] = ()
 
 
 def printed_lines(page: PdfPage) -> list[PrintedLine]:
@@ -126,13 +155,16 @@ def printed_lines(page: PdfPage) -> list[PrintedLine]:
     try:
         characters = page_characters(textpage)
         lines = list(_lines(textpage, characters, page.get_bbox()))
-        # to look for gaps in all lines takes half as long again
         filled = [line for line in lines if line.words]
-        if any(len(_ends(line)) > 2 for line in filled[::_EVERY]):
-            lines = [line._replace(parts=_parts(line, characters)) for line in lines]
+        main = _main_turn(filled)
+        frame = next((line.frame for line in filled if line.turn == main), None)
+        ruled = grids(page, frame.at) if frame else []
+        # to look for gaps in all lines takes half as long again
+        if ruled or any(len(_pieces(line)) > 1 for line in filled[::_EVERY]):
+            lines = [line._replace(parts=_parts(line, characters, ruled)) for line in lines]
     finally:
         textpage.close()
-    return _without_margin(_by_column(_turned_last(lines, -page.get_rotation() % 360)))
+    return _without_margin(_by_column(_turned_last(lines, -page.get_rotation() % 360), ruled))
 
 
 def _turned_last(lines: Sequence[_Line], upright: int) -> list[_Line]:
@@ -140,10 +172,7 @@ def _turned_last(lines: Sequence[_Line], upright: int) -> list[_Line]:
 
     A head or foot that is upright as the page is shown, beside a wide table, keeps its height.
     """
-    letters: Counter[int] = Counter()
-    for line in lines:
-        letters[line.turn] += len(line.whole.text)
-    main = max(letters, key=lambda turn: letters[turn], default=0)
+    main = _main_turn(lines)
     along = [line for line in lines if line.turn == main or not line.whole.text]
     if (main - upright) % 360 == _DOWNWARD:  # pdfium puts the lower of two such lines first
         along = list(chain(*(reversed(run) for run in runs_of(along, _stands_above))))
@@ -159,6 +188,13 @@ def _turned_last(lines: Sequence[_Line], upright: int) -> list[_Line]:
     return [*along, *map(_Line, turned)]
 
 
+def _main_turn(lines: Sequence[_Line]) -> int:
+    letters: Counter[int] = Counter()
+    for line in lines:
+        letters[line.turn] += len(line.whole.text)
+    return max(letters, key=lambda turn: letters[turn], default=0)
+
+
 def _stands_above(before: _Line, line: _Line) -> bool:
     """Say if a line stands a little above the one before."""
     is_blank = not (before.whole.text and line.whole.text)
@@ -168,6 +204,8 @@ def _stands_above(before: _Line, line: _Line) -> bool:
 def _lines(textpage: PdfTextPage, characters: str, area: Sequence[float]) -> Iterator[_Line]:
     """Lines in order, each its only part."""
     frames: dict[int, _Frame] = {}
+    from_right = len(_FROM_RIGHT.findall(characters))
+    mirrored = from_right > 0 and 2 * from_right > sum(map(str.isalpha, characters))
     for match in re.finditer(rf"([^\n{BROKEN}]*)([\n{BROKEN}]|$)", characters):
         words = [word.span() for word in _WORD.finditer(characters, *match.span(1))]
         if not words:
@@ -176,21 +214,24 @@ def _lines(textpage: PdfTextPage, characters: str, area: Sequence[float]) -> Ite
         middle = _middle(words)
         if _is_within(_origin(textpage, middle), area):
             turn = _turn(textpage, middle)
-            frame = frames.get(turn) or frames.setdefault(turn, _Frame(textpage, area, turn))
-            (left, first), (right, last) = map(frame.origin, (words[0][0], words[-1][1] - 1))
+            if turn not in frames:
+                frames[turn] = _Frame(textpage, area, turn, mirrored=mirrored)
+            frame = frames[turn]
+            left, part_right, first = frame.reach(words[0], words[-1])
+            right, last = frame.origin(words[-1][1] - 1)
             height = median((first, frame.origin(middle)[1], last))
             first_word, last_word = (match.start() + at for at in _page_words(match[1]))
             line = PrintedLine(
                 _text(_with_raised(frame, characters, *match.span(1))),
                 height,
                 left,
-                right,
+                part_right if mirrored else right,
                 match[2] == BROKEN,
                 frame.origin(first_word)[0],
                 frame.origin(last_word)[0],
                 size=max(frame.size(middle), frame.size(words[-1][1] - 1)),
             )
-            part = replace(line, right=frame.sides(words[-1][1] - 1)[1])
+            part = replace(line, right=part_right)
             yield _Line(line, [part] if line.text else [], turn, frame, words)
 
 
@@ -238,40 +279,45 @@ def _middle(words: Sequence[tuple[int, int]]) -> int:
     return start + at
 
 
-def _ends(line: _Line) -> list[int]:
-    """The first and the last character of each part between wide gaps, and where the line goes
-    back: maybe to a line below."""
-    if line.frame is None:
+def _pieces(line: _Line, ruled: Sequence[Grid] = ()) -> list[list[_Word]]:
+    """The words of each part between wide gaps, and between rules."""
+    frame = line.frame
+    if frame is None:
         return []
-    ends = [line.words[0][0]]
-    for (_, end), (start, _) in pairwise(line.words):
-        if abs(line.frame.sides(start)[0] - line.frame.sides(end - 1)[1]) > _GUTTER:
-            ends += [end - 1, start]
-    return [*ends, line.words[-1][1] - 1]
+
+    def follows(before: _Word, word: _Word) -> bool:
+        end, begin = frame.between(before, word)
+        if abs(begin - end) > _GUTTER:  # a line may go back, too: maybe to a line below
+            return False
+        return not ruled or not any(grid.parts(end, begin, height) for grid in ruled)
+
+    height = line.whole.height
+    return runs_of(line.words, follows)
 
 
-def _parts(line: _Line, characters: str) -> Sequence[PrintedLine]:
-    ends, frame = _ends(line), line.frame
-    if frame is None or len(ends) == 2:
+def _parts(line: _Line, characters: str, ruled: Sequence[Grid]) -> Sequence[PrintedLine]:
+    pieces, frame = _pieces(line, ruled), line.frame
+    if frame is None or len(pieces) == 1:
         return line.parts
     parts = []
-    for start, end in zip(ends[::2], ends[1::2], strict=True):
-        left, height = frame.origin(start)
-        text = _text(_with_raised(frame, characters, start, end + 1))
-        right = frame.sides(end)[1]
-        is_last = end == ends[-1]
-        ends_broken = line.whole.broken and is_last
-        parts.append(
-            PrintedLine(text, height, left, right, ends_broken, left, right, size=frame.size(start))
-        )
+    for words in pieces:
+        start, end = words[0][0], words[-1][1]
+        left, right, height = frame.reach(words[0], words[-1])
+        text = _text(_with_raised(frame, characters, start, end))
+        is_turned = len(words) > 1 and frame.reach(words[-1], words[-1])[0] == left
+        if is_turned and all(map(_FROM_RIGHT.match, text.split())):
+            text = " ".join(reversed(text.split()))  # the other words of the line are Latin
+        ends_broken = line.whole.broken and words is pieces[-1]
+        ends = left, right, ends_broken, left, right
+        parts.append(PrintedLine(text, height, *ends, size=frame.size(start)))
     return [part for part in parts if part.text]
 
 
-def _by_column(lines: Sequence[_Line]) -> list[PrintedLine]:
+def _by_column(lines: Sequence[_Line], ruled: Sequence[Grid]) -> list[PrintedLine]:
     """The lines, with the rows of a table, and all columns of a block that was drawn row by row, at
     its first line."""
     parts = [part for line in lines for part in line.parts]
-    found = list(tables(parts))
+    found = list(tables(parts, ruled))
     in_table = {id(part): n for n, table in enumerate(found) for part in table.parts}
     places = {
         id(part): (number, at)

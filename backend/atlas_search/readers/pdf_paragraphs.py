@@ -9,7 +9,15 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, groupby, pairwise, zip_longest
 
 from atlas_search.readers.pdf_lines import NEAR
-from atlas_search.readers.print import BROKEN, LEAST_LINE, SAME, PrintedLine, is_prose, runs_of
+from atlas_search.readers.print import (
+    BROKEN,
+    LEAST_LINE,
+    SAME,
+    PrintedLine,
+    goes_on,
+    is_prose,
+    runs_of,
+)
 from atlas_search.readers.speech_openings import begins_speech
 
 _STEP = 5
@@ -204,22 +212,41 @@ def page_text(lines: Sequence[PrintedLine], size: float = 0.0) -> str:
 
 def _notes(lines: Sequence[PrintedLine], size: float) -> list[list[PrintedLine]]:
     """The lines at the foot of each column that are smaller than `size`, if one begins with the
-    number or sign by which a line above calls it, those of each such note apart."""
-    feet: list[list[PrintedLine]] = []
+    number or sign by which a line above calls it, those of each such note apart; and those that
+    nobody calls, if they stand between columns as a note does."""
+    feet: list[tuple[list[PrintedLine], bool]] = []
     foot: list[PrintedLine] = []
     filled = [line for line in lines if line.text]
     for number, (line, after) in enumerate(zip_longest(filled, filled[1:])):
         is_below = number == 0 or line.height < filled[number - 1].height
         foot = [*foot, line] if 0 < line.size < _SMALL * size and (is_below or foot) else []
         if foot and (after is None or _begins_column(line, after)):
-            feet.append(foot)
+            before = filled[number - len(foot)] if number >= len(foot) else None
+            is_note = (
+                before is not None
+                and after is not None
+                and after.size >= _SMALL * size
+                and _parts_prose(before, foot, after)
+            )
+            feet.append((foot, is_note))
             foot = []
-    below = {id(line) for foot in feet for line in foot}
+    below = {id(line) for foot, _ in feet for line in foot}
     above = "".join(line.text for line in filled if id(line) not in below)
-    called = [foot for foot in feet if any(_is_called(line.text, above) for line in foot)]
-    return list(
-        chain(*(runs_of(foot, lambda _, line: not _is_called(line.text, above)) for foot in called))
-    )
+    notes: list[list[PrintedLine]] = []
+    for foot, is_note in feet:
+        if any(_is_called(line.text, above) for line in foot):
+            notes += runs_of(foot, lambda _, line: not _is_called(line.text, above))
+        elif is_note:
+            notes.append(foot)
+    return notes
+
+
+def _parts_prose(before: PrintedLine, foot: Sequence[PrintedLine], after: PrintedLine) -> bool:
+    """Say if a foot stands between columns of prose, and begins as a note, or parts a sentence."""
+    longest = max(len(line.text) for line in foot)
+    is_prose = min(len(before.text), longest, len(after.text)) >= LEAST_LINE
+    is_note = any(_NOTE.match(line.text) and not line.row for line in foot)
+    return is_prose and (is_note or before.broken or goes_on(before.text, after.text))
 
 
 def _is_called(note: str, text: str) -> bool:

@@ -1,14 +1,15 @@
-"""The tables of a printed page, told by their white space."""
+"""The tables of a printed page, told by their rules or by their white space."""
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, pairwise, takewhile
 from statistics import median
 from typing import NamedTuple
 
-from atlas_search.readers.markup import MOST_COLUMNS, header_of, write_row
+from atlas_search.readers.markup import LONGEST_SPAN, MOST_COLUMNS, header_of, write_row
+from atlas_search.readers.pdf_rules import Grid
 from atlas_search.readers.print import (
     BREAK,
     BROKEN,
@@ -35,6 +36,9 @@ _FIGURES = 0.5  # share of the cells of a column that are figures
 _IN_ORDER = 0.9  # share of the cells that were drawn after the one before, if row by row
 _SHORT = 30  # characters of half of the cells, at most
 _HEADS = 3  # rows
+_OWN = 0.75  # share of the rows of a grid that have a cell for themselves
+_SHORT_LINE = 0.6  # of the width of its column: the next word would have stood on it
+_LONGEST = 20  # lines of a cell; more are those of a page in a frame
 _LETTER = re.compile(r"[^\W\d_]")
 _MARK = re.compile(r"[•◦▪●○■□‣⁃∙*]|\(?(?:\d{1,2}|[a-z]|[ivx]{2,5})[.)]")  # of an item of a list
 _NAME = re.compile(r"[^\W\d_]{2}")
@@ -42,17 +46,30 @@ _HEAD = re.compile(r"[^\W\d_]|[%#№€$£]")
 _BRACKETED = re.compile(r"\(.*\)")
 _FILLER = 4  # characters for no figure: `n.a.`
 
+Place = tuple[range, range]
+"""The rows and the columns of a cell in a grid."""
+
+Lines = list[list[PrintedLine]]
+"""The parts of each line of a cell."""
+
 Edges = list[tuple[float, float]]
 """The left and the right end of each column."""
 
+_FIRST = range(1)  # until the columns of a cell are known
+
 
 class _Cell:
-    """A cell, its parts, and the last of its lines; `column` is counted from the left."""
+    """A cell, its parts, and the last of its lines; the first of its `columns` is its own."""
 
-    def __init__(self, parts: Sequence[PrintedLine]) -> None:
+    def __init__(self, parts: Sequence[PrintedLine], columns: range = _FIRST) -> None:
         self.parts = list(parts)
         self.line = self.last = whole(parts)
-        self.column = 0
+        self.columns = columns
+
+    @property
+    def column(self) -> int:
+        """Its place, counted from the left."""
+        return self.columns.start
 
     def add(self, below: "_Cell") -> None:
         """Let the text go on in the cell on the line below."""
@@ -74,16 +91,24 @@ class PrintedTable(NamedTuple):
     rows: list[PrintedLine]
 
 
-def tables(parts: Sequence[PrintedLine]) -> Iterator[PrintedTable]:
-    """The tables among parts of lines in the order in which they were drawn.
+def tables(parts: Sequence[PrintedLine], grids: Iterable[Grid] = ()) -> Iterator[PrintedTable]:
+    """The tables among parts of lines in the order in which they were drawn, those in grids first.
 
     Cells that stand below each other, apart from others, are a column. A table has figures in one
     that is not the first, or three columns and was drawn row by row; most columns are aligned,
     their cells short, and none is prose. What was drawn apart from the rows beside it is none of
     them.
     """
+    for grid in grids:
+        if table := _ruled(parts, grid):
+            yield table
+            own = set(map(id, table.parts))
+            parts = [part for part in parts if id(part) not in own]
     drawn = {id(part): at for at, part in enumerate(parts)}
     for above, lines, edges in _regions(_rows(parts)):
+        for cell in chain(*lines):
+            (column,) = _over(cell, edges)
+            cell.columns = range(column, column + 1)
         rows = _with_wrapped(lines, edges)
         start, end = _within(rows)
         above, rows = rows[start - 1] if start else above, rows[start:end]
@@ -94,12 +119,109 @@ def tables(parts: Sequence[PrintedLine]) -> Iterator[PrintedTable]:
             for side in (left, own - left):
                 yield from tables([part for part in parts if id(part) in side])
         elif len(rows) >= _ROWS:
-            columns = [[cell for cell, _ in cells if cell.column == n] for n in range(len(edges))]
-            columns = list(filter(None, columns))
+            columns = _columns(rows)
             if _is_table(rows, columns, [place for _, place in cells]):
                 yield PrintedTable(
                     [part for part in parts if id(part) in own], _written(rows, columns, above)
                 )
+
+
+def _ruled(parts: Sequence[PrintedLine], grid: Grid) -> PrintedTable | None:
+    """The table in a grid, if it is one: what stands between the same rules is a cell."""
+    inside: dict[Place, list[PrintedLine]] = defaultdict(list)
+    for part in parts:
+        middle = (part.left + part.right) / 2
+        place = None if part.turn else grid.cell(middle, part.height + part.size / 4)
+        if place:
+            inside[place].append(part)
+    lines = {place: _lines(of) for place, of in inside.items()}
+    if not _are_parted(lines):
+        return None
+    rows = list(_between_rules(lines, grid))
+    columns = _columns(rows)
+    several = sum(len(row) > 1 for row in rows)
+    if several < max(2, len(rows) / 2) or not 1 < len(columns) <= MOST_COLUMNS:
+        return None
+    return PrintedTable(list(chain(*inside.values())), _written(rows, columns, []))
+
+
+def _are_parted(cells: Mapping[Place, Lines]) -> bool:
+    """Say if rules part all cells: of a drawing they part few rows, of some tables no columns of
+    figures, of a page in a frame nothing."""
+    beside = Counter(
+        columns
+        for (_, columns), lines in cells.items()
+        for line in lines
+        if any(_is_figure(whole(run).text) for run in runs_of(line, _is_in_cell)[1:])
+    )
+    rows = {row for across, _ in cells for row in across}
+    own = {across[0] for across, _ in cells if len(across) == 1}
+    return (
+        max(beside.values(), default=0) < _ROWS
+        and max(map(len, cells.values()), default=0) <= _LONGEST
+        and len(own) >= _OWN * len(rows)
+    )
+
+
+def _between_rules(cells: Mapping[Place, Lines], grid: Grid) -> Iterator[Row]:
+    """The rows from top to bottom. A cell stands in each that it spans, unless it is too long."""
+    for number in reversed(range(len(grid.heights) - 1)):
+        own = {place: lines for place, lines in cells.items() if number in place[0]}
+        first = {place: lines for place, lines in own.items() if place[0][-1] == number}
+        row = [
+            cell
+            for place, lines in own.items()
+            if len((cell := _cell(lines, place[1])).line.text) <= LONGEST_SPAN or place in first
+        ]
+        rows = [row] if row else []
+        if _are_several(own, grid):
+            single = [_Cell(line, place[1]) for place, lines in first.items() for line in lines]
+            single.sort(key=lambda cell: -cell.line.height)
+            rows = _with_wrapped(runs_of(single, _is_beside), list(pairwise(grid.sides)))
+        yield from (sorted(each, key=lambda cell: cell.column) for each in rows)
+
+
+def _is_beside(before: _Cell, cell: _Cell) -> bool:
+    return before.line.height - cell.line.height <= _ONE_BASE
+
+
+def _are_several(cells: Mapping[Place, Lines], grid: Grid) -> bool:
+    """Say if cells between two rules hold several rows: figures below each other, or lines that
+    stand beside others and are too short to go on."""
+    single = {place: lines for place, lines in cells.items() if len(place[0]) == 1}
+    bases = Counter(tuple(round(line[0].height) for line in lines) for lines in single.values())
+    for (_, columns), lines in single.items():
+        width = grid.sides[columns[-1] + 1] - grid.sides[columns[0]]
+        are_short = max(line[-1].right - line[0].left for line in lines) < _SHORT_LINE * width
+        is_beside = bases[tuple(round(line[0].height) for line in lines)] > 1
+        figures = sum(_is_figure(whole(line).text) for line in lines)
+        if len(lines) >= _ROWS and are_short and is_beside:
+            return True
+        if figures >= min(_ROWS, max(2, len(lines))):
+            return True
+    return False
+
+
+def _lines(parts: Sequence[PrintedLine]) -> Lines:
+    """The parts of each line of a cell."""
+    ordered = sorted(parts, key=lambda part: -part.height)
+    lines = runs_of(ordered, lambda before, part: before.height - part.height <= _ONE_BASE)
+    return [sorted(line, key=lambda part: part.left) for line in lines]
+
+
+def _cell(lines: Lines, columns: range) -> _Cell:
+    cell, *below = (_Cell(line, columns) for line in lines)
+    for each in below:
+        cell.add(each)
+    return cell
+
+
+def _columns(rows: Sequence[Row]) -> list[Row]:
+    """The cells of each column from left to right."""
+    columns: dict[int, Row] = defaultdict(list)
+    for cell in chain(*rows):
+        columns[cell.column].append(cell)
+    return [columns[number] for number in sorted(columns)]
 
 
 def _drawn_apart(cells: Sequence[tuple[_Cell, int]], columns: int) -> int:
@@ -123,11 +245,7 @@ def _are_in_order(places: Sequence[int]) -> bool:
 def _rows(parts: Sequence[PrintedLine]) -> list[Row]:
     """The rows from top to bottom, their cells from left to right."""
     upright = [part for part in parts if not part.turn and part.left < part.right]
-    upright.sort(key=lambda part: -part.height)
-    rows = runs_of(upright, lambda before, part: before.height - part.height <= _ONE_BASE)
-    for row in rows:
-        row.sort(key=lambda part: part.left)
-    return [list(map(_Cell, runs_of(row, _is_in_cell))) for row in rows]
+    return [list(map(_Cell, runs_of(row, _is_in_cell))) for row in _lines(upright)]
 
 
 def _is_in_cell(before: PrintedLine, part: PrintedLine) -> bool:
@@ -142,7 +260,8 @@ def _regions(rows: Sequence[Row]) -> Iterator[tuple[Row, list[Row], Edges]]:
     for number, row in enumerate([*rows, []]):
         fitting = _fit(edges, row) if not number or _is_next(rows[number - 1], row) else None
         if fitting is None and number:
-            yield rows[first - 1] if first else [], list(rows[first:number]), sorted(edges)
+            if edges:  # none has a row of too many cells
+                yield rows[first - 1] if first else [], list(rows[first:number]), sorted(edges)
             first, fitting = number, _fit([], row)
         edges = fitting or []
 
@@ -176,8 +295,6 @@ def _with_wrapped(rows: Sequence[Row], edges: Edges) -> list[Row]:
     merged: list[Row] = []
     above: dict[int, _Cell] = {}
     for row in rows:
-        for cell in row:
-            (cell.column,) = _over(cell, edges)
         if merged and all(
             cell.column in above and _goes_on(above[cell.column].last, cell, edges) for cell in row
         ):
@@ -266,14 +383,18 @@ def _written(rows: Sequence[Row], columns: Sequence[Row], above: Row) -> list[Pr
     No head is sure below a row that may head several columns, nor below other heads.
     """
     figures = [n for n, column in enumerate(columns) if n and _are_figures(column)]
-    texts = []
+    texts, over_columns = [], []
     for row in rows:
         own = {cell.column: cell.line.text + "-" * cell.line.broken for cell in row}
+        over = {number: own[cell.column] for cell in row for number in cell.columns}
         texts.append([own.get(column[0].column, "") for column in columns])
+        over_columns.append([over.get(column[0].column, "") for column in columns])
+    first = next((n for n, row in enumerate(rows) if len(row) > 1), 0)  # behind a title
     may_span = _is_next(above, rows[0]) and (
         len(above) > 1 or above[0].line.left >= columns[1][0].line.left
     )
-    last, header = (0, ()) if may_span or not figures else _heads(texts, figures)
+    last, header = (0, ()) if may_span or not figures else _heads(over_columns[first:], figures)
+    last += first
     result = []
     for number, (row, cells) in enumerate(zip(rows, texts, strict=True)):
         header = () if number >= last and _are_letters([cells[n] for n in figures]) else header
@@ -294,11 +415,11 @@ def _heads(texts: Sequence[Sequence[str]], figures: Sequence[int]) -> tuple[int,
     last = len(list(takewhile(_are_letters, over)))
     if last == 0 and len(figures) > 1 and not any(map(_NAME.match, chain(*over[1:]))):
         last = all(map(_NAME.match, over[0]))  # `FY 2007`, above figures alone
-    names = [" ".join(filter(None, of)) for of in zip(*texts[:last], strict=True)]
+    names = [" ".join(dict.fromkeys(filter(None, of))) for of in zip(*texts[:last], strict=True)]
     is_sure = (
         0 < last <= _HEADS
         and all(_is_figure(text) or len(text) <= _FILLER for text in over[last])
-        and not any(cells[0] for cells in texts[1:last])
+        and all(cells[0] in ("", texts[0][0]) for cells in texts[1:last])
         and all(map(_HEAD.search, names[1:]))
         and len(set(names)) == len(names)
     )
