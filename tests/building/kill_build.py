@@ -23,13 +23,14 @@ import atlas_search.building.vectorise
 from atlas_search.building import change
 from atlas_search.building.chunking import chunking
 from atlas_search.building.flow import BuildOptions, build
+from atlas_search.building.go_live import Indexing
 from atlas_search.building.sources import by_folder
 from atlas_search.readers import Read
 from atlas_search.readers.text import TxtReader
+from atlas_search.stores.manifest import Engine
 from atlas_search.stores.staged import text_digest
 from tests.hash_embedder import HashEmbedder
 from tests.servers import wait_for
-from tests.tiny import HNSW
 
 BATCH = 4  # passages embedded between two commits
 FINISH_SECONDS = 60.0
@@ -57,6 +58,7 @@ class Job:
     fatal: int = 0
     shares: bool = False
     until: tuple[str, int] | None = None
+    engine: Engine = "embedded"
 
 
 @dataclass(frozen=True)
@@ -170,7 +172,9 @@ def _work(job: Job, sender: Connection) -> None:
         by_folder([job.source], reader.suffixes, ""),
         reader,
         LoggedEmbedder(job.log, job.delay),
-        BuildOptions("kept", "txt", chunking(size=200, overlap=20), indexing=HNSW),
+        BuildOptions(
+            "kept", "txt", chunking(size=200, overlap=20), indexing=Indexing("hnsw", job.engine)
+        ),
         tell,
     )
 

@@ -408,6 +408,7 @@ def test_two_passages_with_one_id_are_refused(changed: Path, tmp_path: Path, cor
             assert all_of(changed) == before
         else:  # the passage that had it is gone
             build_from("chroma", changed, sources)
+            assert is_shared(changed)
             assert not problems(changed)
 
 

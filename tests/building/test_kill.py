@@ -18,9 +18,11 @@ import numpy as np
 import pytest
 
 from atlas_search.building.backup import export_collection, import_collection
+from atlas_search.building.go_live import Indexing
 from atlas_search.building.source_file import KEPT
 from atlas_search.building.workers import FILES_AHEAD
 from atlas_search.core.errors import MissingStore, SourceError
+from atlas_search.stores import qdrant
 from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.verify import verify
@@ -324,6 +326,27 @@ def test_a_killed_build_that_shares_files_goes_on_too(world: World, tmp_path: Pa
     assert leftovers(folder) == set()
 
 
+def test_a_build_into_another_engine_that_is_killed_leaves_nothing_half(
+    world: World, tmp_path: Path
+) -> None:
+    log, folder, after = (tmp_path / name for name in ("log", "kept", "after"))
+    for path in (after, folder):
+        shutil.copytree(world.before, path)
+    run_build(Job(after, world.source, log, engine="qdrant"))
+    for moment in STAGES:
+        build = Build(Job(folder, world.source, log, until=moment, engine="qdrant"))
+        assert build.reaches(*moment)
+        assert build.kill()
+        assert unchanged(folder, world.before)
+        assert problems(folder) == []
+    run_build(Job(folder, world.source, log, engine="qdrant"))
+    assert all_of(folder) == all_of(after)
+    assert problems(folder) == []
+    written = {path.name for path in (folder / qdrant.FOLDER).iterdir()}
+    assert written == {Manifest.read(folder).index.name}
+    assert rollback(folder).index.engine == "embedded"
+
+
 def test_after_a_kill_an_earlier_version_can_be_made_live(world: World, tmp_path: Path) -> None:
     folder, log = shutil.copytree(world.before, tmp_path / "kept"), tmp_path / "log"
     older = versions(folder)[1]
@@ -392,7 +415,9 @@ _PROCESSES = get_context("forkserver")
 
 
 def import_to(folder: Path, export: Path) -> None:
-    import_collection(export, folder, HashEmbedder(), silent, replace=True)
+    import_collection(
+        export, folder, HashEmbedder(), silent, replace=True, indexing=Indexing("hnsw")
+    )
 
 
 def import_and_die(path: Path, folder: Path, fatal: int) -> None:

@@ -15,7 +15,6 @@ import httpx2
 import pytest
 from pydantic import SecretStr
 
-from atlas_search.building.go_live import Indexing
 from atlas_search.building.pull import PULLED, open_remote, pull
 from atlas_search.core.errors import (
     BuildRunning,
@@ -53,7 +52,7 @@ def there(tmp_path: Path) -> Path:
 
 def publish(folder: Path, files: Mapping[str, str]) -> Path:
     source = write_sources(folder.parent.with_name("source"), FARM | dict(files))
-    build_tiny(source, folder, HashEmbedder(), indexing=Indexing("auto"))
+    build_tiny(source, folder, HashEmbedder())
     return folder
 
 

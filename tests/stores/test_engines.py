@@ -11,6 +11,7 @@ import qdrant_client
 
 from atlas_search.building.go_live import Indexing
 from atlas_search.building.maintain import compact, drop, repair
+from atlas_search.building.write import write_missing
 from atlas_search.core import registry
 from atlas_search.core.errors import (
     ConfigurationError,
@@ -52,6 +53,7 @@ SOURCES = {f"{corpus}/{n:02}.txt": text(n) for corpus in ("hill", "sea") for n i
 CHANGED = {name: text for name, text in SOURCES.items() if "3" not in name} | {
     "hill/90.txt": text(90) + "\n\nNobody sells amber.",
     "sea/01.txt": text(77),
+    "plain/1.txt": text(5),
 }
 
 
@@ -178,6 +180,20 @@ def test_collections_that_no_version_uses_are_removed(tmp_path: Path) -> None:
         copy(folder, "qdrant")
         assert collections(folder) == used(folder) - {""}
     assert set(qdrant._noted(folder)) == collections(folder)
+
+
+@pytest.mark.parametrize("is_changed", [False, True])
+def test_files_that_came_from_elsewhere_get_their_collection(
+    tmp_path: Path, *, is_changed: bool
+) -> None:
+    folder = build(tmp_path, "process", is_changed=is_changed)
+    before = all_of(folder)
+    name = Manifest.read(folder).index.name
+    lose(folder / FOLDER / name)
+    for _ in range(2):  # the second time it is there
+        write_missing(folder, Manifest.read(folder), QdrantPlace(folder), silent)
+        assert not problems(folder)
+    assert all_of(folder) == before
 
 
 def cut(folder: Path) -> None:

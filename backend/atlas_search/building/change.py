@@ -217,9 +217,8 @@ def _is_small(change: VersionChange, how: VectorSearch, engine: Engine) -> bool:
     if (how, engine) != (before.index.vector_search, before.index.engine):
         return False
     # a corpus of which searches ask the index has a recall that was measured
-    least = exact_up_to(engine)
-    small = [corpus for corpus in before.index.corpora if sizes.get(corpus, 0) <= least]
-    return {*before.index_recalls, *small}.issuperset(indexed_corpora(sizes, how, engine))
+    large = {corpus for corpus, size in sizes.items() if size > exact_up_to(engine)}
+    return large.intersection(indexed_corpora(sizes, how, engine)) <= before.index_recalls.keys()
 
 
 def write_change(

@@ -329,9 +329,12 @@ def _write_change(
     before = change.live.manifest
     corpora = counter.passages()
     recalls = {c: recall for c, recall in before.index_recalls.items() if c in corpora}
-    indexed = tuple(c for c in before.index.corpora if c in corpora)
     index = WrittenIndex(
-        indexed, before.vector_tombstones, recalls, before.index.name, before.index.mean_length
+        indexed_corpora(corpora, site.how, site.engine),
+        before.vector_tombstones,
+        recalls,
+        before.index.name,
+        before.index.mean_length,
     )
     return _Parts(counter, embeddings.tokens, index, change.taken_over)
 

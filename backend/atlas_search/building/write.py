@@ -27,8 +27,8 @@ from atlas_search.readers.metadata import SUCCESSION_NAMES, FieldCounter
 from atlas_search.stores import embedded, qdrant
 from atlas_search.stores.arrays import IntArray
 from atlas_search.stores.keywords import Entry, Keys, change_keywords, write_keywords
-from atlas_search.stores.manifest import CorpusStatistics, Engine, Field, IndexRecall
-from atlas_search.stores.order import RECENT
+from atlas_search.stores.manifest import CorpusStatistics, Engine, Field, IndexRecall, Manifest
+from atlas_search.stores.order import RECENT, Order
 from atlas_search.stores.passage_ids import PassageIds
 from atlas_search.stores.qdrant import QdrantPlace
 from atlas_search.stores.record_writer import RecordWriter, SourceRow, metadata_values
@@ -47,6 +47,7 @@ from atlas_search.stores.vectors import (
 from atlas_search.stores.verify import index_recall, neighbours
 from atlas_search.stores.versions import (
     CHROMA,
+    EMBEDDINGS,
     IDS,
     KEYWORDS,
     ORDER,
@@ -534,7 +535,8 @@ def write_qdrant(
         progress(done, len(now.ids))
 
     progress(0, len(now.ids))
-    points = qdrant.points_of(now.passages, corpora, written.tokens, embeddings.vectors)
+    corpus_of = [corpus for corpus, count in now.passages.items() for _ in range(count)]
+    points = qdrant.points_of(corpus_of, corpora, written.tokens, embeddings.vectors)
     qdrant.write_points(place, name, embeddings.vectors.shape[1], points, advance)
     recalls: dict[str, IndexRecall] = {}
     with closing(qdrant.open_points(place, name)) as index:
@@ -542,6 +544,29 @@ def write_qdrant(
             if len(rows) > qdrant.EXACT_UP_TO:
                 recalls[corpus] = _recall_in_qdrant(index, corpus, rows, embeddings)
     return WrittenIndex(corpora, 0, recalls, name, written.tokens.mean_length())
+
+
+def write_missing(folder: Path, manifest: Manifest, place: QdrantPlace, progress: Progress) -> None:
+    """Write the collection of Qdrant of a version whose files came from another place, unless it is
+    there."""
+    index = manifest.index
+    if index.engine != "qdrant" or qdrant.is_there(place, index.name):
+        return
+    version = folder / manifest.version
+    table, base = TokenTable.read(version / TOKENS), Embeddings.read(version / EMBEDDINGS)
+    order = Order.read(version / ORDER) or Order.whole(table.passages, table.documents)
+    corpus_of = np.full(table.passages, "", dtype=object)  # of none, what is gone from the base
+    owners = [corpus.id for corpus in manifest.corpora for _ in range(corpus.passages)]
+    corpus_of[order.rows[~order.is_recent]] = np.array(owners, dtype=object)[~order.is_recent]
+    done = 0
+
+    def advance(count: int) -> None:
+        nonlocal done
+        done += count
+        progress(done, table.passages)
+
+    points = qdrant.points_of(corpus_of.tolist(), index.corpora, table, base.vectors)
+    qdrant.write_points(place, index.name, base.vectors.shape[1], points, advance)
 
 
 def _recall_in_qdrant(

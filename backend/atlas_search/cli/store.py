@@ -4,6 +4,7 @@ import inspect
 import json
 import time
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -22,6 +23,7 @@ from atlas_search.building.go_live import Indexing, weigh_terms
 from atlas_search.building.maintain import NeedsSources, compact, drop, repair, write_digests
 from atlas_search.building.materials import remedy
 from atlas_search.building.pull import RemoteCollection, open_remote, pull
+from atlas_search.building.write import write_missing
 from atlas_search.cli.ask import print_whole
 from atlas_search.cli.create import COMMANDS, print_refused, print_report, progress_bars
 from atlas_search.core import errors
@@ -198,12 +200,14 @@ def pull_command(
 def _pull(settings: Settings, source: RemoteCollection, *, quiet: bool) -> None:
     folder = settings.collection_folder
 
-    def weigh(manifest: Manifest) -> None:
+    def prepare(manifest: Manifest) -> None:
+        tell = partial(progress, "Writing the engine")
+        write_missing(folder, manifest, QdrantPlace.of(settings), tell)
         if settings.sparse_model:
             weigh_terms(folder, manifest, open_embedder(settings), progress)
 
     with progress_bars(Console(stderr=True, quiet=quiet)) as progress:
-        pulled = pull(folder, source, progress, weigh)
+        pulled = pull(folder, source, progress, prepare)
     if pulled:
         manifest, copied = pulled
         different = len(set(manifest.files.values()))

@@ -47,7 +47,8 @@ class EmbeddedStore(LocalStore):
         """Open the index of corpora of which only a target or an audit asks it, when it does."""
         with self._opening:
             if self._small is None:
-                small = [id_ for id_ in self.manifest.index.corpora if self.compares_all(id_)]
+                corpora = self.manifest.index.corpora
+                small = [id_ for id_ in corpora if self.compares_all(id_) and self._indexed[id_]]
                 self._small = Vectors(self._version / CHROMA, small)
                 self._using.callback(self._small.close)
             return self._small

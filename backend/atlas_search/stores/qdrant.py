@@ -48,9 +48,7 @@ M, EF_CONSTRUCTION, EF_SEARCH = 16, 200, 400
 BATCH = 1_000  # points; of those of one message a server takes 32 MB
 OVERFETCH = 16  # ties come in any order; they are ordered by row
 SAME = 1e-6  # most by which single precision makes two equal scores differ
-SCORED_AT_ONCE = (
-    20_000  # passages in a scope that are scored here: about as fast as to ask for them
-)
+SCORED_AT_ONCE = 2_000  # passages in a scope that are scored here, as fast as to ask for them
 TIMEOUT = 30  # seconds
 
 _Result = TypeVar("_Result")
@@ -102,16 +100,15 @@ class Points(Protocol):
 
 
 def points_of(
-    passages: Mapping[str, int],
+    corpus_of: Sequence[str],
     indexed: Collection[str],
     table: TokenTable,
     vectors: NDArray[np.float32],
 ) -> Iterator[PassagePoint]:
-    """Return the points of all passages in order, so many of each corpus.
+    """Return the points of all passages in order, `corpus_of` which they are.
 
     Those of `indexed` corpora have their vectors.
     """
-    corpus_of = [corpus for corpus, count in passages.items() for _ in range(count)]
     mean, width = table.mean_length(), len(table.passage_frequency)
     for start in range(0, table.passages, BLOCK):
         rows = np.arange(start, min(start + BLOCK, table.passages))
@@ -192,23 +189,30 @@ def remove_unused(place: QdrantPlace, used: Collection[str]) -> None:
                 with _asking(at) as client:
                     client.delete_collection(name)
             else:
-                shutil.rmtree(place.folder / FOLDER / name, ignore_errors=True)
+                for left in (name, f".{name}.partial"):
+                    shutil.rmtree(place.folder / FOLDER / left, ignore_errors=True)
             del noted[name]
             _note(place.folder, noted)
 
 
+def is_there(place: QdrantPlace, name: str) -> bool:
+    """Return whether there is a collection of this name. Raises EngineUnavailable."""
+    require("qdrant", "The engine qdrant")
+    if not place.url:
+        return (place.folder / FOLDER / name).is_dir()
+    with _asking(place) as client:
+        return client.collection_exists(name)
+
+
 def open_points(place: QdrantPlace, name: str) -> Points:
     """Open a collection. Raises DamagedStore without one, EngineUnavailable, or MissingLibrary."""
-    require("qdrant", "The engine qdrant")
+    if not is_there(place, name):
+        raise DamagedStore(
+            f"{place.shown} has no whole collection {name}. Run `atlas store repair "
+            f"{place.folder.name}`, which writes it from the files of the version, or set "
+            "QDRANT_URL to the server that has it."
+        )
     return _Server(place, name) if place.url else _Shard(place, name)
-
-
-def _missing(place: QdrantPlace, name: str) -> DamagedStore:
-    return DamagedStore(
-        f"{place.shown} has no whole collection {name}. Run `atlas store repair "
-        f"{place.folder.name}`, which writes it from the files of the version, or set QDRANT_URL "
-        "to the server that has it."
-    )
 
 
 # in this process
@@ -270,8 +274,6 @@ class _Shard:
 
         self._edge = qdrant_edge
         folder = place.folder / FOLDER / name
-        if not folder.is_dir():
-            raise _missing(place, name)
         try:
             self._shard: EdgeShard = qdrant_edge.EdgeShard.load(str(folder))
         except Exception as error:  # what it raises is of no kind
@@ -416,12 +418,6 @@ class _Server:
 
         self._place, self._name, self._models = place, name, models
         self._client = _client(place)
-        try:
-            if not self._ask(lambda: self._client.collection_exists(name)):
-                raise _missing(place, name)
-        except BaseException:
-            self._client.close()
-            raise
 
     def _ask(self, question: Callable[[], _Result]) -> _Result:
         with _told(self._place):
@@ -526,14 +522,14 @@ class QdrantStore(LocalStore):
     def _scores(self, rows: IntArray, terms: IntArray, weights: FloatArray) -> FloatArray:
         """Return the BM25 of passages for some terms."""
         width = len(terms)
-        number: IntArray = np.full(len(self.tokens.passage_frequency), -1, dtype=np.int64)
+        number: IntArray = np.full(len(self.tokens.passage_frequency), -1, dtype=np.int16)
         number[terms] = np.arange(width)
         counts = np.zeros(len(rows) * width, dtype=np.int64)
         for ragged, at in self.tokens.indexed(rows):
-            own = ragged.take(at)
-            which = number[own.value]
-            cells = own.row[which >= 0] * width + which[which >= 0]
-            counts += np.bincount(cells, minlength=len(counts))
+            which = number.take(ragged.joined(at))
+            hits = np.flatnonzero(which >= 0)  # one word in a hundred: rows are for these alone
+            row = np.searchsorted(np.cumsum(ragged.lengths(at)), hits, side="right")
+            counts += np.bincount(row * width + which[hits], minlength=len(counts))
         lengths = self.tokens.lengths(rows)[:, None]
         mean = self.manifest.index.mean_length
         scores: FloatArray = saturation(counts.reshape(-1, width), lengths, mean) @ weights
@@ -549,7 +545,11 @@ class QdrantStore(LocalStore):
         """Ask for more and more points of a corpus until `depth` of them are passages that are
         `allowed`, with all that are as good as the last of these."""
         count, gone = self._indexed[corpus], self._gone[corpus]
-        limit = depth + 2 * depth * gone // max(count, 1) + OVERFETCH
+        if count == gone:
+            return LegHits(np.empty(0, dtype=np.int64), np.empty(0))
+        limit = depth + 2 * depth * gone // count + OVERFETCH
+        if allowed is not None:
+            limit = limit * count // len(allowed) + OVERFETCH
         while True:
             hits = ask(limit)
             rows, stands = self._rows_at(hits.rows)

@@ -341,7 +341,7 @@ def _check_chroma(version: _Version) -> str:
     for corpus, (start, end) in zip(manifest.corpora, pairwise(ends), strict=True):
         rows = start + np.flatnonzero(in_base[start:end])
         gone = frozenset(version.order.gone.get(corpus.id, ())) if version.order else frozenset()
-        if corpus.id in manifest.index.corpora:
+        if corpus.id in manifest.index.corpora and (len(rows) or gone):
             positions = {ids[row]: at for at, row in enumerate(rows.tolist())}
             own = embeddings.vectors[rows] if version.order else embeddings.vectors[start:end]
             recalls[corpus.id] = _check_index(version.folder, corpus.id, positions, own, gone)

@@ -24,7 +24,8 @@ def change(store: str, work: str, documents: int) -> dict[str, float]:
     """
     folder = Path(store)
     version = folder / Manifest.read(folder).version
-    for part in (CHROMA, KEYWORDS):
+    parts = [part for part in (CHROMA, KEYWORDS) if (version / part).exists()]
+    for part in parts:
         shutil.copytree(version / part, Path(work) / part)
     opened = EmbeddedStore(folder)
     total = len(opened.corpus_of_documents(np.arange(opened.manifest.documents)))
@@ -37,7 +38,8 @@ def change(store: str, work: str, documents: int) -> dict[str, float]:
     for at, passage in enumerate(passages):
         by_corpus.setdefault(passage.corpus, []).append(at)
     began = processor()
-    _change_chroma(Path(work) / CHROMA, passages, by_corpus, vectors)
+    if CHROMA in parts:  # small corpora are compared without an index
+        _change_chroma(Path(work) / CHROMA, passages, by_corpus, vectors)
     between = processor()
     _change_tantivy(Path(work) / KEYWORDS, passages, rows, max(total - documents, 0), total)
     return {"Chroma": between - began, "tantivy": processor() - between}
