@@ -87,8 +87,8 @@ def tables(tmp_path: Path) -> Path:
 
 SHARED = (
     "collection splitter chunk_size chunk_overlap chunk_unit across_pages across_sections corpora "
-    "corpus_field corpus rename encoding language if_missing force every_file strict report "
-    "output"
+    "corpus_field corpus rename encoding language engine engine_url if_missing force every_file "
+    "strict report output"
 ).split()
 OWN = {
     "files": ["text_column", "ocr"],

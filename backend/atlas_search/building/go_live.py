@@ -61,7 +61,7 @@ from atlas_search.stores.manifest import (
     bring_to_disk,
 )
 from atlas_search.stores.order import RECENT, Order
-from atlas_search.stores.qdrant import QdrantPlace, remove_unused
+from atlas_search.stores.qdrant import EF_SEARCH, QdrantPlace, remove_unused
 from atlas_search.stores.record_writer import SourceRow
 from atlas_search.stores.records import Records
 from atlas_search.stores.staging import Staging
@@ -441,6 +441,7 @@ def _calibration(site: Site) -> Calibration | None:
 
 
 def _index(index: WrittenIndex, how: VectorSearch, engine: Engine) -> Index:
+    hnsw = {**HNSW, "ef_search": EF_SEARCH} if engine == "qdrant" else HNSW
     return Index(
         corpora=index.corpora,
         vector_search=how,
@@ -450,9 +451,9 @@ def _index(index: WrittenIndex, how: VectorSearch, engine: Engine) -> Index:
         context=("title", "section", "speaker"),
         context_characters=LONGEST_CONTEXT,
         algorithm="hnsw",
-        **{name: value for name, value in HNSW.items() if name in Index.model_fields},
+        **{name: value for name, value in hnsw.items() if name in Index.model_fields},
         rebuild_share=REBUILD_SHARE,
-        keywords="tantivy",
+        keywords="tantivy" if engine == "embedded" else engine,
     )
 
 

@@ -57,7 +57,7 @@ from atlas_search.readers.records.bib import bib_reader
 from atlas_search.readers.tables import TextColumn as TextField
 from atlas_search.readers.tables import renames
 from atlas_search.readers.tesseract import Ocr
-from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.manifest import Engine, Manifest
 from atlas_search.stores.versions import lock
 
 TRUNCATION_WARNING = 0.05
@@ -261,7 +261,7 @@ REFUSED = 3
 """The status of a command with `--strict` that built a collection without all of its sources."""
 
 _OF_ONE_RUN = frozenset(
-    {"collection", "if_missing", "force", "every_file", "strict", "report", "output", "refresh"}
+    "collection engine engine_url every_file force if_missing output refresh report strict".split()
 )
 """Options that a repair does not give again."""
 
@@ -305,6 +305,12 @@ def _common(
     language: Annotated[
         str,
         typer.Option(help="ISO 639-1 code for corpora that do not state a language (default: en)"),
+    ] = "",
+    engine: Annotated[
+        Engine | None, typer.Option(help="Who finds candidates (default: SEARCH_ENGINE)")
+    ] = None,
+    engine_url: Annotated[
+        str, typer.Option(help="Address of a Qdrant server (default: QDRANT_URL)")
     ] = "",
     if_missing: Annotated[
         bool, typer.Option(help="Do nothing if the collection is there and can be read")
@@ -392,6 +398,7 @@ def create(
                 console.print(f"The corpus {note.label!r} has the id {corpus}.", markup=False)
         return in_language(sources, given["language"])
 
+    chosen = {"search_engine": given["engine"], "qdrant_url": given["engine_url"]}
     with progress_bars(console) as progress:
         return Atlas.build(
             given["source"],
@@ -404,6 +411,7 @@ def create(
             rename=rename,
             arguments=_arguments(given),
             progress=progress,
+            **{name: value for name, value in chosen.items() if value},
         )
 
 

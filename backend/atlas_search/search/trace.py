@@ -340,7 +340,7 @@ def describe_index(
 ) -> None:
     """Set who found candidates, and how the nearest were found: by the index, or without it."""
     scope, manifest, how = result.scope, store.manifest, target.vector_search
-    span.set(search_type=target.search_type)
+    span.set(search_type=target.search_type, search_engine=manifest.index.engine)
     narrowed = bool(scope.filters or scope.required or scope.excluded or request.exact)
     indexed = [c for c in result.per_corpus if not (narrowed or store.compares_all(c, how))]
     if not indexed:

@@ -354,7 +354,9 @@ def _least(manifest: Manifest, recalls: Mapping[str, float]) -> str:
         before = manifest.index_recalls.get(name)
         least = before.recall - WORSE if before else LEAST_RECALL
         _require(recall >= least, f"{name} finds only {recall:.1%} of the true nearest passages")
-    worst = min(recalls.values(), default=1.0)
+    if not recalls:
+        return "no index of vectors"
+    worst = min(recalls.values())
     return f"{worst:.1%} or more of the {DEPTH} nearest found in each corpus"
 
 
