@@ -4,8 +4,9 @@ The share of the 200 nearest of a question that Qdrant's engine finds in this pr
 when the graph holds vectors whole, in bytes (int8) or in bits. A search either takes the order that
 rounded vectors give, or looks again at the whole vectors of so many times as many candidates.
 
-Vectors are 30,000 made ones in 500 clusters (`benchmarks/performance/embedder.py`), or with `--data`
-those that the default model gives the documents of all test sets in a folder (docs/public-sets.md).
+Vectors are 30,000 made ones in 500 clusters (`benchmarks/performance/embedder.py`), or with
+`--data` those that the default model gives the documents of all test sets in a folder
+(docs/public-sets.md).
 """
 
 import json
