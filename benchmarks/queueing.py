@@ -1,9 +1,9 @@
 """Searches that wait for servers, simulated.
 
-They come at random (Poisson) and go to the server with the fewest, where each of two processors does
-one at a time, for a time drawn from a gamma distribution. Servers are killed at random; what they
-were doing is done again elsewhere, as docker-compose.scale.yml has it. With Qdrant a search also
-waits for the slowest of its shards, whose queues are not simulated.
+They come at random (Poisson) and go to the server with the fewest, where each of two processors
+does one at a time, for a time drawn from a gamma distribution. Servers are killed at random; what
+they were doing is done again elsewhere, as docker-compose.scale.yml has it. With Qdrant a search
+also waits for the slowest of its shards, whose queues are not simulated.
 """
 
 import heapq
@@ -48,6 +48,11 @@ class Server:
     ends: dict[int, float] = field(default_factory=dict)
     back: float = 0.0
 
+    def searches(self, now: float) -> list[int]:
+        """Return the searches that it has now."""
+        self.ends = {search: end for search, end in self.ends.items() if end > now}
+        return list(self.ends)
+
 
 def simulate(load: Load, *, kills: float = 0.0, seed: int = 1) -> Outcome:
     """Return how searches fare; `kills` an hour of each server."""
@@ -69,8 +74,7 @@ def simulate(load: Load, *, kills: float = 0.0, seed: int = 1) -> Outcome:
     while events:
         now, kind, number = heapq.heappop(events)
         if kind < 0:
-            dead = servers[number]
-            unfinished = [search for search, end in dead.ends.items() if end > now]
+            unfinished = servers[number].searches(now)
             again += len(unfinished)
             for search in unfinished:
                 heapq.heappush(events, (now, 0, search))
@@ -83,9 +87,7 @@ def simulate(load: Load, *, kills: float = 0.0, seed: int = 1) -> Outcome:
             else:
                 ended[number], lost = np.nan, lost + 1
             continue
-        for server in alive:
-            server.ends = {search: end for search, end in server.ends.items() if end > now}
-        server = min(alive, key=lambda each: len(each.ends))
+        server = min(alive, key=lambda each: len(each.searches(now)))
         ended[number] = max(now, heapq.heappop(server.free)) + services[number]
         heapq.heappush(server.free, ended[number])
         server.ends[number] = ended[number]

@@ -1,7 +1,7 @@
 """What to run for how many passages: `python -m benchmarks.scaling`, the tables of docs/scaling.md.
 
-All follows from COSTS, and a simulation (`benchmarks/queueing.py`). `--write` puts the tables into the page, `--quantisation [--data FOLDER]`
-measures what rounded vectors lose (`benchmarks/quantisation.py`).
+All follows from COSTS, and a simulation (`benchmarks/queueing.py`). `--write` puts the tables into
+the page; `--quantisation [--data FOLDER]` measures what rounded vectors lose.
 """
 
 import math
@@ -129,6 +129,11 @@ class Plan:
         return REPLICAS * self.own * kept
 
     @property
+    def node_disk(self) -> float:
+        """Bytes of all copies on disk, with rounded vectors beside whole ones."""
+        return self.node_memory("int8 vectors") + REPLICAS * self.own * cost("Qdrant: vectors")
+
+    @property
     def nodes(self) -> int:
         """Nodes of Qdrant of one collection, with whole vectors in memory."""
         return self.nodes_for("vectors")
@@ -214,6 +219,7 @@ def _plans(plans: Sequence[Plan]) -> Iterator[str]:
         "Qdrant's memory, int8, GB": [
             _times(p, _giga(p.node_memory("int8 vectors")), p.nodes) for p in plans
         ],
+        "Qdrant's disk, int8, GB": [_times(p, _giga(p.node_disk), p.nodes) for p in plans],
         "nodes of 64 GB, int8": [_times(p, p.nodes_for("int8 vectors"), p.nodes) for p in plans],
     }
     yield from (_row(name, cells) for name, cells in rows.items())

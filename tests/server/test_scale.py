@@ -222,6 +222,6 @@ def test_a_search_waits_for_the_slowest_shard() -> None:
 
 
 def test_a_killed_server_loses_nothing_while_another_lives() -> None:
-    outcome = simulate(Plan(MILLION).load, kills=1)
+    outcome = simulate(Load(40, 3, 43), kills=1)
     assert outcome.again > 0
     assert outcome.lost == 0
