@@ -126,7 +126,7 @@ def test_a_name_nobody_has_is_refused_with_the_known_ones(
     code, printed = atlas(wrong, tmp_path, "create", "srt", source, "--collection", "talks")
     assert code == 1
     assert "EMBEDDING_PROVIDER='quadgrams': there is no such embedder." in printed
-    assert "Known: local, mistral, trigrams." in printed
+    assert "Known: local, mistral, openai, trigrams." in printed
 
 
 @pytest.mark.thorough

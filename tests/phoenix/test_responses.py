@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.phoenix, pytest.mark.thorough]
 PROJECT = "atlas-responses"
 Spans = list[dict[str, Any]]
 TOKEN = {"Authorization": "Bearer open sesame"}
-STAGES = dict.fromkeys(("read", "embed", "write", "index", "activate"), "OK")
+STAGES = dict.fromkeys(("read", "embed", "write", "activate"), "OK")
 WOOL = "Do sheep give wool?"
 TARGET = (
     "LLM_PROVIDER=openai\nANSWER_THRESHOLD=0\nMULTI_HOP=0\n"

@@ -38,10 +38,12 @@ SECRETS = {
 """A value for every secret setting."""
 PASSWORD = f"{MARK}-password"
 LOGIN = f"keeper:{PASSWORD}"
+# QDRANT_URL takes no login
 ADDRESSES = [
     name
     for name in Settings.model_fields
-    if name.endswith(("_url", "_endpoint")) and name not in {"atlas_public_url", *SECRETS}
+    if name.endswith(("_url", "_endpoint"))
+    and name not in {"atlas_public_url", "qdrant_url", *SECRETS}
 ]
 
 

@@ -19,6 +19,7 @@ from atlas_search.core.errors import (
     EngineUnavailable,
     MissingLibrary,
 )
+from atlas_search.core.settings import Settings
 from atlas_search.stores import qdrant
 from atlas_search.stores.manifest import Engine, Manifest
 from atlas_search.stores.order import Order
@@ -276,6 +277,14 @@ def test_a_server_that_refuses_is_named(
         with pytest.raises(error, match=message):
             open_store(folder, QdrantPlace(folder, f"http://127.0.0.1:{server.server_port}"))
         server.shutdown()
+
+
+def test_an_address_with_a_password_is_refused_and_not_told(tmp_path: Path) -> None:
+    address = "http://keeper:s3cret@127.0.0.1:6333"
+    settings = Settings(chroma_persist_directory=tmp_path, qdrant_url=address)
+    with pytest.raises(ConfigurationError, match="QDRANT_API_KEY") as refused:
+        QdrantPlace.of(settings)
+    assert "s3cret" not in str(refused.value)
 
 
 def test_a_server_without_the_collection_is_told(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ from tests.server.ingest.handing import (
 from tests.servers import wait_for
 from tests.tiny import FARM, build_tiny, write_sources
 
-STAGES = ["read", "embed", "write", "index", "activate"]
+STAGES = ["read", "embed", "write", "activate"]
 BROKEN = {**FARM, "farm/swans.txt": ""}
 
 
@@ -67,6 +67,16 @@ def test_a_build_names_the_files_it_refused_only_with_content(
     assert (root["refused"], root["version"]) == (1, report.manifest.version)
     assert root["seconds"] == report.seconds
     assert ("swans" in recorded.text) is content
+
+
+def test_a_vector_index_is_a_stage_where_one_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VECTOR_SEARCH", "hnsw")
+    with recording() as (tracer, recorded):
+        built(tmp_path, tracer, FARM)
+    names = [span.name for span in recorded.spans]
+    assert names == ["read", "embed", "write", "index", "activate", "create"]
 
 
 def test_a_build_that_finds_nothing_new_reads_and_ends(tmp_path: Path) -> None:

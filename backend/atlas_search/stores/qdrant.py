@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from atlas_search.core.addresses import login_of
 from atlas_search.core.errors import ConfigurationError, DamagedStore, EngineUnavailable
 from atlas_search.core.registry import require
 from atlas_search.core.targets import VectorSearch
@@ -64,7 +65,12 @@ class QdrantPlace:
 
     @classmethod
     def of(cls, settings: "Settings") -> Self:
-        """Return the place of the configured collection."""
+        """Return the place of the configured collection. Raises ConfigurationError."""
+        if login_of(settings.qdrant_url):
+            raise ConfigurationError(
+                "QDRANT_URL holds a name or a password, which logs would show. Take it out, and "
+                "set QDRANT_API_KEY."
+            )
         key = settings.qdrant_api_key.get_secret_value()
         return cls(settings.collection_folder, settings.qdrant_url, key)
 

@@ -14,6 +14,7 @@ from atlas_search.building.workers import ReadingLimits
 from atlas_search.readers import Reader
 from tests.hash_embedder import HashEmbedder
 from tests.server.hostile.readers import HostileReader
+from tests.tiny import HNSW
 
 LIMITS = ReadingLimits(workers=2, seconds=1, memory=400, characters=1_000_000)
 
@@ -31,7 +32,7 @@ def build_with(
         by_folder([root], reader.suffixes, ""),
         reader,
         embedder or HashEmbedder(),
-        BuildOptions(folder.name, "hostile", cut or chunking(), limits=limits),
+        BuildOptions(folder.name, "hostile", cut or chunking(), limits=limits, indexing=HNSW),
         lambda *_: None,
     )
 
