@@ -16,7 +16,8 @@ import typer
 from benchmarks.queueing import LANES, Load, simulate
 
 PAGE = Path(__file__).parents[1] / "docs" / "scaling.md"
-BENCH, ENGINES = "make bench", "not measured"
+BENCH, ENGINES = "make bench", "python -m benchmarks.performance.engines FOLDER"
+UNMEASURED = "not measured"
 QUANTISATION = "python -m benchmarks.scaling --quantisation --data FOLDER"
 
 
@@ -45,13 +46,14 @@ COSTS: Mapping[str, Cost] = {
     "server beside its engine": Cost(21.9, "ms a search", BENCH, "over HTTP, question embedded"),
     "p95 at half load": Cost(2.18, "times the mean", BENCH),
     # Qdrant
-    "Qdrant: vectors": Cost(1_536, "bytes a passage", ENGINES, "384 numbers of 4 bytes"),
-    "Qdrant: int8 vectors": Cost(384, "bytes a passage", ENGINES, "384 numbers of a byte"),
-    "Qdrant: graph": Cost(128, "bytes a passage", ENGINES, "32 links of 4 bytes"),
-    "Qdrant: terms": Cost(1_020, "bytes a passage", ENGINES, "an id and a weight for each term"),
-    "Qdrant: memory of a server": Cost(4_063, "bytes a passage", ENGINES, "as embedded"),
-    "Qdrant: node, 200,000": Cost(8.96, "ms a search", ENGINES, "as embedded"),
-    "Qdrant: node, 1,000,000": Cost(21.2, "ms a search", ENGINES, "as embedded"),
+    "Qdrant: vectors": Cost(1_536, "bytes a passage", UNMEASURED, "384 numbers of 4 bytes"),
+    "Qdrant: int8 vectors": Cost(384, "bytes a passage", UNMEASURED, "384 numbers of a byte"),
+    "Qdrant: graph": Cost(128, "bytes a passage", UNMEASURED, "32 links of 4 bytes"),
+    "Qdrant: terms": Cost(1_020, "bytes a passage", UNMEASURED, "an id and a weight for each term"),
+    "Qdrant: disk": Cost(2_944, "bytes a passage", ENGINES, "all parts, at 200,000"),
+    "Qdrant: memory of a server": Cost(4_620, "bytes a passage", ENGINES, "its engine within"),
+    "Qdrant: node, 20,000": Cost(3.75, "ms a search", ENGINES, "in one process"),
+    "Qdrant: node, 200,000": Cost(7.81, "ms a search", ENGINES, "in one process"),
     # the default model, on a processor
     "embedding": Cost(28, "ms a passage", QUANTISATION, "of 776 characters"),
 }
@@ -131,7 +133,7 @@ class Plan:
     @property
     def node_disk(self) -> float:
         """Bytes of all copies on disk, with rounded vectors beside whole ones."""
-        return self.node_memory("int8 vectors") + REPLICAS * self.own * cost("Qdrant: vectors")
+        return REPLICAS * self.own * (cost("Qdrant: disk") + cost("Qdrant: int8 vectors"))
 
     @property
     def nodes(self) -> int:
@@ -171,10 +173,14 @@ def cost(name: str) -> float:
 
 
 def search_cost(name: str, passages: int) -> float:
-    """Return the cost among so many passages: it grows on as it did from 200,000 to a million."""
-    small, large = cost(f"{name}, 200,000"), cost(f"{name}, 1,000,000")
-    power = math.log(large / small) / math.log(5)
-    return large * (passages / MILLION) ** power
+    """Return the cost among so many passages: it grows on as between the two sizes measured."""
+    (least, small), (most, large) = sorted(
+        (int(key.rpartition(", ")[2].replace(",", "")), each.value)
+        for key, each in COSTS.items()
+        if key.startswith(f"{name}, ")
+    )
+    power = math.log(large / small) / math.log(most / least)
+    return large * (passages / most) ** power
 
 
 # the tables
@@ -198,7 +204,7 @@ def _head(name: str, cells: Sequence[object]) -> Iterator[str]:
 def _costs(plans: Sequence[Plan]) -> Iterator[str]:
     yield from _head("cost", ("figure", "from"))
     for name, each in COSTS.items():
-        source = each.command if each.command == ENGINES else f"`{each.command}`"
+        source = each.command if each.command == UNMEASURED else f"`{each.command}`"
         note = f" ({each.note})" if each.note else ""
         yield _row(name, (f"{each.value:,g} {each.unit}", source + note))
 
