@@ -98,6 +98,13 @@ def writing_anywhere() -> Iterator[None]:
         ) from error
 
 
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file that is never seen half-written."""
+    unfinished = path.with_name(f".{path.name}.new")
+    unfinished.write_bytes(content)
+    unfinished.replace(path)
+
+
 def is_full(error: BaseException) -> bool:
     """Return True if an error, of whatever library, says that there is no room left."""
     if isinstance(error, OSError) and error.errno is not None:

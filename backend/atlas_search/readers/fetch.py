@@ -8,7 +8,6 @@ each page twice, and leave out those that say `no-store`.
 import hashlib
 import json
 import math
-import os
 import re
 import time
 from collections.abc import Callable, Mapping
@@ -28,6 +27,7 @@ from tenacity import Retrying, retry_if_exception, stop_after_attempt
 
 from atlas_search.core.addresses import address_fault
 from atlas_search.core.errors import SourceError
+from atlas_search.core.files import write_whole
 from atlas_search.core.ids import check_id
 from atlas_search.providers.http import (
     ErrorStatus,
@@ -168,13 +168,6 @@ def remove_pages(folder: Path, keep: frozenset[Path]) -> None:
 
 def _note(page: Path) -> Path:
     return page.with_name(f".{page.name}.json")
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file that is never seen half-written."""
-    unfinished = path.with_name(f".{path.name}.new")
-    unfinished.write_bytes(content)
-    os.replace(unfinished, path)
 
 
 AGENT = "atlas-research-search"

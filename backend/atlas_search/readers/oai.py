@@ -14,6 +14,7 @@ from urllib.parse import urlencode, urlsplit
 import typer
 
 from atlas_search.core.errors import SourceError
+from atlas_search.core.files import write_whole
 from atlas_search.providers.http import Fault
 from atlas_search.readers import Skipped
 from atlas_search.readers.fetch import (
@@ -31,7 +32,6 @@ from atlas_search.readers.fetch import (
     reason,
     remove_pages,
     save_page,
-    write_whole,
 )
 from atlas_search.readers.files import FilesReader, files_reader
 from atlas_search.readers.records.oai import (

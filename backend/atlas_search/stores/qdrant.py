@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from atlas_search.core.addresses import login_of
 from atlas_search.core.errors import ConfigurationError, DamagedStore, EngineUnavailable
+from atlas_search.core.files import write_whole
 from atlas_search.core.registry import require
 from atlas_search.core.targets import VectorSearch
 from atlas_search.stores.arrays import IntArray
@@ -177,9 +178,7 @@ def _noted(folder: Path) -> dict[str, str]:
 
 
 def _note(folder: Path, names: Mapping[str, str]) -> None:
-    partial = folder / f"{_NOTES}.partial"
-    partial.write_text(json.dumps(names))
-    partial.replace(folder / _NOTES)
+    write_whole(folder / _NOTES, json.dumps(names).encode())
 
 
 def remove_unused(place: QdrantPlace, used: Collection[str]) -> None:
