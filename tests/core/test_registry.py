@@ -115,7 +115,7 @@ def test_readers_of_files_have_the_same_options_as_ever() -> None:
     columns |= {"metadata_columns": "", "rename": ""}
     assert files_reader().options == {
         "TxtReader": {"version": 5},
-        "PdfReader": {"version": 7},
+        "PdfReader": {"version": 8},
         "HtmlReader": {"version": 7, "whole_page": False},
         "XmlReader": {"version": 6, "normalised": False, "documents_at": ""},
         "CsvReader": {"version": 3, "delimiter": "", "quotes": True, **columns},
