@@ -1,11 +1,13 @@
 """One contract for every engine, whether a version was written whole or shares its files."""
 
+import json
 import os
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
 
+import numpy as np
 import pytest
 import qdrant_client
 
@@ -277,6 +279,43 @@ def test_a_server_that_refuses_is_named(
         with pytest.raises(error, match=message):
             open_store(folder, QdrantPlace(folder, f"http://127.0.0.1:{server.server_port}"))
         server.shutdown()
+
+
+@pytest.mark.usefixtures("_real_client")
+def test_a_server_that_goes_away_while_it_is_asked_is_an_outage(tmp_path: Path) -> None:
+    folder = build(tmp_path, "process", is_changed=False)
+    count = Manifest.read(folder).passages
+
+    class Leaving(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.answer({"exists": True})
+
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["content-length"]))
+            self.answer({"count": count})
+
+        def answer(self, result: dict[str, object]) -> None:
+            body = json.dumps({"result": result, "status": "ok", "time": 0.0}).encode()
+            self.send_response(200)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None: ...
+
+    with HTTPServer(("127.0.0.1", 0), Leaving) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        at = QdrantPlace(folder, f"http://127.0.0.1:{server.server_port}")
+        store = open_store(folder, at)
+        server.shutdown()
+    vector = store.vectors(np.array([0]))[0]
+    with pytest.raises(EngineUnavailable, match="cannot be reached"):
+        store.nearest("hill", vector, 5, None, how="hnsw")
+    with pytest.raises(EngineUnavailable, match="cannot be reached"):
+        store.matching("hill", ["farm"], 5, None)
+    assert len(store.nearest("hill", vector, 5, None, how="exact").rows) == 5
+    store.close()
 
 
 def test_an_address_with_a_password_is_refused_and_not_told(tmp_path: Path) -> None:
