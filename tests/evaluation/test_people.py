@@ -100,7 +100,8 @@ def test_other_lines_stay_as_they_are(file: LabelFile) -> None:
 
 def test_a_linked_file_stays_a_link_and_keeps_who_may_read_it(tmp_path: Path) -> None:
     real, link = tmp_path / "real.jsonl", tmp_path / "link.jsonl"
-    real.touch(0o640)
+    real.touch()
+    real.chmod(0o640)
     link.symlink_to(real)
     LabelFile(link).save(LABEL)
     assert link.is_symlink()

@@ -16,7 +16,7 @@ import pypdfium2.raw as pdfium
 from pypdfium2 import PdfPage, PdfTextPage
 
 from atlas_search.readers.markup import plain
-from atlas_search.readers.pdf_rules import Grid, grids
+from atlas_search.readers.pdf_rules import RuleGrid, grids
 from atlas_search.readers.pdf_tables import is_row, tables
 from atlas_search.readers.print import (
     BREAK,
@@ -279,7 +279,7 @@ def _middle(words: Sequence[tuple[int, int]]) -> int:
     return start + at
 
 
-def _pieces(line: _Line, ruled: Sequence[Grid] = ()) -> list[list[_Word]]:
+def _pieces(line: _Line, ruled: Sequence[RuleGrid] = ()) -> list[list[_Word]]:
     """The words of each part between wide gaps, and between rules."""
     frame = line.frame
     if frame is None:
@@ -295,7 +295,7 @@ def _pieces(line: _Line, ruled: Sequence[Grid] = ()) -> list[list[_Word]]:
     return runs_of(line.words, follows)
 
 
-def _parts(line: _Line, characters: str, ruled: Sequence[Grid]) -> Sequence[PrintedLine]:
+def _parts(line: _Line, characters: str, ruled: Sequence[RuleGrid]) -> Sequence[PrintedLine]:
     pieces, frame = _pieces(line, ruled), line.frame
     if frame is None or len(pieces) == 1:
         return line.parts
@@ -313,7 +313,7 @@ def _parts(line: _Line, characters: str, ruled: Sequence[Grid]) -> Sequence[Prin
     return [part for part in parts if part.text]
 
 
-def _by_column(lines: Sequence[_Line], ruled: Sequence[Grid]) -> list[PrintedLine]:
+def _by_column(lines: Sequence[_Line], ruled: Sequence[RuleGrid]) -> list[PrintedLine]:
     """The lines, with the rows of a table, and all columns of a block that was drawn row by row, at
     its first line."""
     parts = [part for line in lines for part in line.parts]

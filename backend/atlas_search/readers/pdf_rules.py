@@ -33,7 +33,7 @@ class Rule(NamedTuple):
     end: float
 
 
-class Grid:
+class RuleGrid:
     """Rules that cross each other; rows are counted from below, columns from the left."""
 
     def __init__(self, across: Collection[Rule], down: Collection[Rule]) -> None:
@@ -78,14 +78,14 @@ def _places(places: Iterable[float]) -> list[float]:
     return [sum(run) / len(run) for run in near]
 
 
-def grids(page: PdfPage, turned: Callable[[float, float], Point]) -> list[Grid]:
+def grids(page: PdfPage, turned: Callable[[float, float], Point]) -> list[RuleGrid]:
     """The grids of a page with several columns, in a page so `turned`."""
     across, down = map(_joined, _rules(_strokes(page)))
     if max(len(across), len(down)) > _MOST_RULES:
         return []
     strokes = [(turned(rule.start, rule.at), turned(rule.end, rule.at)) for rule in across]
     strokes += [(turned(rule.at, rule.start), turned(rule.at, rule.end)) for rule in down]
-    found = (Grid(*group) for group in _crossing(*_rules(strokes)))
+    found = (RuleGrid(*group) for group in _crossing(*_rules(strokes)))
     return [grid for grid in found if len(grid.sides) > _FEWEST and len(grid.heights) > _FEWEST]
 
 

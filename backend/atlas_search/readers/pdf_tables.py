@@ -9,7 +9,7 @@ from statistics import median
 from typing import NamedTuple
 
 from atlas_search.readers.markup import LONGEST_SPAN, MOST_COLUMNS, header_of, write_row
-from atlas_search.readers.pdf_rules import Grid
+from atlas_search.readers.pdf_rules import RuleGrid
 from atlas_search.readers.print import (
     BREAK,
     BROKEN,
@@ -91,7 +91,7 @@ class PrintedTable(NamedTuple):
     rows: list[PrintedLine]
 
 
-def tables(parts: Sequence[PrintedLine], grids: Iterable[Grid] = ()) -> Iterator[PrintedTable]:
+def tables(parts: Sequence[PrintedLine], grids: Iterable[RuleGrid] = ()) -> Iterator[PrintedTable]:
     """The tables among parts of lines in the order in which they were drawn, those in grids first.
 
     Cells that stand below each other, apart from others, are a column. A table has figures in one
@@ -126,7 +126,7 @@ def tables(parts: Sequence[PrintedLine], grids: Iterable[Grid] = ()) -> Iterator
                 )
 
 
-def _ruled(parts: Sequence[PrintedLine], grid: Grid) -> PrintedTable | None:
+def _ruled(parts: Sequence[PrintedLine], grid: RuleGrid) -> PrintedTable | None:
     """The table in a grid, if it is one: what stands between the same rules is a cell."""
     inside: dict[Place, list[PrintedLine]] = defaultdict(list)
     for part in parts:
@@ -163,7 +163,7 @@ def _are_parted(cells: Mapping[Place, Lines]) -> bool:
     )
 
 
-def _between_rules(cells: Mapping[Place, Lines], grid: Grid) -> Iterator[Row]:
+def _between_rules(cells: Mapping[Place, Lines], grid: RuleGrid) -> Iterator[Row]:
     """The rows from top to bottom. A cell stands in each that it spans, unless it is too long."""
     for number in reversed(range(len(grid.heights) - 1)):
         own = {place: lines for place, lines in cells.items() if number in place[0]}
@@ -185,7 +185,7 @@ def _is_beside(before: _Cell, cell: _Cell) -> bool:
     return before.line.height - cell.line.height <= _ONE_BASE
 
 
-def _are_several(cells: Mapping[Place, Lines], grid: Grid) -> bool:
+def _are_several(cells: Mapping[Place, Lines], grid: RuleGrid) -> bool:
     """Say if cells between two rules hold several rows: figures below each other, or lines that
     stand beside others and are too short to go on."""
     single = {place: lines for place, lines in cells.items() if len(place[0]) == 1}
