@@ -47,7 +47,8 @@ FOLDER = "qdrant"
 EXACT_UP_TO = 20_000
 """Passages of a corpus. Up to here comparing every one here takes as long as asking a server."""
 M, EF_CONSTRUCTION, EF_SEARCH = 16, 200, 400
-BATCH = 1_000  # points; of those of one message a server takes 32 MB
+BATCH = 250  # points: a server takes messages of 32 MB, and one of 3,072 numbers is of 60 KB
+FULL_SCAN = 20_000  # kilobytes of vectors of a corpus in a segment, up to which it has no graph
 OVERFETCH = 16  # ties come in any order; they are ordered by row
 SAME = 1e-6  # most by which single precision makes two equal scores differ
 SCORED_AT_ONCE = 2_000  # passages in a scope that are scored here, as fast as to ask for them
@@ -240,7 +241,7 @@ def _write_to_folder(
             sparse_vectors={BM25: edge.EdgeSparseVectorParams()},
             # an index for each corpus, and none over all
             hnsw_config=edge.HnswIndexConfig(
-                m=0, payload_m=M, ef_construct=EF_CONSTRUCTION, full_scan_threshold=EXACT_UP_TO
+                m=0, payload_m=M, ef_construct=EF_CONSTRUCTION, full_scan_threshold=FULL_SCAN
             ),
             wal_enabled=False,
         ),
