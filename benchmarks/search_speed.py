@@ -66,7 +66,7 @@ def print_ranking(searcher: Searcher, questions: list[str], count: int) -> None:
         vector = searcher.embedder.embed_query(question)
 
         def ranked(query=query, vector=vector) -> None:
-            cosines = Cosines(vector, store.vectors)
+            cosines = Cosines(vector, store.similarities)
             table = measure(query, cosines, rows, store.tokens, every, searcher.mean_length)
             rerank(Candidates(query, cosines, [], table), Target())
 
@@ -88,7 +88,7 @@ def print_whole(atlas: Atlas, questions: list[str]) -> None:
         def bare(request=request) -> None:
             run = SearchRun(quiet, request, target)
             vector = searcher.embedder.embed_query(run.query.text)
-            retrieve(run, run.query, Cosines(vector, searcher.store.vectors))
+            retrieve(run, run.query, Cosines(vector, searcher.store.similarities))
 
         whole.append(best(lambda request=request: atlas.find(request)))
         legs.append(best(bare))

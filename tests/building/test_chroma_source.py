@@ -36,7 +36,8 @@ def test_ids_and_vectors_of_chroma_are_kept_and_its_folder_is_not_touched(tmp_pa
     store = EmbeddedStore(tmp_path / "c")
     for passage in passages_of(store):
         kept = store.vectors(np.array([passage.row]))[0]
-        np.testing.assert_allclose(kept, HashEmbedder().embed_query(passage.text), atol=1e-6)
+        expected = HashEmbedder().embed_query(passage.text)
+        np.testing.assert_allclose(kept, expected, rtol=1e-3)
     store.close()
 
 
@@ -49,7 +50,7 @@ def test_vectors_of_any_length_are_stored_at_unit_length(tmp_path: Path) -> None
     build_from("chroma", tmp_path / "c", chroma_sources(tmp_path, "old"))
     store = EmbeddedStore(tmp_path / "c")
     lengths = np.linalg.norm(store.vectors(np.arange(2)), axis=1)
-    np.testing.assert_allclose(lengths, 1.0, atol=1e-6)
+    np.testing.assert_allclose(lengths, 1.0, atol=1e-3)
     store.close()
 
 

@@ -259,7 +259,7 @@ def test_another_schema_and_a_changed_manifest_are_said(there: Path, here: Path)
     write_manifest(there, manifest | {"schema_version": 99})
     with pytest.raises(OutdatedStore, match="Use the same version of Atlas in both places"):
         bring(there, here)
-    (there / "manifest.json").write_text('{"schema_version": 6}')
+    (there / "manifest.json").write_text('{"schema_version": 8}')
     with pytest.raises(DamagedStore, match=r"manifest\.json is not as it was written"):
         bring(there, here)
     assert Manifest.read(here) == before

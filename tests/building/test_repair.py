@@ -196,7 +196,7 @@ def test_a_build_does_not_take_over_damaged_vectors(
     store = EmbeddedStore(folder)
     for ids, vectors in index(folder).values():
         texts = [store.passage(id_).embedded for id_ in ids]
-        assert np.allclose(vectors, HashEmbedder().embed(texts), atol=1e-6)
+        assert np.allclose(vectors, HashEmbedder().embed(texts), rtol=1e-3)
     store.close()
     assert not problems(folder)
 

@@ -67,7 +67,7 @@ def signals_of(
     question_vector = np.array([0.8, 0.6, 0.0], dtype=np.float32)
     return measure(
         parse_query(question) if isinstance(question, str) else question,
-        Cosines(question_vector, lambda rows: vectors[rows]),
+        Cosines(question_vector, lambda rows, vector: (vectors[rows] @ vector).astype(float)),
         rows,
         table,
         [0],
@@ -90,5 +90,5 @@ def candidates_of(table: SignalTable, *corpora: tuple[LegHits, LegHits]) -> Cand
         CorpusHits(f"c{number}", {"dense": dense, "lexical": lexical})
         for number, (dense, lexical) in enumerate(corpora)
     ]
-    cosines = Cosines(np.ones(3, dtype=np.float32), lambda rows: np.eye(3, dtype=np.float32)[rows])
+    cosines = Cosines(np.ones(3, dtype=np.float32), lambda rows, _: np.ones(len(rows)))
     return Candidates(parse_query("any"), cosines, of_corpora, table)

@@ -62,7 +62,7 @@ def test_vectors_are_unit_length_and_in_the_order_asked_for(store: EmbeddedStore
     rows = np.array([5, 0, 300])
     vectors = store.vectors(rows)
     assert vectors.shape == (3, store.manifest.embedding.dimension)
-    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-3)
     np.testing.assert_array_equal(vectors[1], store.vectors(np.array([0]))[0])
 
 

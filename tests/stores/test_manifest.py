@@ -51,7 +51,7 @@ def test_a_missing_collection_is_named_with_those_that_are_there(tmp_path: Path)
         ),
         ('{"schema_version": 2}', OutdatedStore, CREATE),
         ('{"schema_version": 4}', OutdatedStore, CREATE),
-        ('{"schema_version": 6, "files": {}}', OutdatedStore, CREATE),
+        ('{"schema_version": 8, "files": {}}', OutdatedStore, CREATE),
     ],
 )
 def test_a_manifest_that_cannot_be_used_says_what_to_do(

@@ -17,6 +17,7 @@ from atlas_search.building.maintain import repair, write_digests
 from atlas_search.building.write import LEAST_RECALL, REBUILD_SHARE
 from atlas_search.core.errors import DamagedStore, UnwritableFolder
 from atlas_search.stores import vectors
+from atlas_search.stores.arrays import FloatArray, IntArray
 from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.vectors import (
@@ -171,8 +172,7 @@ def test_the_list_of_ids_is_not_copied_and_nothing_else_is_missing(
     small, whole = (Vectors(large, ["many", "few"], lists=lists) for lists in (False, True))
     for corpus, count in {"many": MANY, "few": FEW}.items():
         hits, expected = (each.nearest(corpus, query, 5) for each in (small, whole))
-        assert hits.ids == expected.ids
-        assert np.array_equal(hits.similarities, expected.similarities)
+        assert hits == expected
         assert small.count(corpus) == whole.count(corpus) == count
     assert sum(len(ids) for ids, _ in whole.items("many")) == MANY
     assert sorted(_listed(tmp_path)) == [0, MANY + FEW]
@@ -207,6 +207,7 @@ def _listed(folder: Path) -> list[int]:
 COUNT = 40
 SOME = np.random.default_rng(3).normal(size=(COUNT, 24)).astype(np.float32)
 SOME /= np.linalg.norm(SOME, axis=1, keepdims=True)
+HALVES = SOME.astype(np.float16)
 ROWS = st.lists(st.integers(0, COUNT - 1), unique=True).map(
     lambda rows: np.array(sorted(rows), int)
 )
@@ -217,16 +218,16 @@ STRETCHES = st.lists(st.integers(0, COUNT), unique=True, max_size=6).map(sorted)
 def test_known_cosines_are_not_worked_out_again(rows: NDArray[np.int64], edges: list[int]) -> None:
     compared: list[int] = []
 
-    def vectors_of(rows: NDArray[np.integer]) -> NDArray[np.float32]:
+    def similarities(rows: IntArray, vector: NDArray[np.float32]) -> FloatArray:
         compared.extend(rows.tolist())
-        return SOME[rows]
+        return cosines(HALVES[rows], vector)
 
-    known_cosines = Cosines(SOME[0], vectors_of)
+    known_cosines = Cosines(SOME[0], similarities)
     known: set[int] = set()
     for start, end in zip(edges[::2], edges[1::2], strict=False):
-        known_cosines.keep(start, cosines(SOME[start:end], SOME[0]).astype(np.float64))
+        known_cosines.keep(start, cosines(HALVES[start:end], SOME[0]))
         known.update(range(start, end))
-    np.testing.assert_array_equal(known_cosines.of(rows), cosines(SOME, SOME[0])[rows])
+    np.testing.assert_array_equal(known_cosines.of(rows), cosines(HALVES, SOME[0])[rows])
     assert compared == [row for row in rows.tolist() if row not in known]
 
 
@@ -234,7 +235,7 @@ def test_a_passage_has_one_cosine_whichever_way_it_is_worked_out(large: Path) ->
     store = EmbeddedStore(large.parents[1])
     every = np.arange(store.manifest.passages)
     vector = store.vectors(np.array([7]))[0]
-    alone, after = Cosines(vector, store.vectors), Cosines(vector, store.vectors)
+    alone, after = (Cosines(vector, store.similarities) for _ in range(2))
     hits = [store.nearest(corpus.id, vector, 9, None, None, after) for corpus in store.corpora]
     np.testing.assert_array_equal(after.of(every), alone.of(every))
     for each in hits:
@@ -244,6 +245,17 @@ def test_a_passage_has_one_cosine_whichever_way_it_is_worked_out(large: Path) ->
 
 
 def test_equal_vectors_have_equal_cosines_wherever_they_stand() -> None:
-    many = np.tile(SOME, (2 * AT_ONCE // COUNT, 1))
-    every = Cosines(SOME[1], lambda rows: many[rows]).of(np.arange(len(many)))
+    many = np.tile(HALVES, (2 * AT_ONCE // COUNT, 1))
+    every = Cosines(SOME[1], lambda rows, vector: cosines(many[rows], vector)).of(
+        np.arange(len(many))
+    )
     assert len(np.unique(every[::COUNT])) == 1
+
+
+@pytest.mark.parametrize("dimension", [1, 7, 24, 33, 384, 1024, 3072])
+def test_half_precision_changes_the_fourth_decimal_of_a_cosine(dimension: int) -> None:
+    every = np.random.default_rng(dimension).normal(size=(50, dimension))
+    every /= np.linalg.norm(every, axis=1, keepdims=True)
+    vectors, vector = every.astype(np.float16), every[3].astype(np.float32)
+    np.testing.assert_allclose(cosines(vectors, vector), every @ every[3], atol=1e-3)
+    assert cosines(vectors[:0], vector).tolist() == []

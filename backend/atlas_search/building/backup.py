@@ -372,7 +372,7 @@ def _chroma_batches(live: Live, total: int, progress: Progress) -> Iterator[list
     stored = map(live.records.stored_document, range(len(live.columns.ids)))
     pairs = ((document, passage) for document, passages in stored for passage in passages)
     for start in range(0, total, BATCH):
-        vectors = live.embeddings.vectors[start : start + BATCH]
+        vectors = live.embeddings.vectors[start : start + BATCH].astype(np.float32)
         yield [
             ChromaRecord(passage.id, passage.text, _chroma_metadata(document, passage), vector)
             for vector, (document, passage) in zip(vectors, pairs, strict=False)

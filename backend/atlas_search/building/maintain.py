@@ -314,7 +314,7 @@ def _are_proven(live: Live) -> bool:
 def _read_stored(live: Live) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
     vectors = read_vectors(live.folder / EMBEDDINGS, live.order)
     for start in range(0, len(vectors), BATCH):
-        batch = vectors[start : start + BATCH]
+        batch = vectors[start : start + BATCH].astype(np.float32)
         yield list(range(start, start + len(batch))), batch
 
 

@@ -64,8 +64,9 @@ BYTES_BESIDE_VECTORS = 3900  # text, words, ids and links of a passage of 800 ch
 
 
 def room_needed(passages: int, dimension: int) -> int:
-    """Estimate the bytes of a version of so many passages: vectors twice, and the rest."""
-    return passages * (2 * 4 * dimension + BYTES_BESIDE_VECTORS)
+    """Estimate the bytes of a version of so many passages: vectors, also in the index, and the
+    rest."""
+    return passages * ((2 + 4) * dimension + BYTES_BESIDE_VECTORS)
 
 
 _OF_EACH = 2_000  # characters of a document by which the language of its corpus is told

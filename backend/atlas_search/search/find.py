@@ -163,7 +163,7 @@ def _part(run: SearchRun, text: str) -> tuple[Candidates, Part]:
 
 def _find(run: SearchRun, query: Query) -> Candidates:
     run.stop.check()
-    cosines = Cosines(_embed(run, query), run.store.vectors)
+    cosines = Cosines(_embed(run, query), run.store.similarities)
     term_scores = _weigh(run, query)
     run.clock.lap("embed")
     run.stop.check()

@@ -139,11 +139,8 @@ class LocalStore(ABC):
         """Return whether the nearest passages of a whole corpus are found without the engine."""
 
     @abstractmethod
-    def _nearest_indexed(
-        self, corpus: str, vector: NDArray[np.float32], depth: int
-    ) -> tuple[IntArray, NDArray[np.float64]]:
-        """Return rows and cosines of at least `depth` passages of the base, as far as there are so
-        many."""
+    def _nearest_indexed(self, corpus: str, vector: NDArray[np.float32], depth: int) -> IntArray:
+        """Return at least `depth` passages of the base, as far as there are so many."""
 
     @abstractmethod
     def matching(
@@ -191,13 +188,12 @@ class LocalStore(ABC):
             if known is not None and len(own):
                 known.keep(int(own[0]), compared)
             return _nearest(own, compared, depth)
-        rows, similarities = self._nearest_indexed(corpus, vector, depth)
-        recent = self._recent_of[corpus]
-        if len(recent):
-            # all are compared here: of the same text the index says a ten-millionth more or less
-            rows = np.sort(np.concatenate([rows, recent]))
-            similarities = self._embeddings.similarities(rows, vector).astype(np.float64)
-        return best(rows, similarities, depth)
+        # all are compared here: of the same text the index says a ten-thousandth more or less
+        rows = np.concatenate(
+            [self._nearest_indexed(corpus, vector, depth), self._recent_of[corpus]]
+        )
+        rows.sort()
+        return best(rows, self.similarities(rows, vector), depth)
 
     def _own(self, corpus: str, rows: IntArray) -> IntArray:
         number = next(i for i, known in enumerate(self.corpora) if known.id == corpus)
@@ -209,7 +205,7 @@ class LocalStore(ABC):
         for start in range(0, len(rows), COMPARED_AT_ONCE):
             stop.check()
             block = slice(start, start + COMPARED_AT_ONCE)
-            similarities[block] = self._embeddings.similarities(rows[block], vector)
+            similarities[block] = self.similarities(rows[block], vector)
         return similarities
 
     def corpus_of(self, rows: IntArray) -> IntArray:
@@ -234,8 +230,11 @@ class LocalStore(ABC):
         return [self._content_types[document] for document in self.tokens.document_of[rows]]
 
     def vectors(self, rows: IntArray) -> NDArray[np.float32]:
-        vectors: NDArray[np.float32] = self._embeddings.vectors[rows]
+        vectors: NDArray[np.float32] = self._embeddings.vectors[rows].astype(np.float32)
         return vectors
+
+    def similarities(self, rows: IntArray, vector: NDArray[np.float32]) -> FloatArray:
+        return self._embeddings.similarities(rows, vector)
 
     def text_digests(self) -> list[bytes]:
         """Return the digest of what was embedded for each passage, by row."""

@@ -18,8 +18,8 @@ from atlas_search.core.targets import VectorSearch
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.providers.embedding import DEFAULT_MODEL
 
-SCHEMA_VERSION = 6
-SHARING_SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
+SHARING_SCHEMA_VERSION = 9
 """Schema version of a version that shares the files of the one before."""
 _NEEDED = {"embeddings/sums.npy", "ids/ends.npy", "words/ends.npy"}
 """Files with a digest that stores of other forms lack."""

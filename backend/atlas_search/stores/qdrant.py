@@ -34,6 +34,7 @@ from atlas_search.stores.local import LocalStore, best
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.store import LegHits, Scope
 from atlas_search.stores.terms import BLOCK, FloatArray, TokenTable, idf, saturation
+from atlas_search.stores.vectors import HalfArray
 
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient
@@ -90,7 +91,7 @@ class PassagePoint(NamedTuple):
     corpus: str
     terms: IntArray
     weights: FloatArray
-    vector: NDArray[np.float32] | None
+    vector: HalfArray | None
 
 
 class Points(Protocol):
@@ -111,7 +112,7 @@ def points_of(
     corpus_of: Sequence[str],
     indexed: Collection[str],
     table: TokenTable,
-    vectors: NDArray[np.float32],
+    vectors: HalfArray,
 ) -> Iterator[PassagePoint]:
     """Return the points of all passages in order, `corpus_of` which they are.
 
@@ -237,7 +238,13 @@ def _write_to_folder(
     shard = edge.EdgeShard.create(
         str(partial),
         edge.EdgeConfig(
-            vectors={DENSE: edge.EdgeVectorParams(size=dimension, distance=edge.Distance.Dot)},
+            vectors={
+                DENSE: edge.EdgeVectorParams(
+                    size=dimension,
+                    distance=edge.Distance.Dot,
+                    datatype=edge.VectorStorageDatatype.Float16,
+                )
+            },
             sparse_vectors={BM25: edge.EdgeSparseVectorParams()},
             # an index for each corpus, and none over all
             hnsw_config=edge.HnswIndexConfig(
@@ -377,6 +384,7 @@ def _write_to_server(
                 DENSE: models.VectorParams(
                     size=dimension,
                     distance=models.Distance.DOT,
+                    datatype=models.Datatype.FLOAT16,
                     # an index for each corpus, and none over all
                     hnsw_config=models.HnswConfigDiff(
                         m=0, payload_m=M, ef_construct=EF_CONSTRUCTION
@@ -489,9 +497,7 @@ class QdrantStore(LocalStore):
             return True
         return how == "auto" and self._indexed[corpus] <= EXACT_UP_TO
 
-    def _nearest_indexed(
-        self, corpus: str, vector: NDArray[np.float32], depth: int
-    ) -> tuple[IntArray, NDArray[np.float64]]:
+    def _nearest_indexed(self, corpus: str, vector: NDArray[np.float32], depth: int) -> IntArray:
         ef = self.manifest.ef_search(corpus)
         return self._sieve(
             corpus, depth, lambda limit: self._points.nearest(corpus, vector, limit, ef)
@@ -510,7 +516,7 @@ class QdrantStore(LocalStore):
         if allowed is not None and len(allowed) <= SCORED_AT_ONCE:
             rows = allowed
         else:
-            rows, _ = self._sieve(
+            rows = self._sieve(
                 corpus,
                 depth,
                 lambda limit: self._points.weighted(corpus, ids, weights, limit),
@@ -547,12 +553,12 @@ class QdrantStore(LocalStore):
         depth: int,
         ask: Callable[[int], LegHits],
         allowed: IntArray | None = None,
-    ) -> LegHits:
+    ) -> IntArray:
         """Ask for more and more points of a corpus until `depth` of them are passages that are
         `allowed`, with all that are as good as the last of these."""
         count, gone = self._indexed[corpus], self._gone[corpus]
         if count == gone:
-            return LegHits(np.empty(0, dtype=np.int64), np.empty(0))
+            return np.empty(0, dtype=np.int64)
         limit = depth + 2 * depth * gone // count + OVERFETCH
         if allowed is not None:
             limit = limit * count // len(allowed) + OVERFETCH
@@ -565,7 +571,7 @@ class QdrantStore(LocalStore):
                 rows, scores = rows[inside], scores[inside]
             is_enough = len(rows) >= depth and scores[depth - 1] - SAME > hits.scores[-1]
             if is_enough or len(hits.rows) < limit:
-                return LegHits(rows, scores)
+                return rows
             limit *= 4
 
     def _rows_at(self, places: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:

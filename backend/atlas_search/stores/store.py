@@ -124,6 +124,9 @@ class Store(Protocol):
     def vectors(self, rows: IntArray) -> NDArray[np.float32]:
         """Return the unit vectors of passages, shape (n, d)."""
 
+    def similarities(self, rows: IntArray, vector: NDArray[np.float32]) -> FloatArray:
+        """Return the cosines of ascending `rows` and the unit vector, each to 1e-4."""
+
     def passage_ids(self, rows: Sequence[int]) -> list[str]:
         """Return passage ids by row, in the order of `rows`."""
 
@@ -268,6 +271,9 @@ class PermittedStore:
 
     def vectors(self, rows: IntArray) -> NDArray[np.float32]:
         return self._whole.vectors(rows)
+
+    def similarities(self, rows: IntArray, vector: NDArray[np.float32]) -> FloatArray:
+        return self._whole.similarities(rows, vector)
 
     def passage_ids(self, rows: Sequence[int]) -> list[str]:
         self._check_rows(rows)

@@ -25,7 +25,9 @@ from atlas_search.stores.staged import text_digest
 from atlas_search.stores.terms import TokenTable
 from atlas_search.stores.vectors import (
     AnyEmbeddings,
+    HalfArray,
     Vectors,
+    cosines,
     read_embeddings,
 )
 from atlas_search.stores.versions import (
@@ -89,6 +91,7 @@ SAMPLE = 100  # passages used as questions, spread over the corpus
 NOISE = 0.5  # length of what is added to a passage's vector to make a question of it
 LEAST_RECALL = 0.95
 WORSE = 0.01  # most by which an index that searches ask may find less than when it was measured
+CLOSE = 1e-4  # most by which two cosines differ that half precision gives for one
 SAME = 1e-3  # most by which a vector in the index may differ from the one it was made from
 
 
@@ -237,7 +240,8 @@ def _check_embeddings(version: _Version) -> str:
         embeddings.vectors.shape == shape, f"the vectors have shape {embeddings.vectors.shape}"
     )
     for piece in embeddings.pieces:
-        lengths = np.linalg.norm(piece.vectors, axis=1)
+        vectors = piece.vectors
+        lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float32))
         _require(bool(np.all(np.abs(lengths - 1) < SAME)), "there are vectors not of unit length")
     for passage in _passages(version, range(manifest.passages)):
         same = embeddings.digests[passage.row].tobytes() == text_digest(passage.embedded)
@@ -364,7 +368,7 @@ def _check_index(
     folder: Path,
     corpus: str,
     rows: Mapping[str, int],
-    own: NDArray[np.float32],
+    own: HalfArray,
     gone: Collection[str],
 ) -> float:
     """Check the index of a corpus against its vectors, and give its recall; it may hold the `gone`
@@ -421,13 +425,13 @@ def neighbours(index: Vectors, corpus: str, rows: Mapping[str, int]) -> Find:
 
     def find(vector: NDArray[np.float32], depth: int) -> IntArray:
         asked = depth + 2 * depth * gone // max(len(rows), 1)
-        ids = index.nearest(corpus, vector, asked).ids
+        ids = index.nearest(corpus, vector, asked)
         return np.array([rows[id_] for id_ in ids if id_ in rows], dtype=np.int64)
 
     return find
 
 
-def index_recall(find: Find, vectors: NDArray[np.float32]) -> float:
+def index_recall(find: Find, vectors: HalfArray) -> float:
     """Measure the mean share of the nearest of some vectors (n, d) that is found, 0 to 1."""
     random = np.random.default_rng(0)
     depth = min(DEPTH, len(vectors))
@@ -436,10 +440,10 @@ def index_recall(find: Find, vectors: NDArray[np.float32]) -> float:
         noise = random.standard_normal(vectors.shape[1], dtype=np.float32)
         query = vectors[at] + NOISE * noise / np.linalg.norm(noise)
         query = (query / np.linalg.norm(query)).astype(np.float32)
-        exact = np.einsum("ij,j->i", vectors, query)
+        exact = cosines(vectors, query)
         floor = np.partition(exact, -depth)[-depth]
         hits = find(query, depth)[:depth]
-        result.append(np.count_nonzero(exact[hits] >= floor - 1e-6) / depth)
+        result.append(np.count_nonzero(exact[hits] >= floor - CLOSE) / depth)
     return float(np.mean(result)) if result else 1.0
 
 
