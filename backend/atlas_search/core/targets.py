@@ -101,7 +101,7 @@ class Target(BaseModel):
     vector_search: VectorSearch = Field(
         "auto",
         description="How the nearest passages are found: by the `hnsw` index, `exact`, or `auto`: "
-        "exact up to 150,000 of a corpus and under filters. A build makes only what is asked",
+        "exact up to 200,000 of a corpus and under filters. A build makes only what is asked",
     )
     reranker: str = Field(
         "fused",
