@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pytest
 
 from atlas_search import Atlas
-from atlas_search.server.access.keys import add_key
+from atlas_search.server.access.keys import KeyFile, add_key
 from atlas_search.server.app import create_app
 from atlas_search.services import Services
 from tests.hash_embedder import HashEmbedder
@@ -33,8 +33,8 @@ def address(services: Services) -> Iterator[str]:
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
     folder = tmp_path_factory.mktemp("parish")
     keys = Path(folder / "keys.json")
-    whole = add_key(keys, "whole").text
-    narrow = add_key(keys, "narrow", corpora={COLLECTION: [OPEN]}).text
+    whole = add_key(KeyFile(keys), "whole").text
+    narrow = add_key(KeyFile(keys), "narrow", corpora={COLLECTION: [OPEN]}).text
     with two_corpora(folder, HashEmbedder()) as atlas:
         closed = guard(atlas, keys)
         with served(create_app(lambda: closed)) as address:

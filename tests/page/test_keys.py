@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Request, expect
 
 from atlas_search.atlas import Atlas
-from atlas_search.server.access.keys import add_key, revoke_key
+from atlas_search.server.access.keys import KeyFile, add_key, revoke_key
 from atlas_search.server.app import create_app
 from tests.page.asking import (
     ask,
@@ -40,7 +40,7 @@ def keys_file(tmp_path: Path) -> Path:
 @pytest.fixture
 def key(keys_file: Path) -> str:
     """The key of Anna, who sees the open corpus alone."""
-    return add_key(keys_file, "Anna", corpora={COLLECTION: [OPEN]}).text
+    return add_key(KeyFile(keys_file), "Anna", corpora={COLLECTION: [OPEN]}).text
 
 
 @pytest.fixture
@@ -112,7 +112,7 @@ def test_a_wrong_key_is_asked_for_again_and_one_that_is_revoked_when_next_needed
     send_key(page, f"{key[:-1]}\u200b ")
     expect(page.locator("#sign-in-reason")).to_contain_text(REFUSED)
     sign_in(page, f" {key}\n")
-    revoke_key(keys_file, "Anna")
+    revoke_key(KeyFile(keys_file), "Anna")
     begin(page, QUESTION)
     expect(page.locator("#sign-in-reason")).to_contain_text(REFUSED)
 
@@ -128,7 +128,7 @@ def test_signing_out_lets_go_of_what_was_shown_and_conversations_are_those_of_a_
     expect(page.locator("article.answer")).to_have_count(0)
     expect(page.locator("textarea#question")).to_have_value("")
     assert page.evaluate("sessionStorage.length + localStorage.length") == 0
-    sign_in(page, add_key(keys_file, "Berta", corpora={COLLECTION: [OPEN]}).text, "Berta")
+    sign_in(page, add_key(KeyFile(keys_file), "Berta", corpora={COLLECTION: [OPEN]}).text, "Berta")
     page.get_by_text("Earlier conversations").click()
     expect(page.get_by_text("None is kept yet.")).to_be_visible()
     expect(page.locator("article.answer")).to_have_count(0)

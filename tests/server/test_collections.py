@@ -19,7 +19,7 @@ from atlas_search.cli.main import main
 from atlas_search.core.errors import MissingStore
 from atlas_search.core.settings import Settings
 from atlas_search.server import collections
-from atlas_search.server.access.keys import add_key
+from atlas_search.server.access.keys import KeyFile, add_key
 from atlas_search.server.app import create_app
 from atlas_search.server.collections import ServedCollections
 from atlas_search.server.serving import Serving
@@ -284,7 +284,7 @@ def test_one_that_is_not_built_tells_nothing_of_the_others(open_served: Open) ->
 @pytest.fixture
 def keyed(open_served: Open, keys_file: Path) -> FlaskClient:
     """A server that asks for keys."""
-    add_key(keys_file, "whole")
+    add_key(KeyFile(keys_file), "whole")
     return create_app(open_served(api_keys_file=keys_file)).test_client()
 
 
@@ -299,9 +299,9 @@ def refusal_of(client: Signed, collection: str) -> str:
 
 
 def test_a_key_knows_of_the_collections_it_sees(keyed: FlaskClient, keys_file: Path) -> None:
-    whole = Signed(keyed, add_key(keys_file, "another whole").text)
-    some = Signed(keyed, add_key(keys_file, "some", corpora={"farm": ["town"]}).text)
-    sea = Signed(keyed, add_key(keys_file, "sea", corpora={"sea": ["sea"]}).text)
+    whole = Signed(keyed, add_key(KeyFile(keys_file), "another whole").text)
+    some = Signed(keyed, add_key(KeyFile(keys_file), "some", corpora={"farm": ["town"]}).text)
+    sea = Signed(keyed, add_key(KeyFile(keys_file), "sea", corpora={"sea": ["sea"]}).text)
     assert names(whole) == ["farm", "sea"]
     assert names(some) == ["farm"]
     listing = sea.get("/api/collections").get_json()
@@ -323,7 +323,7 @@ def test_a_key_knows_of_the_collections_it_sees(keyed: FlaskClient, keys_file: P
 def test_an_administrator_of_some_corpora_changes_no_whole(
     keyed: FlaskClient, keys_file: Path
 ) -> None:
-    key = add_key(keys_file, "some", corpora={"farm": ["town"]}, administrator=True).text
+    key = add_key(KeyFile(keys_file), "some", corpora={"farm": ["town"]}, administrator=True).text
     some = Signed(keyed, key)
     for response in (
         some.post("/api/ingest", {"path": "."}),
@@ -339,9 +339,9 @@ def test_an_administrator_of_some_corpora_changes_no_whole(
 def test_damage_is_told_to_those_who_may_know(
     keyed: FlaskClient, keys_file: Path, settings: Settings
 ) -> None:
-    whole = Signed(keyed, add_key(keys_file, "chief", administrator=True).text)
-    some = Signed(keyed, add_key(keys_file, "some", corpora={"farm": ["town"]}).text)
-    sea = Signed(keyed, add_key(keys_file, "sea", corpora={"sea": ["sea"]}).text)
+    whole = Signed(keyed, add_key(KeyFile(keys_file), "chief", administrator=True).text)
+    some = Signed(keyed, add_key(KeyFile(keys_file), "some", corpora={"farm": ["town"]}).text)
+    sea = Signed(keyed, add_key(KeyFile(keys_file), "sea", corpora={"sea": ["sea"]}).text)
     assert whole.post("/api/search", IN_SEA).status_code == 200
     before = refusal_of(some, "sea")
     damage(settings, "sea")
@@ -363,7 +363,7 @@ def test_whoever_asks_hears_that_the_server_is_not_ready(
     keyed: FlaskClient, keys_file: Path, settings: Settings
 ) -> None:
     damage(settings, "farm")
-    other = Signed(keyed, add_key(keys_file, "sea", corpora={"sea": ["sea"]}).text)
+    other = Signed(keyed, add_key(KeyFile(keys_file), "sea", corpora={"sea": ["sea"]}).text)
     for response in (keyed.get("/api/ready"), other.get("/api/ready")):
         assert response.status_code == 503
         assert str(settings.chroma_persist_directory) not in response.get_data(as_text=True)
@@ -592,8 +592,11 @@ def test_the_files_are_for_administrators_of_every_corpus(
     open_served: Open, tmp_path: Path
 ) -> None:
     keys = tmp_path / "keys.json"
-    narrow = add_key(keys, "narrow", corpora={"farm": ["farm"]}, administrator=True).text
-    reader, whole = add_key(keys, "reader").text, add_key(keys, "all", administrator=True).text
+    narrow = add_key(KeyFile(keys), "narrow", corpora={"farm": ["farm"]}, administrator=True).text
+    reader, whole = (
+        add_key(KeyFile(keys), "reader").text,
+        add_key(KeyFile(keys), "all", administrator=True).text,
+    )
     client = create_app(open_served(api_keys_file=keys)).test_client()
     path = "/api/collections/farm/files/manifest.json"
     assert client.get(path).status_code == 401

@@ -24,7 +24,7 @@ from atlas_search.core.errors import Cancelled, ModelRefused
 from atlas_search.core.logs import JsonLines, log_context
 from atlas_search.core.stop import Stop
 from atlas_search.core.telemetry.metrics import INSTRUMENTS, MOST, Metrics
-from atlas_search.server.access.keys import add_key
+from atlas_search.server.access.keys import KeyFile, add_key
 from atlas_search.server.app import create_app
 from atlas_search.server.collections import ServedCollections
 from atlas_search.server.limits import networks
@@ -209,9 +209,11 @@ def test_nothing_of_a_question_or_an_answer_is_in_it(client: FlaskClient) -> Non
 def test_where_keys_are_used_only_administrators_of_everything_read_it(
     parish: Atlas, metrics: Metrics, keys_file: Path
 ) -> None:
-    reader = add_key(keys_file, "reader").text
-    narrow = add_key(keys_file, "narrow", corpora={"parish": [OPEN]}, administrator=True).text
-    whole = add_key(keys_file, "whole", administrator=True).text
+    reader = add_key(KeyFile(keys_file), "reader").text
+    narrow = add_key(
+        KeyFile(keys_file), "narrow", corpora={"parish": [OPEN]}, administrator=True
+    ).text
+    whole = add_key(KeyFile(keys_file), "whole", administrator=True).text
     guarded = guard(with_metrics(parish, metrics), keys_file, limit_requests_per_minute=1)
     client = server_of(guarded)
 

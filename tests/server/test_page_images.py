@@ -13,7 +13,7 @@ from PIL import Image
 from reportlab.pdfgen.canvas import Canvas
 
 from atlas_search import Atlas
-from atlas_search.server.access.keys import add_key
+from atlas_search.server.access.keys import KeyFile, add_key
 from atlas_search.server.app import create_app
 from atlas_search.server.ingest.work import build_kept
 from atlas_search.server.page import CHANGED, GONE, NO_IMAGE, NO_PICTURE
@@ -166,7 +166,7 @@ def test_a_link_in_the_place_of_the_file_is_not_followed(
 
 def test_a_key_sees_the_pages_of_its_corpora(coast: Atlas, tmp_path: Path) -> None:
     keys = tmp_path / "keys.json"
-    narrow = add_key(keys, "narrow", corpora={"papers": ["coast"]}).text
+    narrow = add_key(KeyFile(keys), "narrow", corpora={"papers": ["coast"]}).text
     services = coast.services
     settings = services.settings.model_copy(update={"api_keys_file": keys})
     guarded = Atlas(replace(services, settings=settings, targets=dict(services.targets)))

@@ -22,7 +22,7 @@ from atlas_search.cli.serve import serve
 from atlas_search.core.errors import ConfigurationError
 from atlas_search.core.settings import Settings, load_settings
 from atlas_search.server.access.gate import check_start
-from atlas_search.server.access.keys import add_key
+from atlas_search.server.access.keys import KeyFile, add_key
 from atlas_search.services import Services
 from tests.answering import answered_by
 from tests.chat_server import Pause, Says
@@ -144,7 +144,7 @@ def test_a_file_of_the_state_that_cannot_be_written_is_told(root: Path) -> None:
 
 
 def test_looking_leaves_no_trace(root: Path) -> None:
-    add_key(root / "keys.json", "Anna")
+    add_key(KeyFile(root / "keys.json"), "Anna")
     before = sorted(root.iterdir())
     named = {"api_keys_file": "ROOT/keys.json", "audit_log": "ROOT/log/audit.log"}
     check_start(settings_of(root, named | {"atlas_host": "0.0.0.0"}))

@@ -18,7 +18,7 @@ from atlas_search.core.addresses import phoenix_problem
 from atlas_search.core.errors import AtlasError, ConfigurationError
 from atlas_search.core.settings import Settings, load_settings
 from atlas_search.providers.open import open_embedder
-from atlas_search.server.access.keys import add_key
+from atlas_search.server.access.keys import KeyFile, add_key
 from atlas_search.server.app import create_app
 from tests.chat_server import KEY, ChatServer, Reply
 from tests.collector import collecting
@@ -240,7 +240,7 @@ def test_keys_of_callers_are_in_no_span_or_log(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     keys, log = tmp_path / "keys.json", tmp_path / "audit.jsonl"
-    right = add_key(keys, "reader").text
+    right = add_key(KeyFile(keys), "reader").text
     wrong = right[:-4] + "0000"
     with orchard(built, api_keys_file=keys, audit_log=log) as trees:
         client = create_app(lambda: Atlas(trees.atlas.services)).test_client()

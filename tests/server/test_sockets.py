@@ -19,7 +19,7 @@ from atlas_search.core.errors import ConfigurationError
 from atlas_search.core.settings import Settings
 from atlas_search.server import sockets
 from atlas_search.server.access.caller import Access
-from atlas_search.server.access.keys import add_key
+from atlas_search.server.access.keys import KeyFile, add_key
 from atlas_search.server.app import create_app
 from atlas_search.server.limits import MAX_BODY, ForwardedFor, networks
 from atlas_search.server.sockets import Channel, LargeBodies
@@ -292,9 +292,11 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {
         "file": str(file),
         "token": "open sesame",
-        "reader": add_key(file, "reader").text,
-        "of a part": add_key(file, "part", administrator=True, corpora={"farm": ["x"]}).text,
-        "whole": add_key(file, "whole", administrator=True).text,
+        "reader": add_key(KeyFile(file), "reader").text,
+        "of a part": add_key(
+            KeyFile(file), "part", administrator=True, corpora={"farm": ["x"]}
+        ).text,
+        "whole": add_key(KeyFile(file), "whole", administrator=True).text,
         "unknown": "nobody's",
     }
 

@@ -6,12 +6,22 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 import httpx2
 import pytest
+from pydantic import SecretStr
 
-from atlas_search.server.access.keys import KeyLimits, add_key
+from atlas_search.core.settings import Settings
+from atlas_search.server.access.keys import (
+    TOLD_AFTER,
+    KeyLimits,
+    KeyPlace,
+    add_key,
+    key_place,
+    revoke_key,
+)
 from tests.postgres import Postgres
 from tests.servers import ATLAS, Server, running, wait_for
 from tests.without_model import settings_without_model
@@ -24,14 +34,15 @@ QUESTIONS = 12  # of each client
 class Servers:
     """Running servers, and requests to one of them by its number."""
 
-    def __init__(self, servers: Sequence[Server], keys_file: Path):
+    def __init__(self, servers: Sequence[Server], keys: KeyPlace):
         self.servers = servers
         self.addresses = [server.address("Atlas") for server in servers]
-        self.keys_file = keys_file
+        self.keys = keys
 
     def key(self, name: str, **limits: Any) -> dict[str, str]:
         """Headers with a new key."""
-        text = add_key(self.keys_file, name, limits=KeyLimits(**limits)).text
+        text = add_key(self.keys, name, limits=KeyLimits(**limits)).text
+        sleep(TOLD_AFTER)
         return {"Authorization": f"Bearer {text}"}
 
     def send(self, number: int, method: str, path: str, **options: Any) -> httpx2.Response:
@@ -41,11 +52,12 @@ class Servers:
 
 @pytest.fixture
 def servers(database: Postgres, tmp_path: Path) -> Iterator[Servers]:
-    keys_file = tmp_path / "keys.json"
-    add_key(keys_file, "first")
+    url = database.url()
+    keys = key_place(Settings(state_url=SecretStr(url), atlas_access="shared"))
+    assert keys
     with ExitStack() as opened:
         own = opened.enter_context(settings_without_model(tmp_path))
-        own |= {"STATE_URL": database.url(), "API_KEYS_FILE": str(keys_file)}
+        own |= {"STATE_URL": url, "ATLAS_ACCESS": "shared"}
         own |= {"ATLAS_STATE_DIRECTORY": "/proc/none"}  # nobody needs it
         started = [
             opened.enter_context(
@@ -53,7 +65,7 @@ def servers(database: Postgres, tmp_path: Path) -> Iterator[Servers]:
             )
             for _ in range(3)
         ]
-        yield Servers(started, keys_file)
+        yield Servers(started, keys)
 
 
 def test_three_servers_answer_alike_and_one_that_is_killed_costs_one_request(
@@ -76,6 +88,11 @@ def test_three_servers_answer_alike_and_one_that_is_killed_costs_one_request(
     # Bert has asked each of them once
     for number in range(3):
         assert servers.send(number, "GET", "/api/corpora", headers=bert).status_code == 429
+        assert servers.send(number, "GET", "/api/corpora").status_code == 401
+    revoke_key(servers.keys, "Bert")
+    sleep(TOLD_AFTER)
+    for number in range(3):
+        assert servers.send(number, "GET", "/api/corpora", headers=bert).status_code == 401
     failures = _kill_under_load(servers, anna)
     assert max(failures) == 1, failures
     # what the killed server answered is there

@@ -27,7 +27,7 @@ from atlas_search.providers.open import Remembered
 from atlas_search.server import runs as runs_module
 from atlas_search.server import state as state_module
 from atlas_search.server.access.gate import check_state
-from atlas_search.server.access.keys import KeyLimits, add_key
+from atlas_search.server.access.keys import KeyFile, KeyLimits, add_key
 from atlas_search.server.access.quotas import SPENDING_TABLE, Spending
 from atlas_search.server.app import create_app
 from atlas_search.server.runs import ANSWERS_TABLE, KEPT_SECONDS, KeptAnswers, Run, Runs
@@ -149,7 +149,7 @@ def test_of_a_name_one_transaction_runs_at_a_time(open_state: OpenState) -> None
 @pytest.fixture
 def key(keys_file: Path) -> str:
     limits = KeyLimits(requests_per_minute=1000)
-    return add_key(keys_file, "Anna", limits=limits).text
+    return add_key(KeyFile(keys_file), "Anna", limits=limits).text
 
 
 @pytest.fixture
@@ -197,7 +197,7 @@ def test_what_is_anothers_is_so_on_every_server(
     servers: Callable[..., Signed], keys_file: Path
 ) -> None:
     servers().post("/api/ask", ASKED)
-    other = servers(add_key(keys_file, "Bert").text)
+    other = servers(add_key(KeyFile(keys_file), "Bert").text)
     assert other.get("/api/ask/q1").status_code == 404
     assert other.get("/api/sessions/s1/export").status_code == 404
     assert other.post("/api/ask/q1/link", {}).status_code == 404
@@ -221,7 +221,7 @@ def test_requests_of_a_minute_count_over_all_servers(
     servers: Callable[..., Signed], keys_file: Path
 ) -> None:
     limits = KeyLimits(requests_per_minute=3)
-    slow = add_key(keys_file, "Bert", limits=limits).text
+    slow = add_key(KeyFile(keys_file), "Bert", limits=limits).text
     every = [servers(slow) for _ in range(3)]
     assert [each.get("/api/corpora").status_code for each in every] == [200] * 3
     refusals = [each.get("/api/corpora") for each in every]

@@ -17,7 +17,7 @@ from atlas_search.core.settings import Settings
 from atlas_search.evaluation.labels import Label, Split
 from atlas_search.evaluation.run import evaluate
 from atlas_search.evaluation.scored import summarise
-from atlas_search.server.access.keys import KeyLimits, add_key
+from atlas_search.server.access.keys import KeyFile, KeyLimits, add_key
 from atlas_search.server.app import create_app
 from atlas_search.server.collections import ServedCollections
 from atlas_search.server.limits import Capacity
@@ -212,7 +212,7 @@ def test_who_is_refused_is_named_if_known_and_a_secret_never(
     settings: Settings, tmp_path: Path
 ) -> None:
     keys = tmp_path / "keys.json"
-    key = add_key(keys, "Anna", limits=KeyLimits(requests_per_minute=2)).text
+    key = add_key(KeyFile(keys), "Anna", limits=KeyLimits(requests_per_minute=2)).text
     headers = {"Authorization": f"Bearer {key}"}
     wrong = {"Authorization": "Bearer not-a-key-of-ours"}
     with serving(settings, api_keys_file=keys) as (client, recorded, *_):

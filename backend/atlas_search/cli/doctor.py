@@ -28,6 +28,7 @@ from atlas_search.core.targets import Target
 from atlas_search.documents.bundle import print_replay, read_bundle, replay
 from atlas_search.documents.export import FORMATS, export, known_format
 from atlas_search.server.access.gate import CHECKS
+from atlas_search.server.access.keys import key_place
 from atlas_search.services import Services, load_targets, open_services
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.versions import ORDER, PARTS, check_files
@@ -173,10 +174,12 @@ def _size(count: int) -> str:
 DOCTOR_SECONDS = 60.0  # for providers, of which a monitor waits for none
 
 _HELD: Mapping[str, Callable[[Settings], str]] = {
-    "access": lambda settings: (
-        "keys say who may ask" if settings.api_keys_file else _open(settings)
+    "access": lambda settings: "keys say who may ask" if key_place(settings) else _open(settings),
+    "keys": lambda settings: (
+        "the database of STATE_URL"
+        if settings.atlas_access == "shared"
+        else str(settings.api_keys_file or "none: API_KEYS_FILE is not set")
     ),
-    "keys": lambda settings: str(settings.api_keys_file or "none: API_KEYS_FILE is not set"),
     "audit": lambda settings: str(settings.audit_log or "none: AUDIT_LOG is not set"),
     "state": lambda settings: (
         "the database of STATE_URL"

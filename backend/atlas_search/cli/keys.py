@@ -14,7 +14,14 @@ from rich.table import Table
 from atlas_search.cli.ask import print_whole, printable, printable_json
 from atlas_search.core.errors import AtlasError, ConfigurationError, RequestError
 from atlas_search.core.settings import Settings, load_settings
-from atlas_search.server.access.keys import ApiKey, KeyLimits, add_key, read_keys, revoke_key
+from atlas_search.server.access.keys import (
+    ApiKey,
+    KeyLimits,
+    KeyPlace,
+    add_key,
+    key_place,
+    revoke_key,
+)
 from atlas_search.server.feedback.delivery import open_store
 from atlas_search.server.feedback.routes import FEEDBACK_FORMATS, export_feedback
 from atlas_search.server.feedback.store import AnswerRating, RatingFilter
@@ -114,7 +121,7 @@ def add_command(
     settings = load_settings()
     ids = None if corpora.strip() == "*" else _ids(corpora)
     made = add_key(
-        _file(settings),
+        _place(settings),
         name,
         corpora="*" if ids is None else {_collection(settings): ids},
         administrator=admin,
@@ -138,7 +145,7 @@ def list_command() -> None:
     """List the keys, what each sees and may take, and when it ends."""
     table = Table("Name", "Id", "Corpora", "Rights", "Created", "Expires", "Limits")
     today = datetime.now(UTC).date()
-    for key in read_keys(_file(load_settings())):
+    for key in _place(load_settings()).read():
         table.add_row(
             escape(key.name),
             key.id,
@@ -154,17 +161,18 @@ def list_command() -> None:
 @keys_app.command("revoke")
 def revoke_command(name: Name) -> None:
     """Remove a key; a running server refuses it, and the links made with it, from now on."""
-    revoke_key(_file(load_settings()), name)
+    revoke_key(_place(load_settings()), name)
     print(f"The key {name} is revoked.")
 
 
-def _file(settings: Settings) -> Path:
-    if not settings.api_keys_file:
+def _place(settings: Settings) -> KeyPlace:
+    place = key_place(settings)
+    if place is None:
         raise ConfigurationError(
             "API_KEYS_FILE is not set: say in the environment or .env where the keys are kept, "
             "for example API_KEYS_FILE=data/keys.json."
         )
-    return settings.api_keys_file
+    return place
 
 
 def _collection(settings: Settings) -> str:

@@ -304,10 +304,10 @@ class Settings(BaseSettings):
         None,
         description="File of the keys that `atlas keys` makes; with one, every request needs a key",
     )
-    atlas_access: Literal["keys", "proxy"] = Field(
+    atlas_access: Literal["keys", "shared", "proxy"] = Field(
         "keys",
-        description="Who lets others in where ATLAS_HOST is not this machine alone: `keys`, or a "
-        "`proxy` in front",
+        description="Who lets others in where ATLAS_HOST is not this machine alone: `keys` of "
+        "API_KEYS_FILE, keys that are `shared` by all servers of STATE_URL, or a `proxy` in front",
     )
     atlas_api_key: SecretStr = Field(
         SecretStr(""), description="Key that `atlas ask`, `search` and `store pull` send"

@@ -260,6 +260,8 @@ def _without_detail(part: PartOut) -> PartOut:
 
 
 def _keys(services: Services, problem: str) -> PartOut:
+    if services.settings.atlas_access == "shared":
+        return _part(problem, "the database of STATE_URL")
     if services.settings.api_keys_file is None:
         return PartOut(status="note", detail="none: API_KEYS_FILE is not set")
     return _part(problem, str(services.settings.api_keys_file))

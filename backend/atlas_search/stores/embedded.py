@@ -20,6 +20,10 @@ EXACT_UP_TO = 200_000
 for a thousand, against 5 ms), finds every neighbour where the index finds 97 of 100, and needs no
 index, of which a passage takes 1.7 KB on disk and in memory and most of the time of a build."""
 
+PASSED_OVER = 8
+"""Times as many passages as a scope allows of a corpus, so many or fewer of which are found
+without a filter and passed over."""
+
 
 class EmbeddedStore(LocalStore):
     """Version whose candidates come from Chroma, by id, and from tantivy."""
@@ -80,25 +84,21 @@ class EmbeddedStore(LocalStore):
     def matching(
         self, corpus: str, terms: Sequence[str], depth: int, scope: Scope | None
     ) -> LegHits:
-        allowed = None if scope is None else self._own(corpus, scope.rows)
-        if allowed is not None and not len(allowed):
-            return best(np.empty(0, dtype=np.int64), np.empty(0), depth)
-        whole = scope is None or len(scope.documents) == self.manifest.documents
-        within = None if whole or scope is None else scope.documents.tolist()
         own = self._rows_of[corpus]
+        allowed = own if scope is None else self._own(corpus, scope.rows)
+        if not len(allowed):
+            return best(np.empty(0, dtype=np.int64), np.empty(0), depth)
         # a filter costs more than to pass over some of what is found without it
-        is_most = len(own) * 2 > self.manifest.passages
-        named = "" if scope is None and is_most else corpus
-        asked = depth if named else depth * self.manifest.passages // len(own)
+        is_narrow = scope is not None and len(allowed) * PASSED_OVER < len(own)
+        within = scope.documents.tolist() if scope is not None and is_narrow else None
+        named = corpus if is_narrow or len(own) * 2 < self.manifest.passages else ""
+        among = len(own) if named else self.manifest.passages
+        asked = depth if is_narrow else depth * among // len(allowed)
         while True:
             result = self._keywords.matching(named, terms, asked, within)
-            rows, scores = result
-            if allowed is not None:
-                inside = np.isin(rows, allowed)
-                rows, scores = rows[inside], scores[inside]
-            elif not named:
-                inside = self._corpus_of[rows] == self._corpus_of[own[0]]
-                rows, scores = rows[inside], scores[inside]
+            places = np.searchsorted(allowed[:-1], result.rows)
+            inside = allowed[places] == result.rows
+            rows, scores = result.rows[inside], result.scores[inside]
             if len(rows) >= depth or len(result.rows) < asked:
                 return best(rows, scores, depth)
             asked *= 4

@@ -6,19 +6,19 @@ import pytest
 from flask.testing import FlaskClient
 
 from atlas_search import Atlas
-from atlas_search.server.access.keys import add_key
+from atlas_search.server.access.keys import KeyFile, add_key
 from atlas_search.server.app import create_app
 from tests.server.two_corpora import COLLECTION, OPEN, Signed, guard
 
 
 @pytest.fixture
 def narrow_key(keys_file: Path) -> str:
-    return add_key(keys_file, "narrow", corpora={COLLECTION: [OPEN]}).text
+    return add_key(KeyFile(keys_file), "narrow", corpora={COLLECTION: [OPEN]}).text
 
 
 @pytest.fixture
 def whole_key(keys_file: Path) -> str:
-    return add_key(keys_file, "whole").text
+    return add_key(KeyFile(keys_file), "whole").text
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from atlas_search.core.errors import ConfigurationError, Conflict, NotFound
 from atlas_search.core.settings import Settings
 from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.server.access.caller import RULES, check_listening, is_beside, rule_key
-from atlas_search.server.access.keys import add_key, revoke_key
+from atlas_search.server.access.keys import KeyFile, add_key, revoke_key
 from atlas_search.server.app import create_app
 from atlas_search.server.runs import Run, Runs
 from tests.server.two_corpora import (
@@ -76,13 +76,13 @@ def test_without_a_key_nobody_is_let_in(client: FlaskClient, header: dict[str, s
 def test_an_unknown_an_expired_and_a_revoked_key_are_refused(
     client: FlaskClient, keys_file: Path, whole: Signed
 ) -> None:
-    old = add_key(keys_file, "old", expires=date(2020, 1, 1)).text
+    old = add_key(KeyFile(keys_file), "old", expires=date(2020, 1, 1)).text
     for key in (old, "atlas_00000000_" + "0" * 64, "nonsense", "é"):
         response = client.get("/api/corpora", headers={"Authorization": f"Bearer {key}"})
         assert response.status_code == 401
         assert "expired or was revoked" in response.get_json(force=True)["detail"]
     assert whole.get("/api/corpora").status_code == 200
-    revoke_key(keys_file, "whole")
+    revoke_key(KeyFile(keys_file), "whole")
     assert whole.get("/api/corpora").status_code == 401
 
 
@@ -104,7 +104,7 @@ def test_only_an_administrators_key_or_the_token_changes_the_server(
             response = without_keys.open(route, method=method, json={}, headers=headers)
             assert response.status_code == 403, rule
             assert "Send the administrator's token" in response.get_json(force=True)["detail"]
-    keeper = Signed(client, add_key(keys_file, "keeper", administrator=True).text)
+    keeper = Signed(client, add_key(KeyFile(keys_file), "keeper", administrator=True).text)
     for administrator in (keeper, Signed(client, TOKEN), Signed(without_keys, TOKEN)):
         assert administrator.post("/api/cache/clear", {}).status_code == 200
         assert administrator.get("/api/corpora").status_code == 200
@@ -114,7 +114,8 @@ def test_who_administers_some_corpora_changes_no_ranking_of_all(
     client: FlaskClient, keys_file: Path
 ) -> None:
     some = Signed(
-        client, add_key(keys_file, "some", corpora={COLLECTION: [OPEN]}, administrator=True).text
+        client,
+        add_key(KeyFile(keys_file), "some", corpora={COLLECTION: [OPEN]}, administrator=True).text,
     )
     response = some.open("PUT", "/api/config/reranker", json={"settings": {}})
     assert response.status_code == 403
@@ -261,7 +262,9 @@ def test_two_keys_may_use_the_same_id(narrow: Signed, whole: Signed) -> None:
 def test_a_key_that_loses_a_corpus_loses_its_answers_from_it(
     client: FlaskClient, keys_file: Path
 ) -> None:
-    signed = Signed(client, add_key(keys_file, "Anna", corpora={COLLECTION: [OPEN, VAULT]}).text)
+    signed = Signed(
+        client, add_key(KeyFile(keys_file), "Anna", corpora={COLLECTION: [OPEN, VAULT]}).text
+    )
     signed.post("/api/ask", ASKED)
     content = json.loads(keys_file.read_text())
     content["keys"][-1]["corpora"] = {COLLECTION: [OPEN]}

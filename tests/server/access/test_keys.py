@@ -6,6 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
+from time import sleep
 
 import pytest
 from flask.testing import FlaskClient
@@ -13,7 +14,20 @@ from flask.testing import FlaskClient
 from atlas_search import Atlas
 from atlas_search.cli.main import main
 from atlas_search.core.errors import ConfigurationError, RequestError
-from atlas_search.server.access.keys import KeyLimits, KeyRing, add_key, read_keys, revoke_key
+from atlas_search.core.settings import Settings
+from atlas_search.server.access.keys import (
+    SHARED,
+    TOLD_AFTER,
+    KeyFile,
+    KeyLimits,
+    KeyPlace,
+    KeyRing,
+    SharedKeys,
+    add_key,
+    key_place,
+    revoke_key,
+)
+from atlas_search.server.state import StateFile
 from tests.server.two_corpora import COLLECTION, OPEN, TOKEN, Signed
 
 TODAY = date(2026, 5, 1)
@@ -21,8 +35,10 @@ Run = Callable[..., tuple[object, str, str]]
 
 
 def test_a_key_is_known_by_its_text_and_only_its_hash_is_kept(keys_file: Path) -> None:
-    made = add_key(keys_file, "Anna", corpora={"parish": ["meadow"]}, limits=KeyLimits(streams=2))
-    assert KeyRing(keys_file).find(made.text, TODAY) == made.key
+    made = add_key(
+        KeyFile(keys_file), "Anna", corpora={"parish": ["meadow"]}, limits=KeyLimits(streams=2)
+    )
+    assert KeyRing(KeyFile(keys_file)).find(made.text, TODAY) == made.key
     _, id_, secret = made.text.split("_")
     assert len(secret) == 64
     assert secret not in keys_file.read_text()
@@ -33,9 +49,9 @@ def test_a_key_is_known_by_its_text_and_only_its_hash_is_kept(keys_file: Path) -
 
 def test_only_its_owner_may_read_the_file(keys_file: Path) -> None:
     for name in ("Anna", "Ben"):
-        add_key(keys_file, name)
+        add_key(KeyFile(keys_file), name)
     assert keys_file.stat().st_mode & 0o777 == 0o600
-    assert [key.name for key in read_keys(keys_file)] == ["Anna", "Ben"]
+    assert [key.name for key in KeyFile(keys_file).read()] == ["Anna", "Ben"]
 
 
 @pytest.mark.parametrize(
@@ -43,32 +59,74 @@ def test_only_its_owner_may_read_the_file(keys_file: Path) -> None:
     ["", "_", "__", "atlas__", "atlas_0_é", "\udcff_a_b", "a_b_c_d", "{key}x", "{short}x", "{KEY}"],
 )
 def test_another_text_is_no_key(keys_file: Path, text: str) -> None:
-    key = add_key(keys_file, "Anna").text
+    key = add_key(KeyFile(keys_file), "Anna").text
     other = text.format(key=key, short=key[:-1], KEY=key.upper())
-    assert KeyRing(keys_file).find(other, TODAY) is None
+    assert KeyRing(KeyFile(keys_file)).find(other, TODAY) is None
 
 
-def test_a_key_opens_nothing_from_the_day_it_expires(keys_file: Path) -> None:
-    made = add_key(keys_file, "Anna", expires=TODAY)
-    ring = KeyRing(keys_file)
+@pytest.fixture(params=["file", "shared"])
+def place(request: pytest.FixtureRequest, keys_file: Path) -> KeyPlace:
+    """Where keys are kept: both do the same."""
+    if request.param == "file":
+        return KeyFile(keys_file)
+    return SharedKeys(StateFile(keys_file.with_suffix(".sqlite"), SHARED))
+
+
+def test_a_key_opens_nothing_from_the_day_it_expires(place: KeyPlace) -> None:
+    made = add_key(place, "Anna", expires=TODAY)
+    ring = KeyRing(place)
     assert ring.find(made.text, date(2026, 4, 30)) == made.key
     assert ring.find(made.text, TODAY) is None
 
 
-def test_names_are_taken_once_and_absent_keys_cannot_be_revoked(keys_file: Path) -> None:
-    add_key(keys_file, "Anna")
+def test_names_are_taken_once_and_absent_keys_cannot_be_revoked(place: KeyPlace) -> None:
+    add_key(place, "Anna")
     with pytest.raises(RequestError, match="There is a key 'Anna' already"):
-        add_key(keys_file, "Anna")
+        add_key(place, "Anna")
     with pytest.raises(RequestError, match="Known keys: Anna"):
-        revoke_key(keys_file, "Ben")
+        revoke_key(place, "Ben")
     with pytest.raises(RequestError, match="name="):
-        add_key(keys_file, "\n")
+        add_key(place, "\n")
 
 
-def test_keys_added_at_once_are_all_kept(keys_file: Path) -> None:
+def test_keys_added_at_once_are_all_kept(place: KeyPlace) -> None:
     with ThreadPoolExecutor(8) as executor:
-        list(executor.map(lambda number: add_key(keys_file, f"key {number}"), range(16)))
-    assert len(read_keys(keys_file)) == 16
+        list(executor.map(lambda number: add_key(place, f"key {number}"), range(16)))
+    assert len(place.read()) == 16
+
+
+def test_keys_that_are_shared_without_a_database_are_refused() -> None:
+    with pytest.raises(ConfigurationError, match="set STATE_URL"):
+        key_place(Settings(atlas_access="shared"))
+
+
+def test_a_shared_key_is_revoked_for_every_server_within_a_second(keys_file: Path) -> None:
+    table = keys_file.with_suffix(".sqlite")
+    here, there = (SharedKeys(StateFile(table, SHARED)) for _ in range(2))
+    ring = KeyRing(there)
+    made = add_key(here, "Anna")
+    assert KeyRing(here).find(made.text, TODAY) == made.key
+    assert made.text.rpartition("_")[2].encode() not in table.read_bytes()
+    sleep(TOLD_AFTER)
+    assert ring.find(made.text, TODAY) == made.key
+    revoke_key(here, "Anna")
+    sleep(TOLD_AFTER)
+    assert ring.find(made.text, TODAY) is None
+
+
+@pytest.mark.parametrize("damage", ["UPDATE keys SET content = '{'", "DROP TABLE keys"])
+def test_damaged_shared_keys_open_nothing(keys_file: Path, damage: str) -> None:
+    table = keys_file.with_suffix(".sqlite")
+    state = StateFile(table, SHARED)
+    made, ring = add_key(SharedKeys(state), "Anna"), KeyRing(SharedKeys(state))
+    with state.open() as transaction:
+        transaction.execute(damage)
+    sleep(TOLD_AFTER)
+    if damage.startswith("DROP"):
+        assert ring.find(made.text, TODAY) is None
+        return
+    with pytest.raises(ConfigurationError, match="cannot be read"):
+        ring.find(made.text, TODAY)
 
 
 @pytest.mark.parametrize(
@@ -87,8 +145,8 @@ def test_keys_added_at_once_are_all_kept(keys_file: Path) -> None:
 def test_a_damaged_file_is_refused_and_then_opens_nothing(
     keys_file: Path, content: str, fault: str
 ) -> None:
-    made = add_key(keys_file, "Anna")
-    ring = KeyRing(keys_file)
+    made = add_key(KeyFile(keys_file), "Anna")
+    ring = KeyRing(KeyFile(keys_file))
     if content == "twice":
         document = json.loads(keys_file.read_text())
         keys_file.write_text(json.dumps({"keys": document["keys"] * 2}))
@@ -102,7 +160,7 @@ def test_a_damaged_file_is_refused_and_then_opens_nothing(
         ring.find(made.text, TODAY)
     assert fault in ring.problem
     with pytest.raises(ConfigurationError, match="API_KEYS_FILE"):
-        KeyRing(keys_file)
+        KeyRing(KeyFile(keys_file))
 
 
 # a file that changes while the server runs
@@ -179,7 +237,7 @@ def test_the_command_adds_lists_and_revokes(keys: Run, keys_file: Path) -> None:
     name = "Anna of the reading room at the far end of the second floor"
     options = ("--corpora", f"{OPEN}, mill", "--expires", "2999-01-01", "--streams", "2")
     status, text, notes = keys("add", name, *options)
-    key = KeyRing(keys_file).find(text.strip(), TODAY)
+    key = KeyRing(KeyFile(keys_file)).find(text.strip(), TODAY)
     assert status == 0
     assert key
     assert key.sees(COLLECTION) == {OPEN, "mill"}
@@ -190,7 +248,7 @@ def test_the_command_adds_lists_and_revokes(keys: Run, keys_file: Path) -> None:
     assert all(part in listing for part in (name, key.id, "2999-01-01"))
     assert key.sha256 not in listing
     assert keys("revoke", name)[:2] == (0, f"The key {name} is revoked.\n")
-    assert read_keys(keys_file) == ()
+    assert KeyFile(keys_file).read() == ()
 
 
 @pytest.mark.parametrize(
@@ -211,7 +269,7 @@ def test_what_is_there_or_cannot_be_read_needs_no_note(
         (("add", "Anna", "--expires", "soon"), "--expires soon: give a day"),
         (("add", "Anna", "--expires", "2020-01-01"), "give one after today"),
         (("add", "Anna", "--corpora", ","), "--corpora names none"),
-        (("revoke", "Anna"), "there is no such file"),
+        (("revoke", "Anna"), "There is no key 'Anna'"),
     ],
 )
 def test_a_command_that_is_no_use_says_why_and_makes_no_file(

@@ -19,7 +19,7 @@ from atlas_search import Atlas
 from atlas_search.core.errors import MissingModel, RequestError, UnknownCorpus, UnknownFilterField
 from atlas_search.documents.export import FORMATS
 from atlas_search.server.access.caller import RULES
-from atlas_search.server.access.keys import add_key
+from atlas_search.server.access.keys import KeyFile, add_key
 from atlas_search.server.app import create_app
 from tests.hash_embedder import HashEmbedder
 from tests.server.two_corpora import (
@@ -329,8 +329,8 @@ class Visitors(NamedTuple):
 def visitors(parish: Atlas, alone: Atlas, tmp_path_factory: pytest.TempPathFactory) -> Visitors:
     """All three, after the one that sees everything has asked, so whatever is kept is kept."""
     keys_file = tmp_path_factory.mktemp("keys") / "keys.json"
-    narrow = add_key(keys_file, "narrow", corpora={COLLECTION: [OPEN]}).text
-    whole = Signed(client_of(parish, keys_file), add_key(keys_file, "whole").text)
+    narrow = add_key(KeyFile(keys_file), "narrow", corpora={COLLECTION: [OPEN]}).text
+    whole = Signed(client_of(parish, keys_file), add_key(KeyFile(keys_file), "whole").text)
     for body, _ in bodies():
         assert whole.post("/api/ask", body).status_code in (200, 400)
     without = Signed(client_of(alone, keys_file), narrow)
@@ -411,7 +411,7 @@ def test_traces_are_for_administrators(visitors: Visitors) -> None:
 
 def test_a_key_without_a_corpus_here_is_told_so(parish: Atlas, keys_file: Path) -> None:
     for corpora in ({"parish": ["gone"]}, {"another": [OPEN]}):
-        key = add_key(keys_file, f"to {next(iter(corpora))}", corpora=corpora).text
+        key = add_key(KeyFile(keys_file), f"to {next(iter(corpora))}", corpora=corpora).text
         client = client_of(parish, keys_file)
         response = Signed(client, key).post("/api/search", {"question": QUESTION})
         assert response.status_code == 403
@@ -499,7 +499,7 @@ def test_who_asks_for_the_first_time_is_not_told_that_another_asked(
     guarded: Atlas, client: FlaskClient, keys_file: Path, whole: Signed
 ) -> None:
     guarded.services.answerer.cache.clear()
-    other = Signed(client, add_key(keys_file, "other").text)
+    other = Signed(client, add_key(KeyFile(keys_file), "other").text)
     whole.post("/api/ask", {"question": QUESTION})
     hits = other.get("/api/stats").get_json()["server"]["cache"]
     events = other.post("/api/ask/stream", {"question": QUESTION}).get_data(as_text=True)

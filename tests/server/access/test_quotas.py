@@ -16,7 +16,7 @@ from atlas_search.core.errors import Conflict, NotFound, TooManyQuestions
 from atlas_search.core.settings import Settings
 from atlas_search.server.access import quotas
 from atlas_search.server.access.caller import Caller
-from atlas_search.server.access.keys import KeyLimits, add_key, revoke_key
+from atlas_search.server.access.keys import KeyFile, KeyLimits, add_key, revoke_key
 from atlas_search.server.access.quotas import (
     REQUESTS_TABLE,
     SHARED_TABLE,
@@ -62,7 +62,7 @@ def limiter(open_state: OpenState, clock: Clock) -> Callable[..., Limiter]:
 
 
 def caller_with(keys_file: Path, name: str, **limits: Any) -> Caller:
-    key = add_key(keys_file, name, limits=KeyLimits(**limits)).key
+    key = add_key(KeyFile(keys_file), name, limits=KeyLimits(**limits)).key
     return Caller(frozenset({"reader"}), owner=key.id, key=key)
 
 
@@ -156,7 +156,7 @@ def test_a_problem_says_when_to_try_again(seconds: float, time: str) -> None:
 
 
 def keyed(parish: Atlas, keys_file: Path, state: Path, **limits: Any) -> Signed:
-    key = add_key(keys_file, "Anna", limits=KeyLimits(**limits)).text
+    key = add_key(KeyFile(keys_file), "Anna", limits=KeyLimits(**limits)).text
     return Signed(client_of(parish, keys_file, atlas_state_directory=state), key)
 
 
@@ -174,7 +174,7 @@ def test_too_many_requests_are_told_when_to_come_again(
 
 
 def test_guesses_at_keys_count_by_address(parish: Atlas, keys_file: Path) -> None:
-    add_key(keys_file, "Anna")
+    add_key(KeyFile(keys_file), "Anna")
     client = client_of(parish, keys_file, limit_requests_per_minute=3)
     guesses = [
         client.get("/api/corpora", headers={"Authorization": f"Bearer atlas_{n}_{n}"}).status_code
@@ -288,7 +288,7 @@ def test_a_link_is_taken_back_with_the_key(
 ) -> None:
     path = link_of(narrow)
     if change == "revoked":
-        revoke_key(keys_file, "narrow")
+        revoke_key(KeyFile(keys_file), "narrow")
     else:
         content = json.loads(keys_file.read_text())
         content["keys"][0]["corpora"] = {COLLECTION: []}

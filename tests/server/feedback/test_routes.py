@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from atlas_search import Atlas
 from atlas_search.cli.main import main
 from atlas_search.evaluation.label_files import load_labels
-from atlas_search.server.access.keys import KeyLimits, add_key
+from atlas_search.server.access.keys import KeyFile, KeyLimits, add_key
 from tests.server.feedback.conftest import ASKED, server_of
 from tests.server.two_corpora import COLLECTION, OPEN, QUESTION, TOKEN, Signed, client_of
 
@@ -217,11 +217,11 @@ def audit_log(tmp_path: Path) -> Path:
 @pytest.fixture
 def sign(parish: Atlas, keys_file: Path, state: Path, audit_log: Path) -> Callable[..., Signed]:
     """Makes a key and a client that sends it."""
-    add_key(keys_file, "first")
+    add_key(KeyFile(keys_file), "first")
     client = client_of(parish, keys_file, atlas_state_directory=state, audit_log=audit_log)
 
     def signed(name: str, **rights: object) -> Signed:
-        return Signed(client, add_key(keys_file, name, **rights).text)
+        return Signed(client, add_key(KeyFile(keys_file), name, **rights).text)
 
     return signed
 

@@ -14,7 +14,7 @@ from flask import g
 
 from atlas_search.core.errors import ConfigurationError, NotAllowed, UnknownCaller
 from atlas_search.core.settings import Settings
-from atlas_search.server.access.keys import ApiKey, KeyRing
+from atlas_search.server.access.keys import ApiKey, KeyRing, key_place
 
 Right = Literal["anyone", "reader", "administrator"]
 """`anyone` learns nothing of the collection; a `reader` may ask; an `administrator` may change."""
@@ -202,15 +202,16 @@ _UNKNOWN = Caller(_ANYONE, "This server does not know the key, or it has expired
 
 
 class Access:
-    """The check of credentials, by a file of keys or one token. Safe to use from several threads.
+    """The check of credentials, by keys or one token. Safe to use from several threads.
 
-    Without API_KEYS_FILE everybody is who reaches the server, and one token gives the right to
-    change it; without a token whoever is on its machine has it. Raises ConfigurationError for a
-    file of keys that cannot be read.
+    Without keys everybody is who reaches the server, and one token gives the right to change it;
+    without a token whoever is on its machine has it. Raises ConfigurationError for keys that cannot
+    be read.
     """
 
     def __init__(self, settings: Settings):
-        self.keys = KeyRing(settings.api_keys_file) if settings.api_keys_file else None
+        place = key_place(settings)
+        self.keys = KeyRing(place) if place else None
         self._token = settings.atlas_admin_token.get_secret_value()
         self._settings = settings
 
@@ -285,7 +286,7 @@ def _owner(key: ApiKey) -> str:
 
 def check_listening(settings: Settings) -> None:
     """Raise ConfigurationError if others could ask without anybody having allowed it."""
-    if settings.api_keys_file or settings.atlas_access == "proxy":
+    if settings.api_keys_file or settings.atlas_access != "keys":
         return
     name = "ATLAS_ADDRESS" if settings.atlas_address else "ATLAS_HOST"
     address = settings.atlas_address or settings.atlas_host

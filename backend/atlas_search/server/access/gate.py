@@ -23,7 +23,7 @@ from atlas_search.server.access.caller import (
     present_caller,
     rule_key,
 )
-from atlas_search.server.access.keys import read_keys
+from atlas_search.server.access.keys import key_place
 from atlas_search.server.access.quotas import SPENDING_TABLE, Limiter
 from atlas_search.server.serving import Serve
 from atlas_search.server.state import open_states
@@ -105,9 +105,9 @@ def check_start(settings: Settings) -> None:
 
 
 def check_keys(settings: Settings) -> None:
-    """Raise ConfigurationError if there is a file of keys that cannot be read."""
-    if settings.api_keys_file:
-        read_keys(settings.api_keys_file)
+    """Raise ConfigurationError if there are keys that cannot be read."""
+    if place := key_place(settings):
+        place.read()
 
 
 def check_audit(settings: Settings) -> None:

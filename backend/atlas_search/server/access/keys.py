@@ -1,7 +1,8 @@
-"""The file of API keys: who may ask, which corpora each key sees, and how much it may take.
+"""API keys: who may ask, which corpora each key sees, and how much it may take.
 
-Of a key only the hash is kept. Its 256 bits are random, so a plain SHA-256 is enough: there is
-nothing to guess, and no salt or slow hash could make it harder.
+They lie in a file, or in the database that several servers share (`ATLAS_ACCESS=shared`). Of a key
+only the hash is kept. Its 256 bits are random, so a plain SHA-256 is enough: there is nothing to
+guess, and no salt or slow hash could make it harder.
 """
 
 import hashlib
@@ -11,16 +12,18 @@ import logging
 import os
 import secrets
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple, Self
+from time import monotonic
+from typing import Annotated, Literal, NamedTuple, Protocol, Self
 
 from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from atlas_search.core.errors import ConfigurationError, RequestError
+from atlas_search.core.settings import Settings
+from atlas_search.server.state import State, Transaction, open_states
 
 log = logging.getLogger(__name__)
 
@@ -83,6 +86,34 @@ class _File(_Part):
         return self
 
 
+Keys = tuple[ApiKey, ...]
+
+
+class KeyPlace(Protocol):
+    """Where keys are kept. Its errors are ConfigurationError, which say what is wrong there."""
+
+    def read(self) -> Keys: ...
+
+    def change(self, change: Callable[[Keys], Keys]) -> None:
+        """Put others in the place of the keys, one change after the other."""
+
+    def seen(self) -> object:
+        """Return something that is no longer equal when the keys may have changed; None without
+        any."""
+
+
+def key_place(settings: Settings) -> KeyPlace | None:
+    """Return where the keys are that everybody needs; None if nobody needs one."""
+    if settings.atlas_access == "shared":
+        if not settings.state_url.get_secret_value():
+            raise ConfigurationError(
+                "ATLAS_ACCESS=shared keeps the keys in a database: set STATE_URL, or "
+                "ATLAS_ACCESS=keys and API_KEYS_FILE."
+            )
+        return SharedKeys(open_states(settings)("keys", SHARED))
+    return KeyFile(settings.api_keys_file) if settings.api_keys_file else None
+
+
 class NewKey(NamedTuple):
     """A key that was just made, and its whole text, which is kept nowhere."""
 
@@ -91,22 +122,22 @@ class NewKey(NamedTuple):
 
 
 class KeyRing:
-    """The keys of a file as it is now. Safe to use from several threads.
+    """The keys of a place as they are now. Safe to use from several threads.
 
-    A file that cannot be read opens nothing, and `problem` says why.
+    A place that cannot be read opens nothing, and `problem` says why.
     """
 
-    def __init__(self, path: Path):
-        self._path = path
+    def __init__(self, place: KeyPlace):
+        self._place = place
         self._lock = threading.Lock()
-        self._state = _state(path)
-        self._keys = {key.id: key for key in read_keys(path)}
+        self._seen = place.seen()
+        self._keys = {key.id: key for key in place.read()}
         self.problem = ""
 
     def find(self, text: str, today: date) -> ApiKey | None:
         """The key that somebody sent; None if there is no such key, or it has expired.
 
-        Raises ConfigurationError while the file cannot be read.
+        Raises ConfigurationError while the keys cannot be read.
         """
         keys = self.keys()
         id_, secret = _parts(text)
@@ -115,7 +146,7 @@ class KeyRing:
         return key if key and same and not key.is_expired(today) else None
 
     def keys(self) -> Mapping[str, ApiKey]:
-        """Return the keys by id. Raises ConfigurationError while the file cannot be read."""
+        """Return the keys by id. Raises ConfigurationError while they cannot be read."""
         with self._lock:
             self._refresh()
             if self.problem:
@@ -123,21 +154,71 @@ class KeyRing:
             return self._keys
 
     def _refresh(self) -> None:
-        state = _state(self._path)
-        if state == self._state and state is not None:
+        seen = self._place.seen()
+        if seen == self._seen and seen is not None:
             return
         try:
-            self._keys = {key.id: key for key in read_keys(self._path)}
+            self._keys = {key.id: key for key in self._place.read()}
             self.problem = ""
         except ConfigurationError as error:
-            if (state, str(error)) != (self._state, self.problem):
+            if str(error) != self.problem:
                 log.error("Nobody may ask: %s", error)  # once, not with each request
             self._keys, self.problem = {}, str(error)
+        self._seen = seen
+
+
+class KeyFile:
+    """A file of keys, which only its owner may read or write."""
+
+    def __init__(self, path: Path):
+        self.path = path
+
+    def read(self) -> Keys:
+        return _read_file(self.path)
+
+    def change(self, change: Callable[[Keys], Keys]) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(self.path.with_name(f".{self.path.name}.lock"), mode=0o600):
+            _write(self.path, change(_read_file(self.path) if self.path.exists() else ()))
+
+    def seen(self) -> object:
+        """Return the state of the file, and of who may write it."""
+        try:
+            status = os.stat(self.path)
+        except OSError:
+            return None
+        return status.st_ino, status.st_mtime_ns, status.st_size, status.st_mode
+
+
+SHARED = "CREATE TABLE IF NOT EXISTS keys (content TEXT NOT NULL)"
+TOLD_AFTER = 1.0  # seconds, in which another server may still know a key that was revoked
+
+
+class SharedKeys:
+    """The keys of all servers of a database: one row, with what a file would hold."""
+
+    def __init__(self, state: State):
         self._state = state
 
+    def read(self) -> Keys:
+        with self._state.open() as transaction:
+            return self._content(transaction)
 
-def read_keys(path: Path) -> tuple[ApiKey, ...]:
-    """The keys of a file. Raises ConfigurationError that says what is wrong with it."""
+    def change(self, change: Callable[[Keys], Keys]) -> None:
+        with self._state.open() as transaction:
+            content = _File(keys=change(self._content(transaction))).model_dump_json()
+            transaction.execute("DELETE FROM keys")
+            transaction.execute("INSERT INTO keys VALUES (?)", (content,))
+
+    def seen(self) -> object:
+        return int(monotonic() / TOLD_AFTER)
+
+    def _content(self, transaction: Transaction) -> Keys:
+        row = transaction.execute("SELECT content FROM keys").fetchone()
+        return _File.model_validate_json(row[0]).keys if row else ()
+
+
+def _read_file(path: Path) -> Keys:
     try:
         with path.open("rb") as file:
             mode = os.fstat(file.fileno()).st_mode
@@ -163,7 +244,7 @@ def read_keys(path: Path) -> tuple[ApiKey, ...]:
 
 
 def add_key(
-    path: Path,
+    place: KeyPlace,
     name: str,
     *,
     corpora: Literal["*"] | Mapping[str, Sequence[str]] = "*",
@@ -171,9 +252,9 @@ def add_key(
     expires: date | None = None,
     limits: KeyLimits | None = None,
 ) -> NewKey:
-    """Make a key and add it to a file, which need not exist.
+    """Make a key and add it to a place, where there need not be any.
 
-    Raises ConfigurationError for a file that cannot be read, RequestError for a name that is taken
+    Raises ConfigurationError for keys that cannot be read, RequestError for a name that is taken
     or is none.
     """
     id_, secret = secrets.token_hex(4), secrets.token_hex(SECRET_BYTES)
@@ -193,34 +274,30 @@ def add_key(
     except ValidationError as error:
         first = error.errors()[0]
         raise RequestError(f"{first['loc'][0]}={first['input']!r}: {first['msg']}.") from error
-    with _changing(path):
-        keys = read_keys(path) if path.exists() else ()
+
+    def with_it(keys: Keys) -> Keys:
         if any(known.name == name for known in keys):
             raise RequestError(f"There is a key {name!r} already. Revoke it, or choose another.")
-        _write(path, (*keys, key))
+        return (*keys, key)
+
+    place.change(with_it)
     return NewKey(key, f"atlas_{id_}_{secret}")
 
 
-def revoke_key(path: Path, name: str) -> None:
-    """Remove a key from a file. Raises RequestError without one of this name."""
-    with _changing(path):
-        keys = read_keys(path)
+def revoke_key(place: KeyPlace, name: str) -> None:
+    """Remove a key. Raises RequestError without one of this name."""
+
+    def without_it(keys: Keys) -> Keys:
         left = tuple(key for key in keys if key.name != name)
         if len(left) == len(keys):
             names = ", ".join(key.name for key in keys) or "none"
             raise RequestError(f"There is no key {name!r}. Known keys: {names}.")
-        _write(path, left)
+        return left
+
+    place.change(without_it)
 
 
-@contextmanager
-def _changing(path: Path) -> Iterator[None]:
-    """Let two commands at once change the file one after the other."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(path.with_name(f".{path.name}.lock"), mode=0o600):
-        yield
-
-
-def _write(path: Path, keys: tuple[ApiKey, ...]) -> None:
+def _write(path: Path, keys: Keys) -> None:
     """Replace the file in one step; only its owner may read it."""
     temporary = path.with_name(f".{path.name}.partial")
     temporary.unlink(missing_ok=True)
@@ -241,12 +318,3 @@ def _parts(text: str) -> tuple[str, str]:
 
 def _hash(secret: str) -> str:
     return hashlib.sha256(secret.encode(errors="surrogateescape")).hexdigest()
-
-
-def _state(path: Path) -> tuple[int, ...] | None:
-    """The state of the file, and of who may write it; None while there is none."""
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_ino, status.st_mtime_ns, status.st_size, status.st_mode
