@@ -9,10 +9,10 @@ from pydantic import Field
 from pydantic_core import to_jsonable_python as plain
 
 from atlas_search.core.stop import Stop
-from atlas_search.search.query import phrases
 from atlas_search.search.ranking import Ranking
 from atlas_search.search.request import ScopePlan
-from atlas_search.stores.arrays import IntArray, sorted_unique
+from atlas_search.search.scope import plan_scope
+from atlas_search.stores.arrays import IntArray
 from atlas_search.stores.filters import DATE
 from atlas_search.stores.store import Store
 
@@ -96,46 +96,20 @@ def scope_counts(
     store: Store, narrowing: ScopePlan, fields: Sequence[str], stop: Stop
 ) -> ScopeCounts:
     """Counts over the documents that a scope leaves. Raises Cancelled soon after the `stop`."""
-    rows = _rows(store, narrowing)
-    documents = _documents(store, rows)
+    scope = plan_scope(store, narrowing, stop)
+    documents = scope.documents
     counts: dict[str, FieldCounts] = {}
     shared = [name for name in fields if narrowing.without(name) == narrowing]
     counts |= _count(store, documents, shared)
     for name in fields:
-        stop.check()
         if name not in counts:
-            others = _documents(store, _rows(store, narrowing.without(name)))
-            counts |= _count(store, others, [name])
+            others = plan_scope(store, narrowing.without(name), stop)
+            counts |= _count(store, others.documents, [name])
     dated = documents
     if DATE in narrowing.filters:
-        stop.check()
-        dated = _documents(store, _rows(store, narrowing.without(DATE)))
+        dated = plan_scope(store, narrowing.without(DATE), stop).documents
     in_order = {name: counts[name] for name in fields}
-    return ScopeCounts(len(documents), len(rows), in_order, _years(store, dated))
-
-
-def _rows(store: Store, narrowing: ScopePlan) -> IntArray:
-    """The passages in the scope, ascending."""
-    if not (narrowing.filters or narrowing.require or narrowing.exclude):
-        return np.flatnonzero(
-            np.isin(store.tokens.document_of, store.documents_of(narrowing.corpora))
-        )
-    own = np.isin([corpus.id for corpus in store.corpora], narrowing.corpora)
-    allowed = []
-    # a phrase is stemmed as the language of the corpus does
-    for language in {corpus.language for corpus in store.corpora}:
-        of_language = np.array([corpus.language == language for corpus in store.corpora]) & own
-        required, excluded = (
-            [phrase.stems for phrase in phrases(texts, language)]
-            for texts in (narrowing.require, narrowing.exclude)
-        )
-        rows = store.scope(narrowing.filters, required, excluded).rows
-        allowed.append(rows[of_language[store.corpus_of(rows)]])
-    return np.sort(np.concatenate(allowed))
-
-
-def _documents(store: Store, rows: IntArray) -> IntArray:
-    return sorted_unique(store.tokens.document_of[rows])
+    return ScopeCounts(len(documents), len(scope.rows), in_order, _years(store, dated))
 
 
 def _count(store: Store, documents: IntArray, fields: Sequence[str]) -> dict[str, FieldCounts]:

@@ -39,7 +39,7 @@ def retrieve(
     store, vector = run.store, cosines.vector
     language = {corpus.id: corpus.language for corpus in store.corpora}
     scope, preferred = run.scope, run.preferred if query.preferred else None
-    required = run.scope_of(run.required) if run.too_few else None
+    required = run.required if run.too_few else None
     legs = [
         leg for leg in LEGS[run.target.search_type] if leg != "sparse" or term_scores is not None
     ]

@@ -30,7 +30,14 @@ from atlas_search.search.unknown import (
     unknown_words,
 )
 from atlas_search.stores.arrays import IntArray, sorted_unique
-from atlas_search.stores.store import Scope, Store
+from atlas_search.stores.store import (
+    Phrases,
+    Scope,
+    Store,
+    by_language,
+    scope_of,
+    scope_of_rows,
+)
 from atlas_search.stores.term_weights import TermTable
 from atlas_search.stores.vectors import FloatArray
 
@@ -148,11 +155,7 @@ class SearchRun:
     @cached_property
     def by_language(self) -> dict[str, list[int]]:
         """The indices of the corpora that are searched, by their language."""
-        numbers: dict[str, list[int]] = {}
-        for number, corpus in enumerate(self.store.corpora):
-            if corpus.id in self.request.corpora:
-                numbers.setdefault(corpus.language, []).append(number)
-        return numbers
+        return by_language(self.store, self.request.corpora)
 
     @cached_property
     def corpus_numbers(self) -> list[int]:
@@ -200,20 +203,20 @@ class SearchRun:
         """
         request, query = self.request, self.query
         if query.required and not self.too_few:
-            return self.scope_of(self.required)
+            return self.required
         if not (request.filters or query.excluded or request.exact):
             return None
-        return self.scope_of(self._holding(lambda _: ()))
+        return self._holding(lambda _: ())
 
     @cached_property
-    def required(self) -> IntArray:
-        """The allowed passages that hold every required phrase, ascending; all if there is none."""
+    def required(self) -> Scope:
+        """The allowed passages that hold every required phrase; all if there is none."""
         return self._holding(lambda query: query.required)
 
     @property
     def too_few(self) -> bool:
         """True if fewer passages than the limit hold every required phrase."""
-        return bool(self.query.required) and len(self.required) < self.request.limit
+        return bool(self.query.required) and len(self.required.rows) < self.request.limit
 
     @cached_property
     def preferred(self) -> Scope | None:
@@ -225,10 +228,10 @@ class SearchRun:
             self._holding(lambda query, at=at: query.preferred[at : at + 1])  # type: ignore[misc]
             for at in range(count)
         ]
-        rows = sorted_unique(np.concatenate(each))
+        rows = sorted_unique(np.concatenate([scope.rows for scope in each]))
         if self.scope is not None:
             rows = np.intersect1d(rows, self.scope.rows, assume_unique=True)
-        return self.scope_of(rows)
+        return scope_of_rows(self.store, rows)
 
     @cached_property
     def term_weights(self) -> dict[str, float]:
@@ -254,20 +257,15 @@ class SearchRun:
         """
         return [passage.embedded for passage in self.passages(rows)]
 
-    def scope_of(self, rows: IntArray) -> Scope:
-        """Return a scope of these passages, ascending, alone."""
-        return Scope(rows, sorted_unique(self.store.tokens.document_of[rows]))
+    def _holding(self, phrases: Callable[[Query], Sequence[Phrase]]) -> Scope:
+        """Find the passages that the request allows and that hold all these phrases."""
 
-    def _holding(self, phrases: Callable[[Query], Sequence[Phrase]]) -> IntArray:
-        """Find the passages that the request allows and that hold all these phrases, ascending."""
-        rows = []
-        for language, numbers in self.by_language.items():
-            self.stop.check()
+        def phrases_in(language: str) -> Sequence[Phrases]:
             read = self.query.in_language(language)
-            required, excluded = ([p.stems for p in of] for of in (phrases(read), read.excluded))
-            allowed = self.store.scope(self.request.filters, required, excluded).rows
-            rows.append(allowed[np.isin(self.store.corpus_of(allowed), numbers)])
-        return np.sort(np.concatenate(rows))
+            return [[p.stems for p in of] for of in (phrases(read), read.excluded)]
+
+        filters = self.request.filters
+        return scope_of(self.store, self.request.corpora, filters, phrases_in, self.stop)
 
     def _read(self, question: str, language: str) -> Query:
         query = parse_query(question, language)

@@ -8,11 +8,13 @@ import numpy as np
 from pydantic import Field
 
 from atlas_search.core.domain import Leg
+from atlas_search.core.stop import Stop
 from atlas_search.language.dates import OPEN_END, OPEN_START, iso_day, year_name
-from atlas_search.search.request import written
+from atlas_search.search.query import phrases
+from atlas_search.search.request import ScopePlan, written
 from atlas_search.stores.arrays import IntArray
 from atlas_search.stores.filters import Condition, DocumentDays
-from atlas_search.stores.store import Scope, Store
+from atlas_search.stores.store import Phrases, Scope, Store, scope_of
 
 _START, _END = np.datetime64(iso_day(OPEN_START)), np.datetime64(OPEN_END)
 
@@ -102,6 +104,21 @@ class CorpusExtent:
             "all_documents": self.all_documents,
             "all_passages": self.all_passages,
         }
+
+
+def plan_scope(store: Store, plan: ScopePlan, stop: Stop) -> Scope:
+    """Return the passages that a plan leaves. Raises Cancelled soon after the `stop`."""
+    if not (plan.filters or plan.require or plan.exclude):
+        documents = store.documents_of(plan.corpora)
+        return Scope(np.flatnonzero(np.isin(store.tokens.document_of, documents)), documents)
+
+    def phrases_in(language: str) -> Sequence[Phrases]:
+        return [
+            [phrase.stems for phrase in phrases(texts, language)]
+            for texts in (plan.require, plan.exclude)
+        ]
+
+    return scope_of(store, plan.corpora, plan.filters, phrases_in, stop)
 
 
 def corpus_extents(store: Store, scope: Scope | None = None) -> Mapping[str, CorpusExtent]:

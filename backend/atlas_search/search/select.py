@@ -275,7 +275,7 @@ def _required_first(run: SearchRun, ranking: Ranking) -> Ranking:
     """The ranking; if too few hold what is required, they first and then what others are found."""
     if not run.too_few:
         return ranking
-    return ranking.in_order(np.argsort(~np.isin(ranking.rows, run.required), kind="stable"))
+    return ranking.in_order(np.argsort(~np.isin(ranking.rows, run.required.rows), kind="stable"))
 
 
 def _pool(run: SearchRun, candidates: Candidates, ranking: Ranking, heads: Sequence[int]) -> Pool:
@@ -294,7 +294,7 @@ def _pool(run: SearchRun, candidates: Candidates, ranking: Ranking, heads: Seque
             place[np.searchsorted(candidates.table.rows, part.rows)].tolist()
             for part in candidates.parts
         ],
-        ahead=int(np.isin(rows, run.required).sum()) if run.too_few else 0,
+        ahead=int(np.isin(rows, run.required.rows).sum()) if run.too_few else 0,
     )
 
 

@@ -104,7 +104,7 @@ def _counts(
 def _unmet(run: SearchRun, checked: Sequence[CheckedPassage]) -> RequiredUnmet | None:
     if not run.too_few:
         return None
-    rows = set(run.required.tolist())
+    rows = set(run.required.rows.tolist())
     return RequiredUnmet(
         tuple(phrase.text for phrase in run.query.required),
         len(rows),
@@ -129,7 +129,7 @@ def _about_required(run: SearchRun) -> Iterator[str]:
         return
     phrases = " and ".join(f'"{phrase.text}"' for phrase in run.query.required)
     corpora = "" if run.request.every_corpus else f" of {', '.join(run.request.corpora)}"
-    count = len(run.required)
+    count = len(run.required.rows)
     holders = (
         f"{count or 'No'} passage{corpora} holds"
         if count < 2

@@ -6,7 +6,7 @@ looked up is of the permitted corpora. Two statistics stay those of the whole: t
 in the keyword index, and with them the scores of its leg.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import fields as fields_of
 from typing import NamedTuple, Protocol
@@ -185,6 +185,38 @@ class Store(Protocol):
         """Release files and memory."""
 
 
+def by_language(store: Store, corpora: Collection[str]) -> dict[str, list[int]]:
+    """Return the indices of some corpora, by their language."""
+    numbers: dict[str, list[int]] = {}
+    for number, corpus in enumerate(store.corpora):
+        if corpus.id in corpora:
+            numbers.setdefault(corpus.language, []).append(number)
+    return numbers
+
+
+PhrasesIn = Callable[[str], Sequence[Phrases]]
+"""Return the phrases that are required, and those that are excluded, as a language stems them."""
+
+
+def scope_of(
+    store: Store, corpora: Collection[str], filters: Filter, phrases_in: PhrasesIn, stop: Stop
+) -> Scope:
+    """Return the passages of some corpora that meet the filters and have the phrases, which each
+    corpus has in its language. Raises Cancelled soon after the `stop`."""
+    rows: list[IntArray] = [np.empty(0, dtype=np.int64)]
+    for language, numbers in by_language(store, corpora).items():
+        stop.check()
+        required, excluded = phrases_in(language)
+        allowed = store.scope(filters, required, excluded).rows
+        rows.append(allowed[np.isin(store.corpus_of(allowed), numbers)])
+    return scope_of_rows(store, np.sort(np.concatenate(rows), kind="stable"))
+
+
+def scope_of_rows(store: Store, rows: IntArray) -> Scope:
+    """Return a scope of these passages, ascending, alone."""
+    return Scope(rows, sorted_unique(store.tokens.document_of[rows]))
+
+
 class PermittedStore:
     """Fulfils `Store`. What lies outside is not found, in the words for what does not exist.
 
@@ -217,8 +249,7 @@ class PermittedStore:
 
     def scope(self, filters: Filter, required: Phrases = (), excluded: Phrases = ()) -> Scope:
         rows = self._whole.scope(filters, required, excluded).rows
-        rows = rows[self._holds[rows]]
-        return Scope(rows, sorted_unique(self.tokens.document_of[rows]))
+        return scope_of_rows(self, rows[self._holds[rows]])
 
     def nearest(
         self,

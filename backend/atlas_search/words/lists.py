@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from atlas_search.core.errors import InvalidQuery, RequestError, shown
 from atlas_search.core.stop import Stop
 from atlas_search.language.text import is_function_word
+from atlas_search.search.request import ScopePlan
 from atlas_search.stores.arrays import IntArray
 from atlas_search.stores.words import WordTable
 from atlas_search.words.hits import BoolArray, near_places
@@ -28,7 +29,7 @@ from atlas_search.words.results import (
     Keyword,
     Keywords,
 )
-from atlas_search.words.run import ReachRun, WordsRun, reach_of_corpora
+from atlas_search.words.run import ReachRun, WordsRun, reach_of
 
 FloatArray = NDArray[np.floating[Any]]
 
@@ -273,7 +274,7 @@ def _own(run: ReachRun, known: Vocabulary) -> _Side:
 def _reference(run: ReachRun, known: Vocabulary, asked: KeywordsRequest) -> _Side:
     """All of the corpora to compare with, but what is looked through."""
     run.stop.check()
-    every = reach_of_corpora(run.store, asked.against)
+    every = reach_of(run.store, ScopePlan(corpora=tuple(asked.against)), run.stop)
     own = run.reach.within(every.documents)
     forms = every.counts - own.counts
     documents = int(np.count_nonzero(every.words_of > own.words_of))

@@ -1,6 +1,5 @@
 """A request for words on its way: the one object that all stages share."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -8,10 +7,11 @@ import numpy as np
 
 from atlas_search.core.stop import Stop
 from atlas_search.core.telemetry.tracer import Tracer
-from atlas_search.search.query import phrases
-from atlas_search.stores.arrays import IntArray, sorted_unique
+from atlas_search.search.request import ScopePlan
+from atlas_search.search.scope import plan_scope
+from atlas_search.stores.arrays import IntArray
 from atlas_search.stores.filters import PASSAGE_FIELDS
-from atlas_search.stores.store import Store
+from atlas_search.stores.store import Store, by_language
 from atlas_search.stores.words import WordTable
 from atlas_search.words.hits import BoolArray, Hits, find_hits, merge
 from atlas_search.words.query import WordMatching, readings
@@ -148,36 +148,12 @@ class Reach:
         return np.maximum.accumulate(np.where(own, np.arange(len(own)), 0))
 
 
-def reach_of_corpora(store: Store, corpora: Sequence[str]) -> Reach:
-    """All of some corpora."""
-    table, document_of = store.words, store.tokens.document_of
-    documents = store.documents_of(corpora)
-    is_in = np.zeros(table.documents, dtype=bool)
-    is_in[documents] = True
-    return Reach(table, document_of, documents, np.flatnonzero(is_in[document_of]), True)
-
-
-def reach_of(
-    store: Store, request: WordsScope, by_language: Mapping[str, Sequence[int]], stop: Stop
-) -> Reach:
-    """Find the part of the corpora that a request counts; `by_language` has their indices."""
-    table, document_of = store.words, store.tokens.document_of
-    numbers = [number for of_language in by_language.values() for number in of_language]
-    if not (request.filters or request.require or request.exclude):
-        return reach_of_corpora(store, request.corpora)
-    allowed = []
-    for language, own in by_language.items():
-        stop.check()
-        required, excluded = (
-            [phrase.stems for phrase in phrases(texts, language)]
-            for texts in (request.require, request.exclude)
-        )
-        rows = store.scope(request.filters, required, excluded).rows
-        allowed.append(rows[np.isin(store.corpus_of(rows), own)])
-    rows = np.sort(np.concatenate(allowed)) if numbers else np.empty(0, dtype=np.int64)
-    by_passage = bool(request.require or request.exclude)
-    whole = not by_passage and not request.filters.keys() & set(PASSAGE_FIELDS)
-    return Reach(table, document_of, sorted_unique(document_of[rows]), rows, whole)
+def reach_of(store: Store, plan: ScopePlan, stop: Stop) -> Reach:
+    """Find the part of the corpora that a request counts."""
+    scope = plan_scope(store, plan, stop)
+    by_passage = plan.require or plan.exclude or plan.filters.keys() & set(PASSAGE_FIELDS)
+    document_of = store.tokens.document_of
+    return Reach(store.words, document_of, scope.documents, scope.rows, not by_passage)
 
 
 @dataclass(frozen=True)
@@ -197,11 +173,7 @@ class ReachRun:
     @cached_property
     def by_language(self) -> dict[str, list[int]]:
         """The indices of the chosen corpora, by their language."""
-        numbers: dict[str, list[int]] = {}
-        for number, corpus in enumerate(self.store.corpora):
-            if corpus.id in self.request.corpora:
-                numbers.setdefault(corpus.language, []).append(number)
-        return numbers
+        return by_language(self.store, self.request.corpora)
 
     @property
     def languages(self) -> list[str]:
@@ -211,7 +183,7 @@ class ReachRun:
     @cached_property
     def reach(self) -> Reach:
         """The documents and passages that are counted."""
-        return reach_of(self.store, self.request, self.by_language, self.stop)
+        return reach_of(self.store, self.request, self.stop)
 
 
 @dataclass(frozen=True)
