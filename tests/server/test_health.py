@@ -4,7 +4,7 @@ import shutil
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import httpx2
@@ -14,16 +14,19 @@ from flask.testing import FlaskClient
 from numpy.typing import NDArray
 from werkzeug.test import TestResponse
 
+from atlas_search.building.go_live import Indexing
 from atlas_search.core.errors import ConfigurationError, EmbeddingUnavailable
 from atlas_search.core.settings import Settings
 from atlas_search.server.app import create_app
 from atlas_search.server.serving import Serving
+from atlas_search.stores.manifest import Manifest
 from tests.chat_server import KEY, ChatServer
 from tests.conftest import free_port
 from tests.hash_embedder import HashEmbedder
 from tests.openai_server import openai_server
 from tests.server.listening import WHOLE, connected, listening
 from tests.servers import OK_HEAD, endless, wait_for
+from tests.stores.leaving import leaving
 from tests.tiny import FARM, build_tiny, write_sources
 
 WRITER = "LLM_PROVIDER=openai\nLLM_MODEL=gpt-4o-mini\n"
@@ -126,6 +129,21 @@ def test_without_its_store_a_server_lives_but_is_not_ready(own: Settings) -> Non
         health = client.get("/api/health")
         assert (health.status_code, health.get_json()["status"]) == (200, "degraded")
         assert health.get_json()["problem"] == ready.get_json()["detail"]
+        assert states(client)["store"] == "fault"
+
+
+def test_without_its_engine_a_server_is_not_ready(tmp_path: Path) -> None:
+    folder = tmp_path / "stores" / "c"
+    source = write_sources(tmp_path / "source", FARM)
+    build_tiny(source, folder, HashEmbedder(), indexing=Indexing(engine="qdrant"))
+    settings = Settings(chroma_persist_directory=folder.parent, chroma_collection_name="c")
+    with ExitStack() as opened:
+        with leaving(Manifest.read(folder).passages) as address:
+            away = settings.model_copy(update={"qdrant_url": address})
+            client = opened.enter_context(serving(away))
+        ready = readiness(client)
+        assert (ready.status_code, ready.get_json()["title"]) == (503, "Engine Unavailable")
+        assert "cannot be reached" in ready.get_json()["detail"]
         assert states(client)["store"] == "fault"
 
 

@@ -1,6 +1,5 @@
 """One contract for every engine, whether a version was written whole or shares its files."""
 
-import json
 import os
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -33,6 +32,7 @@ from atlas_search.testing import StoreContract
 from tests.building.all_of import all_of
 from tests.building.damage import problems, share_files
 from tests.hash_embedder import HashEmbedder
+from tests.stores.leaving import leaving
 from tests.tiny import build_tiny, live, silent, write_sources
 
 # of its memory, which has no index
@@ -285,30 +285,10 @@ def test_a_server_that_refuses_is_named(
 def test_a_server_that_goes_away_while_it_is_asked_is_an_outage(tmp_path: Path) -> None:
     folder = build(tmp_path, "process", is_changed=False)
     count = Manifest.read(folder).passages
-
-    class Leaving(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.answer({"exists": True})
-
-        def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["content-length"]))
-            self.answer({"count": count})
-
-        def answer(self, result: dict[str, object]) -> None:
-            body = json.dumps({"result": result, "status": "ok", "time": 0.0}).encode()
-            self.send_response(200)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None: ...
-
-    with HTTPServer(("127.0.0.1", 0), Leaving) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        at = QdrantPlace(folder, f"http://127.0.0.1:{server.server_port}")
-        store = open_store(folder, at)
-        server.shutdown()
+    with leaving(count) as address:
+        store = open_store(folder, QdrantPlace(folder, address))
+        assert store.problem() == ""
+    assert "cannot be reached" in store.problem()
     vector = store.vectors(np.array([0]))[0]
     with pytest.raises(EngineUnavailable, match="cannot be reached"):
         store.nearest("hill", vector, 5, None, how="hnsw")

@@ -12,6 +12,7 @@ from atlas_search.core.errors import (
     AtlasError,
     ConfigurationError,
     EmbeddingUnavailable,
+    EngineUnavailable,
     MissingStore,
     ModelUnavailable,
 )
@@ -120,7 +121,7 @@ def health_blueprint(
 ) -> APIBlueprint:
     """Routes for monitors: by `live` they restart the server, by `ready` they send requests."""
     blueprint = APIBlueprint("health", __name__, url_prefix="/api", abp_tags=[Tag(name="health")])
-    embedder, tracing, state = Remembered(SILENT), Remembered(SILENT), Remembered(SILENT)
+    embedder, engine, tracing, state = (Remembered(SILENT) for _ in range(4))
 
     @blueprint.get("/live", summary="Whether the process serves", responses={200: LiveOut})
     def get_live() -> dict[str, object]:
@@ -135,7 +136,8 @@ def health_blueprint(
         try:
             services = serve().services
             embedder.begin(lambda: embedder_problem(services))
-            _require_ready(services, embedder, keys_problem())
+            engine.begin(services.store.problem)
+            _require_ready(services, embedder, engine, keys_problem())
         except AtlasError as error:
             if present_caller().sees_traces:
                 raise
@@ -146,6 +148,7 @@ def health_blueprint(
     def get_health() -> dict[str, object]:
         services = serve().services
         embedder.begin(lambda: embedder_problem(services))
+        engine.begin(services.store.problem)
         tracing.begin(lambda: tracing_problem(services))
         # a file that another program has locked is waited for
         state.begin(
@@ -155,7 +158,7 @@ def health_blueprint(
         providers = services.provider_health()
         unusable = embedder.result()  # else the model's description may be asked of its server
         parts = {
-            "store": _store(services, store_problem(services) or problem()),
+            "store": _store(services, store_problem(services) or engine.result() or problem()),
             "keys": _keys(services, keys_problem()),
             "embedder": _part(unusable, unusable or _model(services)),
             "tracing": _tracing(services, tracing.result()),
@@ -229,11 +232,15 @@ def tracing_problem(services: Services) -> str:
     return "; ".join(filter(None, problems))
 
 
-def _require_ready(services: Services, embedder: Remembered[str], keys_problem: str) -> None:
+def _require_ready(
+    services: Services, embedder: Remembered[str], engine: Remembered[str], keys_problem: str
+) -> None:
     if keys_problem:
         raise ConfigurationError(keys_problem)
     if missing := store_problem(services):
         raise MissingStore(missing)
+    if away := engine.result():
+        raise EngineUnavailable(away)
     _, target = services.target(None)
     health = services.provider_health()[target.llm_provider]
     if not health.ready and target.llm_fallback == "none":

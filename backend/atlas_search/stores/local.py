@@ -243,6 +243,9 @@ class LocalStore(ABC):
     def passage_ids(self, rows: Sequence[int]) -> list[str]:
         return self._ids.of_rows(rows)
 
+    def problem(self) -> str:
+        return ""  # of an engine in this process
+
     def close(self) -> None:
         self._finalizer()
 

@@ -24,7 +24,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.core.addresses import login_of
-from atlas_search.core.errors import ConfigurationError, DamagedStore, EngineUnavailable
+from atlas_search.core.errors import (
+    AtlasError,
+    ConfigurationError,
+    DamagedStore,
+    EngineUnavailable,
+)
 from atlas_search.core.files import write_whole
 from atlas_search.core.registry import require
 from atlas_search.core.targets import VectorSearch
@@ -491,6 +496,13 @@ class QdrantStore(LocalStore):
         base = self._order.counts.base_rows if self._order else self.manifest.passages
         missing = base - self._points.count()
         return {FOLDER: self.manifest.passages - missing}
+
+    def problem(self) -> str:
+        try:
+            self._points.count()
+        except AtlasError as error:
+            return str(error)
+        return ""
 
     def compares_all(self, corpus: str, how: VectorSearch = "auto") -> bool:
         if how == "exact" or corpus not in self.manifest.index.corpora:

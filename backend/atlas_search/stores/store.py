@@ -181,6 +181,9 @@ class Store(Protocol):
     def origins(self, corpora: Collection[str]) -> Mapping[str, OriginCounts]:
         """Count what some corpora have of each kind of source."""
 
+    def problem(self) -> str:
+        """Return why the engine cannot be asked now; empty if it can."""
+
     def close(self) -> None:
         """Release files and memory."""
 
@@ -373,6 +376,9 @@ class PermittedStore:
 
     def origins(self, corpora: Collection[str]) -> Mapping[str, OriginCounts]:
         return self._whole.origins(self._ids.intersection(corpora))
+
+    def problem(self) -> str:
+        return self._whole.problem()
 
     def close(self) -> None:
         """Close nothing: the whole store may serve others."""
