@@ -121,7 +121,7 @@ def _tokens(table: TokenTable) -> dict[str, Any]:
         ],
         "lengths": table.lengths(np.arange(table.passages)).tolist(),
         "mean": table.mean_length(),
-        "taken": table.words.take(np.arange(table.passages)[::-1]).position.tolist(),
+        "taken": table.words.take(np.arange(table.passages)[::-1]).row.tolist(),
     }
 
 

@@ -33,7 +33,6 @@ from atlas_search.search.rerankers import (
     CohereReranker,
     CrossEncoderReranker,
     Relevance,
-    RerankLimits,
     read_again,
     reorder,
     sigmoid,
@@ -120,9 +119,10 @@ def test_scores_and_signals_stay_with_their_passages() -> None:
 
 def test_only_the_best_are_read_and_only_their_beginnings() -> None:
     stage = Script(0.1, 0.2)
-    limits = RerankLimits(depth=2, characters=6, seconds=1.5, share=1.0)
+    limits = {"rerank_depth": 2, "rerank_characters": 6, "rerank_seconds": 1.5, "rerank_share": 1.0}
+    target = Target().model_copy(update=limits)
     again = read_again(
-        stage, "why?", ranking(), lambda rows: [f"text {row}" for row in rows], limits, Stop()
+        stage, "why?", ranking(), lambda rows: [f"text {row}" for row in rows], target, Stop()
     )
     assert stage.questions == [("why?", ["text 4", "text 3"], 1.5)]
     assert again.rows.tolist() == [30, 40, 20, 10]
@@ -131,8 +131,7 @@ def test_only_the_best_are_read_and_only_their_beginnings() -> None:
 def test_no_candidates_stay_none() -> None:
     table = SignalTable(np.arange(0), {"semantic": np.zeros(0)}, np.zeros(0))
     none = Ranking(table, np.arange(0), np.zeros(0))
-    limits = RerankLimits(50, 100, 1.5, 1.0)
-    assert read_again(Script(), "why?", none, lambda _: [], limits, Stop()).rows.tolist() == []
+    assert read_again(Script(), "why?", none, lambda _: [], Target(), Stop()).rows.tolist() == []
 
 
 QUESTION = "What rights does a person have on arrest by the police?"

@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from pydantic_core import to_jsonable_python as plain
+
 from atlas_search.answer.check.citations import Verification
 from atlas_search.answer.conflicts import Contradiction
 from atlas_search.answer.decide import Outcome
@@ -323,7 +325,7 @@ def answer_document(answer: Answer, *, include_context: bool) -> dict[str, Any]:
         "sentences": _sentences(answer.outcome, checked, citations),
         "citations": [citation.to_dict() for citation in citations],
         "closest": [citation.to_dict() for citation in answer.closest],
-        "confidence": _confidence(answer.confidence),
+        "confidence": plain(answer.confidence),
         "validation": {
             "citation_valid": checked.valid,
             "errors": list(checked.errors),
@@ -342,7 +344,7 @@ def answer_document(answer: Answer, *, include_context: bool) -> dict[str, Any]:
         "comparison": _comparison(answer.comparison, citations)
         if request.mode == "compare"
         else None,
-        "fallback": _fallback(answer.writer),
+        "fallback": plain(answer.writer.fallback),
         "scope": answer.scope.to_dict(),
         "retrieval": answer.result.retrieval(citations),
         "passages": [item.to_dict() for item in answer.result.passages]
@@ -359,14 +361,6 @@ def answer_document(answer: Answer, *, include_context: bool) -> dict[str, Any]:
         },
         "cache_hit": answer.cache_hit and not answer.as_new,
     }
-
-
-def _confidence(confidence: Confidence | None) -> dict[str, Any] | None:
-    return asdict(confidence) if confidence else None
-
-
-def _fallback(writer: Writer) -> dict[str, str] | None:
-    return asdict(writer.fallback) if writer.fallback else None
 
 
 def _reason(outcome: Outcome) -> dict[str, Any]:
@@ -418,8 +412,8 @@ def _comparison(comparison: Comparison, citations: Sequence[Citation]) -> dict[s
                 "sentences": _sentences(part.outcome, part.verification, citations),
                 "provider": part.writer.provider if part.writer.attempts else None,
                 "model": part.writer.model if part.writer.attempts else None,
-                "fallback": _fallback(part.writer),
-                "confidence": _confidence(part.confidence),
+                "fallback": plain(part.writer.fallback),
+                "confidence": plain(part.confidence),
             }
             for part in comparison.answers
         ],

@@ -30,15 +30,11 @@ class AnswerCache:
     """
 
     def __init__(self, size: int, seconds: float, *, enabled: bool = True):
-        self._enabled = enabled
+        self.enabled = enabled
         self._answers: TTLCache[Hashable, Kept] = TTLCache(size, seconds)
         self._lock = threading.Lock()
         self.hits = 0
         self.misses = 0
-
-    @property
-    def enabled(self) -> bool:
-        return self._enabled
 
     @property
     def kept(self) -> int:
@@ -73,7 +69,7 @@ class AnswerCache:
             or answer.writer.fallback
             or any(sentence.support == "not_judged" for sentence in answer.verification.sentences)
         )
-        if self._enabled and not passing and not answer.request.history:
+        if self.enabled and not passing and not answer.request.history:
             with self._lock:
                 askers = deque([answer.request.asker], MOST_ASKERS)
                 self._answers[key_of(answer.request, state)] = Kept(answer, askers)
@@ -96,23 +92,9 @@ def key_of(request: AnswerPlan, state: str) -> Hashable:
     """
     search = request.search
     question = " ".join(search.question.split())
-    return (
-        question[:1].lower() + question[1:],
-        request.mode,
-        request.clarify,
-        request.target_name,
-        request.target,
-        state,
-        search.corpora,
-        search.every_corpus,
-        search.limit,
-        search.today,
-        tuple(sorted(search.filters.items())),
-        search.freshness_days,
-        search.exact,
-        search.fuzzy,
-        search.require,
-        search.exclude,
-        search.max_per_document,
-        search.soft_cap,
-    )
+    fields = vars(search) | {
+        "question": question[:1].lower() + question[1:],
+        "filters": tuple(sorted(search.filters.items())),
+    }
+    plan = (request.mode, request.clarify, request.target_name, request.target)
+    return (*plan, state, *fields.values())

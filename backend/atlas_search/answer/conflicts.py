@@ -461,30 +461,20 @@ def conflicts_between(
     )
 
 
-def mark_stated(
-    conflicts: Sequence[Contradiction], verification: Verification
-) -> tuple[Contradiction, ...]:
-    """Set `stated` on the conflicts of which the answer cites both places."""
-    cited = verification.citations
-    return tuple(
-        replace(c, stated=_is_cited(c.first, cited) and _is_cited(c.second, cited))
-        for c in conflicts
-    )
-
-
 def to_list(
     conflicts: Sequence[Contradiction], verification: Verification
 ) -> tuple[Contradiction, ...]:
-    """Select the contradictions to list beside an answer.
+    """Select the contradictions to list beside an answer, `stated` if it cites both places.
 
     One with a superseded source is listed only if the answer cites that source or its successor.
     """
-    cited = {citation.passage.document_id for citation in verification.citations}
+    cited = verification.citations
+    documents = {citation.passage.document_id for citation in cited}
     return tuple(
-        conflict
-        for conflict in mark_stated(conflicts, verification)
-        if conflict.kind != "repealed"
-        or cited & {conflict.first.passage.document_id, conflict.second.passage.document_id}
+        replace(c, stated=_is_cited(c.first, cited) and _is_cited(c.second, cited))
+        for c in conflicts
+        if c.kind != "repealed"
+        or documents & {c.first.passage.document_id, c.second.passage.document_id}
     )
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel, ValidationError
 
 from atlas_search.building import backup_form as form
@@ -31,7 +30,7 @@ from atlas_search.building.chunking import chunking, positions
 from atlas_search.building.document_ids import FoundDocument, place
 from atlas_search.building.go_live import Contents, Indexing, Site, write_version
 from atlas_search.building.materials import Live
-from atlas_search.building.prepare import document_digest
+from atlas_search.building.prepare import document_digest, staged_passage
 from atlas_search.building.reading import Plan
 from atlas_search.building.sources import note_of
 from atlas_search.building.workers import ReadingLimits
@@ -40,18 +39,17 @@ from atlas_search.core.domain import (
     Located,
     Passage,
     Segment,
-    embedded_text,
     passage_id,
     plain_metadata,
 )
-from atlas_search.core.errors import DamagedStore, MissingStore, SourceError
+from atlas_search.core.errors import DamagedStore, SourceError
 from atlas_search.core.ids import __version__, moment
-from atlas_search.language.text import TextSpan, words
+from atlas_search.language.text import TextSpan
 from atlas_search.providers.embedding import Embedder
 from atlas_search.readers.titles import closed, title_from
-from atlas_search.stores.manifest import FILE_NAME, Calibration, Manifest, Origin
+from atlas_search.stores.manifest import FILE_NAME, Calibration, Manifest, Origin, readable_manifest
 from atlas_search.stores.record_writer import PassageRow, Provenance, SourceRow
-from atlas_search.stores.staged import StagedDocument, StagedPassage, text_digest
+from atlas_search.stores.staged import StagedDocument
 from atlas_search.stores.staging import Staging
 from atlas_search.stores.vectors import BATCH, AnyEmbeddings, ChromaRecord, write_collection
 from atlas_search.stores.versions import (
@@ -149,10 +147,8 @@ def _require_free(folder: Path, *, replace: bool) -> None:
 
 def _to_go_back_to(folder: Path) -> set[str]:
     """Return the version that is live; all there are, if the manifest does not say which."""
-    try:
-        return {Manifest.read(folder).version}
-    except (MissingStore, DamagedStore):
-        return {each.version for each in versions(folder)}
+    live = readable_manifest(folder)
+    return {live.version} if live else {each.version for each in versions(folder)}
 
 
 @contextmanager
@@ -181,7 +177,8 @@ def _stage(
     with_vectors: bool,
 ) -> list[FoundDocument]:
     languages = {corpus.id: corpus.language for corpus in description.corpora}
-    vectors = _Rows(read_vectors(export, description)) if with_vectors else None
+    batches = read_vectors(export, description) if with_vectors else ()
+    vectors = (vector for batch in batches for vector in batch)
     result = []
     for done, entry in enumerate(read_entries(export), start=1):
         language = languages[entry.document.corpus]
@@ -189,25 +186,15 @@ def _stage(
         number = staging.add_document(staged)
         digest = staged.provenance.digest
         result.append(found_document(entry.document, digest, number, language))
-        if vectors and staged.passages:
+        if with_vectors and staged.passages:
             staging.add_vectors(
                 embedder.fingerprint,
                 [passage.digest for passage in staged.passages],
                 _token_counts(entry, staged, embedder),
-                vectors.take(len(staged.passages)),
+                np.stack(list(islice(vectors, len(staged.passages)))),
             )
         progress("Reading documents", done, description.counts.documents)
     return result
-
-
-class _Rows:
-    """Vectors that are taken in any number of rows at once."""
-
-    def __init__(self, batches: Iterator[NDArray[np.float32]]):
-        self._rows = (row for batch in batches for row in batch)
-
-    def take(self, count: int) -> NDArray[np.float32]:
-        return np.stack(list(islice(self._rows, count)))
 
 
 def _token_counts(
@@ -236,7 +223,7 @@ def _read_document(entry: ExportedDocument, language: str) -> StagedDocument:
         is_titled=line.is_titled and bool(line.title),
     )
     result = found_document(line, document_digest(document), 0, language)
-    passages = _passages(entry, document, language)
+    passages = (staged_passage(row, document, language) for row in _rows(entry, document))
     return StagedDocument(document, result.provenance, tuple(passages))
 
 
@@ -244,28 +231,6 @@ def _metadata(line: form.DocumentLine) -> form.Metadata:
     beside = {"url": line.url, "date": line.date}
     missing = {name: value for name, value in beside.items() if value and name not in line.metadata}
     return dict(line.metadata) | missing
-
-
-def _passages(
-    entry: ExportedDocument, document: Document, language: str
-) -> Iterator[StagedPassage]:
-    rows = _rows(entry, document)
-    for row in rows:
-        text = document.text[row.span.start : row.span.end]
-        result = words(text, language)
-        # as when it was built: what came with an id came with the vector of its text alone
-        embedded = (
-            text
-            if row.id
-            else embedded_text(document.context_title, row.section, row.speaker, text)
-        )
-        yield StagedPassage(
-            row,
-            embedded,
-            text_digest(embedded),
-            tuple(word.term for word in result),
-            tuple(part for word in result for part in word.parts),
-        )
 
 
 def _rows(entry: ExportedDocument, document: Document) -> Iterator[PassageRow]:
@@ -293,15 +258,7 @@ def _rows(entry: ExportedDocument, document: Document) -> Iterator[PassageRow]:
 
 def _source_rows(export: Export, description: form.Description) -> list[SourceRow]:
     rows = [
-        SourceRow(
-            name=line.name,
-            origin=line.origin,
-            fingerprint=bytes.fromhex(line.fingerprint),
-            content=b"",
-            remarks=line.remarks,
-            bytes=line.bytes,
-            seconds=line.seconds,
-        )
+        SourceRow(**dict(line) | {"fingerprint": bytes.fromhex(line.fingerprint), "content": b""})
         for line in read_sources(export, description)
     ]
     return sorted(rows, key=lambda row: (row.origin, row.name))
@@ -479,14 +436,9 @@ def _passage(passage: Passage, tokens: int) -> form.PassageLine:
 
 def _sources(live: Live) -> Iterator[form.SourceLine]:
     for source in live.sources:
-        yield form.SourceLine(
-            origin=source.origin,
-            name=source.name,
-            fingerprint=source.fingerprint.hex(),
-            remarks=source.remarks,
-            bytes=source.bytes,
-            seconds=source.seconds,
-        )
+        fields = source._asdict() | {"fingerprint": source.fingerprint.hex()}
+        del fields["content"]
+        yield form.SourceLine(**fields)
 
 
 def _write_vectors(file: Sink, embeddings: AnyEmbeddings) -> None:

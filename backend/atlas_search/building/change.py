@@ -22,7 +22,6 @@ from atlas_search.building.write import (
     entries,
     exact_up_to,
     indexed_corpora,
-    room_needed,
     two_passages,
 )
 from atlas_search.core.targets import VectorSearch
@@ -76,10 +75,6 @@ class VersionChange:
     order: Order
     stood: IntArray
     documents_stood: IntArray
-
-    def room_needed(self, dimension: int) -> int:
-        """Return the bytes that it takes, about."""
-        return room_needed(self.order.recent, dimension)
 
     @property
     def taken_over(self) -> dict[str, str]:

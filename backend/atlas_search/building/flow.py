@@ -244,7 +244,7 @@ def _to_go_back_to(folder: Path, live: str) -> list[str]:
 def _is_same(live: Live, contents: Contents, embedder: Embedder, options: BuildOptions) -> bool:
     manifest, wanted = live.manifest, options.indexing
     return (
-        manifest.content_digest == contents.digest(embedder)
+        manifest.content_digest == contents.digest(embedder.fingerprint)
         and wanted.vector_search in (None, manifest.index.vector_search)
         and wanted.engine in (None, manifest.index.engine)
     )

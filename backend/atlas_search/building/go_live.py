@@ -1,13 +1,12 @@
 """Writing a whole version of a collection beside the live one, and making it live."""
 
-import json
 import platform
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.metadata import version as installed_version
 from json.encoder import encode_basestring_ascii
 from pathlib import Path
@@ -24,6 +23,7 @@ from atlas_search.building.change import (
 from atlas_search.building.document_ids import KeptDocuments, PlacedDocument, content_digest
 from atlas_search.building.materials import Live, Materials
 from atlas_search.building.prepare import VERSION as PREPARATION_VERSION
+from atlas_search.building.prepare import as_json
 from atlas_search.building.reading import Plan
 from atlas_search.building.sources import CorpusNote
 from atlas_search.building.vectorise import Known, VectorSources, embed_missing, fill
@@ -40,7 +40,7 @@ from atlas_search.building.write import (
     write_records,
 )
 from atlas_search.core.domain import LONGEST_CONTEXT
-from atlas_search.core.errors import DamagedStore, MissingStore
+from atlas_search.core.errors import DamagedStore
 from atlas_search.core.files import crowded, writing
 from atlas_search.core.ids import moment
 from atlas_search.core.settings import Settings, environment_target
@@ -59,6 +59,7 @@ from atlas_search.stores.manifest import (
     Manifest,
     Origin,
     bring_to_disk,
+    readable_manifest,
 )
 from atlas_search.stores.order import RECENT, Order
 from atlas_search.stores.qdrant import EF_SEARCH, QdrantPlace, remove_unused
@@ -94,17 +95,11 @@ class Contents:
     origins: Mapping[str, Origin]
     calibration: Calibration | None = None
 
-    def digest(self, embedder: Embedder) -> str:
-        """Return a digest that is equal for equal contents, model and program: with the index it
-        decides whether to build."""
-        model = embedder.fingerprint
-        if model not in self._digests:
-            self._digests[model] = self._digest(model)
-        return self._digests[model]
-
     @cached_property
-    def _digests(self) -> dict[str, str]:
-        return {}
+    def digest(self) -> Callable[[str], str]:
+        """Digest that is equal for equal contents, program and model, of which it takes the
+        fingerprint: with the index it decides whether to build."""
+        return cache(self._digest)
 
     def _digest(self, model: str) -> str:
         cuts = {
@@ -124,15 +119,11 @@ class Contents:
             for note in [self.notes.get(corpus, none)]
         }
         settings = [
-            *map(_as_json, (SCHEMA_VERSION, ANALYSER_VERSION, PREPARATION_VERSION, model, cuts)),
+            *map(as_json, (SCHEMA_VERSION, ANALYSER_VERSION, PREPARATION_VERSION, model, cuts)),
             _fingerprints(self.plan.sources),
-            _as_json(notes),
+            as_json(notes),
         ]
         return content_digest(self.plan.documents, settings)
-
-
-def _as_json(value: object) -> str:
-    return json.dumps(value, sort_keys=True, default=str)
 
 
 def _fingerprints(sources: Iterable[SourceRow]) -> str:
@@ -217,10 +208,10 @@ def write_version(site: Site, contents: Contents) -> tuple[Manifest, int]:
         are_whole=bool(change),
     )
     embed_seconds = time.monotonic() - started
-    digest = contents.digest(site.embedder)
+    digest = contents.digest(site.embedder.fingerprint)
     name = new_name(digest)
     dimension = site.embedder.info.dimension
-    needed = change.room_needed(dimension) if change else room_needed(vectors.passages, dimension)
+    needed = room_needed(change.order.recent if change else vectors.passages, dimension)
     with _partial_folder(site.folder, name, needed) as partial:
         if change:
             parts_written = _write_change(site, contents, change, materials, vectors, partial)
@@ -384,14 +375,12 @@ def make_live(site: Site, manifest: Manifest) -> None:
 def _older(folder: Path) -> set[str]:
     """Return what there is to go back to where the live version is damaged, and does not share
     that."""
-    try:
-        damaged = {Manifest.read(folder).version}
-    except (MissingStore, DamagedStore):
-        damaged = set()
+    live = readable_manifest(folder)
+    damaged = live.version if live else ""
     return {
         each.version
         for each in versions(folder)
-        if each.version not in damaged and is_part_whole(folder / each.version, each, RECORDS)
+        if each.version != damaged and is_part_whole(folder / each.version, each, RECORDS)
     }
 
 

@@ -94,8 +94,8 @@ class Preparation:
         return [
             sha256(
                 f"{begun}{_as_json_string(file.stem)}, {said_of(file.rule)}"
-                f"{_as_json(file.metadata) if file.metadata else ''}"
-                f"{_as_json(file.replaced) if file.replaced else ''}]".encode()
+                f"{as_json(file.metadata) if file.metadata else ''}"
+                f"{as_json(file.replaced) if file.replaced else ''}]".encode()
                 + content
             ).digest()
             for file, content in zip(files, contents, strict=True)
@@ -110,13 +110,13 @@ class Preparation:
             asdict(self.chunking),
             self.tokenizer if self.chunking.unit == "tokens" else "",
         ]
-        return f"[{', '.join(map(_as_json, said))}, "
+        return f"[{', '.join(map(as_json, said))}, "
 
     def _said_of(self, rule: CorpusRule) -> str:
         known = self._rules.get(id(rule))
         if known is None or known[0] is not rule:
             of_rule = asdict(rule) | {"language": self._languages(rule)}
-            said = f"{_as_json(dict(self.rename))}, {_as_json(of_rule)}"
+            said = f"{as_json(dict(self.rename))}, {as_json(of_rule)}"
             known = self._rules[id(rule)] = rule, said  # which keeps the rule, and so its id
         return known[1]
 
@@ -132,7 +132,8 @@ class Preparation:
         return {corpus: code for corpus, code in others if code != DEFAULT_LANGUAGE}
 
 
-def _as_json(value: object) -> str:
+def as_json(value: object) -> str:
+    """Write a value so that equal ones are written alike."""
     return json.dumps(value, sort_keys=True, default=str)
 
 
@@ -357,20 +358,18 @@ def _passages(
     )
     ids = [each.id for each in given] or [""] * len(spans)
     for id_, span, position in zip(ids, spans, positions(document, spans), strict=True):
-        text = document.text[span.start : span.end]
-        terms, parts = terms_and_parts(text, language)
-        embedded = (
-            text
-            if id_
-            else embedded_text(document.context_title, position.section, position.speaker, text)
-        )
-        yield StagedPassage(
-            PassageRow(id_, span, *position, _confidence(draft, span)),
-            embedded,
-            text_digest(embedded),
-            terms,
-            parts,
-        )
+        row = PassageRow(id_, span, *position, _confidence(draft, span))
+        yield staged_passage(row, document, language)
+
+
+def staged_passage(row: PassageRow, document: Document, language: str) -> StagedPassage:
+    """Return a passage with all that is worked out from its text."""
+    text = document.text[row.span.start : row.span.end]
+    # what came with an id came with the vector of its text alone
+    embedded = (
+        text if row.id else embedded_text(document.context_title, row.section, row.speaker, text)
+    )
+    return StagedPassage(row, embedded, text_digest(embedded), *terms_and_parts(text, language))
 
 
 def _confidence(draft: Draft, span: TextSpan) -> float | None:

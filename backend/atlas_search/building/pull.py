@@ -25,7 +25,7 @@ from atlas_search.core.addresses import address_fault, login_of, without_login
 from atlas_search.core.errors import DamagedStore, MissingStore, OutdatedStore
 from atlas_search.core.files import writing
 from atlas_search.providers.http import checked_key, excerpt, readable_environment
-from atlas_search.stores.manifest import FILE_NAME, Manifest, bring_to_disk
+from atlas_search.stores.manifest import FILE_NAME, Manifest, bring_to_disk, readable_manifest
 from atlas_search.stores.vectors import link_or_copy
 from atlas_search.stores.versions import (
     VERSION,
@@ -211,7 +211,7 @@ def pull(
     RemoteCollection raises; what is live has not changed then.
     """
     manifest = place.manifest()
-    before, version = _live(folder), folder / manifest.version
+    before, version = readable_manifest(folder), folder / manifest.version
     if before == manifest and not visible_problem(version, manifest):
         return None
     pulled = folder / PULLED
@@ -239,13 +239,6 @@ def pull(
             if before and before.version != manifest.version:
                 remove_old(folder, {manifest.version, before.version})
     return manifest, copied
-
-
-def _live(folder: Path) -> Manifest | None:
-    try:
-        return Manifest.read(folder)
-    except (MissingStore, DamagedStore):
-        return None
 
 
 def _bring(

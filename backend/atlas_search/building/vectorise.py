@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from atlas_search.building.document_ids import KeptDocuments, PlacedDocument
 from atlas_search.building.materials import Cut, Live, Materials
 from atlas_search.building.prepare import VectoredDocument
-from atlas_search.core.errors import AtlasError, DamagedStore, SourceError
+from atlas_search.core.errors import DamagedStore, SourceError
 from atlas_search.providers.embedding import Embedder
-from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.manifest import Manifest, readable_manifest
 from atlas_search.stores.order import RECENT, Order
 from atlas_search.stores.staging import Staging
 from atlas_search.stores.vectors import (
@@ -103,7 +103,7 @@ class Known:
     def __init__(
         self, folder: Path, fingerprint: str, live: Live | None, beside: Sequence[Path] = ()
     ):
-        of_others = ((other, _live_manifest(other)) for other in beside)
+        of_others = ((other, readable_manifest(other)) for other in beside)
         result = [
             *((folder, manifest) for manifest in versions(folder)),
             *((other, manifest) for other, manifest in of_others if manifest),
@@ -149,14 +149,6 @@ class Known:
             return read_embeddings(path / EMBEDDINGS, Order.read(path / ORDER)).pieces
         except DamagedStore:
             return ()
-
-
-def _live_manifest(folder: Path) -> Manifest | None:
-    """Read the manifest of another collection; None if it cannot be read."""
-    try:
-        return Manifest.read(folder)
-    except (AtlasError, OSError):
-        return None
 
 
 def embed_missing(

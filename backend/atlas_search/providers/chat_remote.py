@@ -45,10 +45,9 @@ from atlas_search.providers.http import (
 
 if TYPE_CHECKING:
     from httpx2 import Response
-    from mistralai.client.models import CompletionChunk, CompletionEvent, UsageInfo
+    from mistralai.client.models import CompletionChunk, CompletionEvent
     from mistralai.client.utils.eventstreaming import EventStreamAsync
     from openai import AsyncOpenAI
-    from openai.types import CompletionUsage
     from openai.types.chat import ChatCompletionChunk
 
     from atlas_search.providers.mistral import MistralApi
@@ -320,7 +319,7 @@ class _MistralAccount:
             events = _events(answer)
             async with events, aclosing(events.generator):
                 async for event in events:
-                    piece = _mistral_piece(event.data)
+                    piece = _piece(event.data)
                     yield piece
                     if piece.reason and piece.usage:  # all is said
                         await _drain(events.response)
@@ -379,25 +378,22 @@ def _milliseconds(seconds: float) -> int:
     return int(seconds * 1000)
 
 
-def _mistral_piece(chunk: "CompletionChunk") -> Piece:
-    usage = _mistral_usage(chunk.usage)
-    if not chunk.choices:
-        return Piece(usage=usage, model=chunk.model)
+def _piece(chunk: "CompletionChunk | ChatCompletionChunk") -> Piece:
+    usage, model = chunk.usage, chunk.model or ""
+    counted = Usage(usage.prompt_tokens or 0, usage.completion_tokens or 0) if usage else None
+    if not chunk.choices:  # as in OpenAI's chunk with the usage
+        return Piece(usage=counted, model=model)
     choice = chunk.choices[0]
-    text = _text(getattr(choice.delta, "content", None))
-    return Piece(text, usage, chunk.model, choice.finish_reason or "")
+    return Piece(_text(choice.delta), counted, model, choice.finish_reason or "")
 
 
-def _text(content: object) -> str:
-    """The text of a message's content, which may be in chunks. What a model thinks is no text."""
+def _text(delta: object) -> str:
+    """The text of a message, which may be in chunks. What a model thinks is no text."""
+    content = getattr(delta, "content", None) or getattr(delta, "refusal", None)
     if isinstance(content, str):
         return content
     chunks = content if isinstance(content, list) else []  # else the SDK's word for nothing
     return "".join(chunk.text for chunk in chunks if chunk.type == "text")
-
-
-def _mistral_usage(usage: "UsageInfo | None") -> Usage | None:
-    return Usage(usage.prompt_tokens or 0, usage.completion_tokens or 0) if usage else None
 
 
 async def _drain(response: "Response") -> None:
@@ -471,7 +467,7 @@ class _OpenAIAccount:
         with _faults():
             async with await self._create(request) as chunks:
                 async for chunk in chunks:
-                    yield _openai_piece(chunk)
+                    yield _piece(chunk)
 
     async def models(self, seconds: float) -> Collection[str]:
         with _faults():
@@ -525,20 +521,6 @@ def _without(request: dict[str, Any], refused: Collection[str]) -> dict[str, Any
     if "max_tokens" in refused:  # its name at OpenAI's reasoning models
         rest["max_completion_tokens"] = request["max_tokens"]
     return rest
-
-
-def _openai_piece(chunk: "ChatCompletionChunk") -> Piece:
-    usage = _openai_usage(chunk.usage)
-    if not chunk.choices:  # as in the chunk with the usage
-        return Piece(usage=usage, model=chunk.model or "")
-    choice = chunk.choices[0]
-    delta = choice.delta
-    text = getattr(delta, "content", None) or getattr(delta, "refusal", None) or ""
-    return Piece(text, usage, chunk.model or "", choice.finish_reason or "")
-
-
-def _openai_usage(usage: "CompletionUsage | None") -> Usage | None:
-    return Usage(usage.prompt_tokens or 0, usage.completion_tokens or 0) if usage else None
 
 
 @contextmanager

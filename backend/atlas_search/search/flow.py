@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from atlas_search.core.domain import CheckedPassage, RankedPassage
-from atlas_search.core.targets import Target
 from atlas_search.search.candidates import Candidates
 from atlas_search.search.evidence import check
 from atlas_search.search.find import find_candidates
 from atlas_search.search.ranking import Ranking, rerank
-from atlas_search.search.rerankers import RerankLimits, read_again
+from atlas_search.search.rerankers import read_again
 from atlas_search.search.result import WholeResult
 from atlas_search.search.run import SearchRun
 from atlas_search.search.select import select
@@ -35,16 +34,9 @@ def _rank(run: SearchRun, candidates: Candidates) -> Ranking:
     with run.stage("rerank") as stage:
         first = ranking = rerank(candidates, run.target)
         if model := run.second_stage:
-            limits = _limits(run.target)
-            ranking = read_again(model, run.query.text, first, run.texts, limits, run.stop)
+            ranking = read_again(model, run.query.text, first, run.texts, run.target, run.stop)
         run.clock.lap("rank")
         return stage.done(ranking, first, candidates)
-
-
-def _limits(target: Target) -> RerankLimits:
-    return RerankLimits(
-        target.rerank_depth, target.rerank_characters, target.rerank_seconds, target.rerank_share
-    )
 
 
 def _check(run: SearchRun, ranked: Sequence[RankedPassage]) -> list[CheckedPassage]:

@@ -54,18 +54,6 @@ TextsOf = Callable[[IntArray], Sequence[str]]
 """Gives the texts of passages."""
 
 
-class RerankLimits(NamedTuple):
-    """Limits of a second stage: number of candidates, characters of each, and seconds.
-
-    `share`, in [0, 1], is the weight of its scores in the new order of the candidates it read.
-    """
-
-    depth: int
-    characters: int
-    seconds: float
-    share: float
-
-
 class Relevance(NamedTuple):
     """Scores in [0, 1] of the texts that were read, the first ones; higher answers better.
 
@@ -116,18 +104,18 @@ def read_again(
     question: str,
     ranking: Ranking,
     texts_of: TextsOf,
-    limits: RerankLimits,
+    target: Target,
     stop: Stop,
 ) -> Ranking:
-    """The ranking with its best `limits.depth` passages in an order that `stage` has a share in.
+    """The ranking with its best `rerank_depth` passages in an order that `stage` has a share in.
 
     If the stage is unavailable the order stays, and the note says why. Raises Cancelled.
     """
-    best = texts_of(ranking.rows[: limits.depth])
-    texts = _Awaited((text[: limits.characters] for text in best), stop)
+    best = texts_of(ranking.rows[: target.rerank_depth])
+    texts = _Awaited((text[: target.rerank_characters] for text in best), stop)
     try:
-        relevance = stage.relevance(question, texts, limits.seconds)
-        return reorder(ranking, relevance, limits.share)
+        relevance = stage.relevance(question, texts, target.rerank_seconds)
+        return reorder(ranking, relevance, target.rerank_share)
     except RerankerUnavailable as error:
         note = f"The passages are in the order of the first stage. {error}"
         return replace(ranking, note=note)

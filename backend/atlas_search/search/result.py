@@ -158,14 +158,8 @@ class SearchResult:
             "passages": [item.to_dict() for item in self.passages],
             "scope": self.scope.to_dict(),
             "retrieval": self.retrieval(),
-            "facets": None
-            if self.facets is None
-            else {
-                name: [asdict(value) for value in values] for name, values in self.facets.items()
-            },
-            "candidates": None
-            if self.explained is None
-            else [asdict(candidate) for candidate in self.explained],
+            "facets": plain(self.facets),
+            "candidates": plain(self.explained),
             "timings_ms": dict(self.timings_ms),
         }
 

@@ -35,13 +35,7 @@ class Dates:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
-        return {
-            "first": self.first or None,
-            "last": self.last or None,
-            "or_earlier": self.or_earlier,
-            "or_later": self.or_later,
-            "undated": self.undated,
-        }
+        return asdict(self) | {"first": self.first or None, "last": self.last or None}
 
 
 def dates_of(days: DocumentDays, documents: IntArray) -> Dates:
@@ -96,14 +90,7 @@ class CorpusExtent:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
-        return {
-            "id": self.id,
-            "label": self.label,
-            "documents": self.documents,
-            "passages": self.passages,
-            "all_documents": self.all_documents,
-            "all_passages": self.all_passages,
-        }
+        return {name: value for name, value in asdict(self).items() if name != "dates"}
 
 
 def plan_scope(store: Store, plan: ScopePlan, stop: Stop) -> Scope:
@@ -143,16 +130,6 @@ def corpus_extents(store: Store, scope: Scope | None = None) -> Mapping[str, Cor
 
 
 MOST_NAMED = 5  # corpora, or values of a filter; more of them would bury the rest
-
-
-def sentence(extent: "Extent") -> str:
-    """Describe what was searched, out of how much, and what narrowed it.
-
-    `Searched 1 of 3 corpora (Debates): 12 of 1,204 documents, 96 of 18,332 passages, 1901 to 2019;
-    filters: speaker = “A B”; no source of this corpus holds “blockchian”.`
-    """
-    clauses = [_searched_share(extent), *_filter_clauses(extent), *_phrases(extent), *_gaps(extent)]
-    return f"{'; '.join(clauses)}."
 
 
 def _searched_share(extent: "Extent") -> str:
@@ -310,8 +287,13 @@ class Extent:
 
     @property
     def sentence(self) -> str:
-        """All of it that a person wants to know."""
-        return sentence(self)
+        """All that was searched, out of how much, and what narrowed it.
+
+        `Searched 1 of 3 corpora (Debates): 12 of 1,204 documents, 96 of 18,332 passages, 1901 to
+        2019; filters: speaker = “A B”; no source of this corpus holds “blockchian”.`
+        """
+        clauses = [_searched_share(self), *_filter_clauses(self), *_phrases(self), *_gaps(self)]
+        return f"{'; '.join(clauses)}."
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, and the sentence that says them."""

@@ -66,12 +66,10 @@ def _begins(values: IntArray) -> NDArray[np.bool_]:
 class Gathered(NamedTuple):
     """Values of several ragged rows, concatenated.
 
-    `row[i]` says which of the asked rows value `i` belongs to (0 to m-1), `position[i]` where in
-    that row it stands (from 0).
+    `row[i]` says which of the asked rows value `i` belongs to (0 to m-1).
     """
 
     row: IntArray
-    position: IntArray
     value: IntArray
 
 
@@ -190,12 +188,8 @@ class Ragged:
         return result
 
     def take(self, rows: IntArray) -> Gathered:
-        """Return the values of `rows` with the row and position of each."""
-        lengths = self.lengths(rows)
-        row = np.repeat(np.arange(len(rows)), lengths)
-        ends = np.cumsum(lengths)
-        position = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - lengths, lengths)
-        return Gathered(row, position, self.joined(rows))
+        """Return the values of `rows` with the row of each."""
+        return Gathered(np.repeat(np.arange(len(rows)), self.lengths(rows)), self.joined(rows))
 
     def followed_by(self, recent: "Ragged", values: IntArray) -> "Ragged":
         """Join these rows and those of another, with `values` in the place of its own."""

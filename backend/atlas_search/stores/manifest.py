@@ -290,6 +290,14 @@ class Manifest(_Part):
             ) from error
 
 
+def readable_manifest(folder: Path) -> Manifest | None:
+    """Read the manifest of a collection or version; None without one that can be read."""
+    try:
+        return Manifest.read(folder)
+    except (MissingStore, DamagedStore):
+        return None
+
+
 def _is_outdated(content: Any) -> bool:
     """Return whether a manifest says that its version has another form than today's."""
     if not isinstance(content, dict):

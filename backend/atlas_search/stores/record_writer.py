@@ -94,6 +94,12 @@ CREATE TABLE gone_sources (
 """Schema of what the version does not have of the base, or has anew."""
 
 
+INSERT_SOURCE = (
+    "INSERT OR REPLACE INTO sources (name, origin, fingerprint, content, remarks, bytes, seconds) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?)"
+)
+
+
 class SourceRow(NamedTuple):
     """Source file as it was read: its fingerprint and what was left out of it.
 
@@ -108,6 +114,11 @@ class SourceRow(NamedTuple):
     remarks: tuple[tuple[str, str], ...]
     bytes: int
     seconds: float
+
+
+def source_values(source: SourceRow) -> tuple[object, ...]:
+    """Return the values of INSERT_SOURCE."""
+    return (*source[:4], json.dumps(source.remarks, ensure_ascii=False), *source[5:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,18 +173,7 @@ class RecordWriter:
 
     def source(self, source: SourceRow) -> None:
         """Add a source file, or put it in the place of the one that was there."""
-        self._connection.execute(
-            "INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (
-                source.name,
-                source.origin,
-                source.fingerprint,
-                json.dumps(source.remarks, ensure_ascii=False),
-                source.bytes,
-                source.seconds,
-                source.content,
-            ),
-        )
+        self._connection.execute(INSERT_SOURCE, source_values(source))
 
     def document(
         self, document: Document, provenance: Provenance, passages: Iterable[PassageRow]

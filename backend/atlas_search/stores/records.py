@@ -41,7 +41,6 @@ from atlas_search.stores.record_files import (
     ReadSources,
     RecordFiles,
     ValueCount,
-    Values,
 )
 from atlas_search.stores.record_writer import BLOCK, SourceRow
 from atlas_search.stores.versions import RECENT_RECORDS, RECORDS
@@ -117,19 +116,11 @@ class Records:
         self._block = lru_cache(CACHED_BLOCKS)(self._read_block)
         self._folded = lru_cache(CACHED_TITLES)(fold)
         self._successor = lru_cache(CACHED_TITLES)(self._find_successor)
+        self._rows, self.close, self.check = self._files.rows, self._files.close, self._files.check
         try:
             self._rows(_PASSAGES, outer="SELECT 1 FROM {} LIMIT 1")
         except sqlite3.DatabaseError as error:
             raise self._files.unreadable(error) from error
-
-    def _rows(
-        self, query: str, values: Values = (), *, outer: str = "SELECT * FROM {}", last: Values = ()
-    ) -> list[sqlite3.Row]:
-        return self._files.rows(query, values, outer=outer, last=last)
-
-    def close(self) -> None:
-        """Release the files; later questions raise ClosedStore."""
-        self._files.close()
 
     @property
     def count(self) -> int:
@@ -449,9 +440,6 @@ class Records:
         (record,) = self._rows("SELECT * FROM {documents} d WHERE d.document = ?", keys)
         rows = self._rows(_PASSAGES + "WHERE p.document = ?", keys, outer=BY_ROW)
         return self._document(record), [self._passage(passage) for passage in rows]
-
-    def check(self) -> str:
-        return self._files.check()
 
     def _read_block(self, document: int, block: int) -> str:
         rows = self._rows(

@@ -16,7 +16,13 @@ from numpy.typing import NDArray
 
 from atlas_search.core.domain import Document, Located, Segment
 from atlas_search.language.text import TextSpan
-from atlas_search.stores.record_writer import PassageRow, Provenance, SourceRow
+from atlas_search.stores.record_writer import (
+    INSERT_SOURCE,
+    PassageRow,
+    Provenance,
+    SourceRow,
+    source_values,
+)
 from atlas_search.stores.staged import KeptDocument, StagedDocument, StagedPassage
 
 _DAMAGED = frozenset({"SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR"})
@@ -104,36 +110,24 @@ class Staging:
             for each in given:
                 match each:
                     case SourceRow():
-                        self._add_source(each)
+                        self._connection.execute(INSERT_SOURCE, source_values(each))
                     case KeptDocument(key, digest):
                         row = (origin, name, key, digest)
                         self._connection.execute("INSERT INTO kept VALUES (?, ?, ?, ?)", row)
                     case StagedDocument():
                         self._add_document(each)
 
-    def _add_source(self, source: SourceRow) -> None:
-        self._connection.execute(
-            "INSERT INTO sources VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (
-                source.origin,
-                source.name,
-                source.fingerprint,
-                json.dumps(source.remarks, ensure_ascii=False),
-                source.bytes,
-                source.seconds,
-                source.content,
-            ),
-        )
-
-    def _remove(self, origin: str, name: str) -> None:
-        owned = "SELECT number FROM documents WHERE origin = ? AND source = ?"
+    def _remove(self, origin: str, *name: str) -> None:
+        """Remove what a source gave; all of an origin without a name."""
+        of_source, of_name = (" AND source = ?", " AND name = ?") if name else ("", "")
+        owned = f"SELECT number FROM documents WHERE origin = ?{of_source}"
         for statement in (
             f"DELETE FROM passages WHERE document IN ({owned})",
-            "DELETE FROM documents WHERE origin = ? AND source = ?",
-            "DELETE FROM kept WHERE origin = ? AND source = ?",
-            "DELETE FROM sources WHERE origin = ? AND name = ?",
+            f"DELETE FROM documents WHERE origin = ?{of_source}",
+            f"DELETE FROM kept WHERE origin = ?{of_source}",
+            f"DELETE FROM sources WHERE origin = ?{of_name}",
         ):
-            self._connection.execute(statement, (origin, name))
+            self._connection.execute(statement, (origin, *name))
 
     def add_document(self, document: StagedDocument) -> int:
         """Stage a document without its source, and return its number."""
@@ -189,12 +183,12 @@ class Staging:
         """Return the staged sources with these names."""
         for name in names:
             row = self._connection.execute(
-                "SELECT name, origin, fingerprint, remarks, bytes, seconds, content FROM sources "
+                "SELECT name, origin, fingerprint, content, remarks, bytes, seconds FROM sources "
                 "WHERE origin = ? AND name = ?",
                 (origin, name),
             ).fetchone()
-            remarks = tuple((key, remark) for key, remark in json.loads(row[3]))
-            yield SourceRow(row[0], row[1], row[2], row[6], remarks, row[4], row[5])
+            remarks = tuple((key, remark) for key, remark in json.loads(row[4]))
+            yield SourceRow._make((*row[:4], remarks, *row[5:]))
 
     def provenances(
         self, origin: str, names: Sequence[str]
@@ -313,15 +307,8 @@ class Staging:
 
         The work of an unfinished build of other sources stays.
         """
-        owned = "SELECT number FROM documents WHERE origin = ?"
         with self._connection:
-            for statement in (
-                f"DELETE FROM passages WHERE document IN ({owned})",
-                "DELETE FROM documents WHERE origin = ?",
-                "DELETE FROM kept WHERE origin = ?",
-                "DELETE FROM sources WHERE origin = ?",
-            ):
-                self._connection.execute(statement, (origin,))
+            self._remove(origin)
         if not self._connection.execute("SELECT 1 FROM sources LIMIT 1").fetchone():
             self.remove()
 

@@ -65,9 +65,7 @@ class Store(Protocol):
     tokens: TokenTable
     days: DocumentDays
 
-    @property
-    def words(self) -> WordTable:
-        """Words of all documents, of every corpus."""
+    words: WordTable  # of every corpus
 
     def scope(self, filters: Filter, required: Phrases = (), excluded: Phrases = ()) -> Scope:
         """Return the passages that meet every condition of `filters`.
@@ -244,11 +242,10 @@ class PermittedStore:
         self.tokens: TokenTable = _tokens(
             whole.tokens, self._numbers, self._documents, np.flatnonzero(self._holds)
         )
+        self.words: WordTable = whole.words
         self.days: DocumentDays = whole.days
-
-    @property
-    def words(self) -> WordTable:
-        return self._whole.words
+        self.content_types, self.problem = whole.content_types, whole.problem
+        self.vectors, self.similarities = whole.vectors, whole.similarities
 
     def scope(self, filters: Filter, required: Phrases = (), excluded: Phrases = ()) -> Scope:
         rows = self._whole.scope(filters, required, excluded).rows
@@ -299,15 +296,6 @@ class PermittedStore:
     def corpus_holding_document(self, id_: str) -> str:
         corpus = self._whole.corpus_holding_document(id_)
         return corpus if corpus in self._ids else ""
-
-    def content_types(self, rows: IntArray) -> list[str]:
-        return self._whole.content_types(rows)
-
-    def vectors(self, rows: IntArray) -> NDArray[np.float32]:
-        return self._whole.vectors(rows)
-
-    def similarities(self, rows: IntArray, vector: NDArray[np.float32]) -> FloatArray:
-        return self._whole.similarities(rows, vector)
 
     def passage_ids(self, rows: Sequence[int]) -> list[str]:
         self._check_rows(rows)
@@ -376,9 +364,6 @@ class PermittedStore:
 
     def origins(self, corpora: Collection[str]) -> Mapping[str, OriginCounts]:
         return self._whole.origins(self._ids.intersection(corpora))
-
-    def problem(self) -> str:
-        return self._whole.problem()
 
     def close(self) -> None:
         """Close nothing: the whole store may serve others."""

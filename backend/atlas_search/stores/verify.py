@@ -47,14 +47,7 @@ from atlas_search.stores.versions import (
 from atlas_search.stores.words import WordTable, WordWriter
 
 
-class StoredKeys(NamedTuple):
-    """Key of every passage and document, in order."""
-
-    rows: IntArray
-    documents: IntArray
-
-
-def keys_of(version: Path) -> StoredKeys:
+def keys_of(version: Path) -> tuple[IntArray, IntArray]:
     """Return the keys in the documents of a version, which are sorted by corpus and id."""
     recent = version / RECENT_RECORDS
     with closing(RecordFiles(version / RECORDS, recent if recent.exists() else None)) as files:
@@ -67,7 +60,7 @@ def keys_of(version: Path) -> StoredKeys:
         pairs = np.array(list(map(tuple, rows)), dtype=np.int64).reshape(-1, 2)
     place = np.full(int(documents.max(initial=-1)) + 1, -1)
     place[documents] = np.arange(len(documents))
-    return StoredKeys(pairs[np.argsort(place[pairs[:, 1]], kind="stable"), 0], documents)
+    return pairs[np.argsort(place[pairs[:, 1]], kind="stable"), 0], documents
 
 
 def recover_order(version: Path) -> Order:

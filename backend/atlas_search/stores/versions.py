@@ -27,9 +27,9 @@ from pathlib import Path
 import xxhash
 from filelock import FileLock, Timeout
 
-from atlas_search.core.errors import BuildRunning, DamagedStore, MissingStore, SourceError
+from atlas_search.core.errors import BuildRunning, DamagedStore, SourceError
 from atlas_search.core.files import writing
-from atlas_search.stores.manifest import FILE_NAME, Manifest
+from atlas_search.stores.manifest import FILE_NAME, Manifest, readable_manifest
 from atlas_search.stores.order import RECENT
 
 
@@ -294,14 +294,10 @@ def new_name(content_digest: str) -> str:
 
 def versions(folder: Path) -> list[Manifest]:
     """Return the whole versions on disk, newest first."""
-    result = []
-    for path in sorted(folder.iterdir() if folder.is_dir() else (), reverse=True):
-        if VERSION.fullmatch(path.name) and path.is_dir():
-            try:
-                result.append(Manifest.read(path))
-            except (MissingStore, DamagedStore):
-                continue  # of another schema, or without what makes it whole
-    return result
+    paths = sorted(folder.iterdir() if folder.is_dir() else (), reverse=True)
+    named = (path for path in paths if VERSION.fullmatch(path.name) and path.is_dir())
+    # others are of another schema, or without what makes them whole
+    return [manifest for path in named if (manifest := readable_manifest(path))]
 
 
 def collections_beside(folder: Path) -> list[Path]:
@@ -327,18 +323,12 @@ def remove_unless_live(folder: Path, version: str) -> Iterator[None]:
     try:
         yield
     except BaseException:  # Ctrl-C too
-        if not _is_live(folder, version):
+        live = readable_manifest(folder)
+        if live is None or live.version != version:
             with suppress(OSError):  # what went wrong first is told
                 _take_out(folder / version)
                 _remove_partial(folder)
         raise
-
-
-def _is_live(folder: Path, version: str) -> bool:
-    try:
-        return Manifest.read(folder).version == version
-    except (MissingStore, DamagedStore):
-        return False
 
 
 def rollback(folder: Path, version: str = "") -> Manifest:

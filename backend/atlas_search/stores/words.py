@@ -182,9 +182,7 @@ class SplicedPlaces:
         base, recent = self._both(forms)
         row, value = (np.concatenate(both) for both in zip(base, recent, strict=True))
         order = np.lexsort((value, row))
-        row = row[order]
-        firsts = np.searchsorted(row, np.arange(len(forms)))
-        return Gathered(row, np.arange(len(row)) - firsts[row], value[order])
+        return Gathered(row[order], value[order])
 
     def _both(self, forms: IntArray) -> Sequence[tuple[IntArray, IntArray]]:
         """Return the forms with a place, and the places: in the base, and in what is recent."""
