@@ -22,7 +22,6 @@ from atlas_search.language.text import content_terms
 from atlas_search.providers.chat import ChatModel, Usage
 from atlas_search.providers.cross_encoder import EntailmentModel
 from atlas_search.providers.reading import ReaderModel
-from atlas_search.search.request import SearchPlan
 from atlas_search.search.result import SearchResult
 from atlas_search.search.run import Clock, Searcher, SearchRun
 
@@ -147,10 +146,9 @@ class AnswerRun:
         self.stop.check()
         self.emit(event)
 
-    def search_run(self, request: SearchPlan | None = None) -> SearchRun:
-        """Make the search for the question, or for another `request`."""
-        request = request or self.request.search
-        return SearchRun(self.answerer.searcher, request, self.target, stop=self.stop)
+    def search_run(self) -> SearchRun:
+        """Make the search for the question."""
+        return SearchRun(self.answerer.searcher, self.request.search, self.target, stop=self.stop)
 
     def turn(self) -> AbstractContextManager[None]:
         """Take a turn at searching or quoting. Raises Cancelled if nobody waits any more."""

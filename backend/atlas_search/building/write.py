@@ -528,16 +528,11 @@ def write_qdrant(
 ) -> WrittenIndex:
     """Write a collection of Qdrant with the weights of all terms and the vectors of `corpora`, and
     see that it finds what is near."""
-    done, now = 0, _Vectors(written.ids, embeddings, written.counter.passages(), corpora)
-
-    def advance(count: int) -> None:
-        nonlocal done
-        done += count
-        progress(done, len(now.ids))
-
+    now = _Vectors(written.ids, embeddings, written.counter.passages(), corpora)
     progress(0, len(now.ids))
     corpus_of = [corpus for corpus, count in now.passages.items() for _ in range(count)]
     points = qdrant.points_of(corpus_of, corpora, written.tokens, embeddings.vectors)
+    advance = _adding_up(progress, len(now.ids))
     qdrant.write_points(place, name, embeddings.vectors.shape[1], points, advance)
     recalls: dict[str, IndexRecall] = {}
     with closing(qdrant.open_points(place, name)) as index:
@@ -559,15 +554,21 @@ def write_missing(folder: Path, manifest: Manifest, place: QdrantPlace, progress
     corpus_of = np.full(table.passages, "", dtype=object)  # of none, what is gone from the base
     owners = [corpus.id for corpus in manifest.corpora for _ in range(corpus.passages)]
     corpus_of[order.rows[~order.is_recent]] = np.array(owners, dtype=object)[~order.is_recent]
+    points = qdrant.points_of(corpus_of.tolist(), index.corpora, table, base.vectors)
+    advance = _adding_up(progress, table.passages)
+    qdrant.write_points(place, index.name, base.vectors.shape[1], points, advance)
+
+
+def _adding_up(progress: Progress, total: int) -> Callable[[int], None]:
+    """Return what is told of each batch, where `progress` is told of all until then."""
     done = 0
 
     def advance(count: int) -> None:
         nonlocal done
         done += count
-        progress(done, table.passages)
+        progress(done, total)
 
-    points = qdrant.points_of(corpus_of.tolist(), index.corpora, table, base.vectors)
-    qdrant.write_points(place, index.name, base.vectors.shape[1], points, advance)
+    return advance
 
 
 def _recall_in_qdrant(
@@ -605,16 +606,10 @@ def _write_index(
     folder: Path, stood: IntArray, now: "_Vectors", live: Live | None, progress: Progress
 ) -> int | None:
     """Return the tombstones of an index that was changed; None of one that was built anew."""
-    done = 0
-
-    def advance(count: int) -> None:
-        nonlocal done
-        done += count
-        progress(done, now.indexed)
-
     progress(0, now.indexed)
     if live and live.manifest.index.engine == "embedded" and live.manifest.index.corpora:
         try:
+            advance = _adding_up(progress, now.indexed)
             tombstones = _change(folder, stood, now, live, advance)
         except Exception:  # Chroma raises errors of many kinds for what it cannot read
             tombstones = None  # a live index that is damaged is no start for another
@@ -622,8 +617,7 @@ def _write_index(
             progress(now.indexed, now.indexed)
             return tombstones
         shutil.rmtree(folder, ignore_errors=True)
-    done = 0
-    write_vectors(folder, now.by_corpus(), advance)
+    write_vectors(folder, now.by_corpus(), _adding_up(progress, now.indexed))
     return None
 
 

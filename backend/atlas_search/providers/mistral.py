@@ -20,11 +20,7 @@ from pyrate_limiter import Duration, Limiter, Rate, SingleBucketFactory, StateBu
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, stop_before_delay
 
 from atlas_search.core.addresses import bounded, without_login
-from atlas_search.core.errors import (
-    ConfigurationError,
-    EmbeddingRefused,
-    EmbeddingUnavailable,
-)
+from atlas_search.core.errors import ConfigurationError, EmbeddingRefused, EmbeddingUnavailable
 from atlas_search.providers.embedding_remote import Numbered, RemoteEmbedder
 from atlas_search.providers.http import (
     ErrorStatus,

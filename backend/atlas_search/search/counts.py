@@ -38,11 +38,7 @@ def facets(store: Store, ranking: Ranking, fields: Sequence[str]) -> Facets:
     down, not all in which a word occurs.
     """
     documents = np.unique(store.tokens.document_of[ranking.rows])
-    counts: Facets = {field: [] for field in fields}
-    for count in store.value_counts(documents, fields):
-        if len(counts[count.field]) < MOST_VALUES:
-            counts[count.field].append(CountedValue(str(count.value), count.documents))
-    return counts
+    return {name: [*of.values] for name, of in _count(store, documents, fields).items()}
 
 
 @dataclass(frozen=True)

@@ -80,11 +80,6 @@ def lexical(table: SignalTable, target: Target) -> FloatArray:
     return scores
 
 
-def atlas_table(candidates: Candidates, target: Target) -> FloatArray:
-    """`lexical` with the weights of the target."""
-    return lexical(candidates.table, target)
-
-
 def rrf(candidates: Candidates, target: Target) -> FloatArray:
     """Sum over the legs of weight / (k + rank), divided by its largest possible value.
 
@@ -132,7 +127,7 @@ Scorer = Callable[[Candidates, Target], FloatArray]
 SCORERS: Mapping[str, Scorer] = {
     "fused": absolute,
     "relative": relative,
-    "lexical": atlas_table,
+    "lexical": lambda candidates, target: lexical(candidates.table, target),
     "rrf": rrf,
     "weighted": weigh,
     "none": semantic,

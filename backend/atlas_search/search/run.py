@@ -30,14 +30,7 @@ from atlas_search.search.unknown import (
     unknown_words,
 )
 from atlas_search.stores.arrays import IntArray, sorted_unique
-from atlas_search.stores.store import (
-    Phrases,
-    Scope,
-    Store,
-    by_language,
-    scope_of,
-    scope_of_rows,
-)
+from atlas_search.stores.store import Phrases, Scope, Store, by_language, scope_of, scope_of_rows
 from atlas_search.stores.term_weights import TermTable
 from atlas_search.stores.vectors import FloatArray
 

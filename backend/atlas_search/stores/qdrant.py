@@ -18,18 +18,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.core.addresses import login_of
-from atlas_search.core.errors import (
-    AtlasError,
-    ConfigurationError,
-    DamagedStore,
-    EngineUnavailable,
-)
+from atlas_search.core.errors import AtlasError, ConfigurationError, DamagedStore, EngineUnavailable
 from atlas_search.core.files import write_whole
 from atlas_search.core.registry import require
 from atlas_search.core.targets import VectorSearch
@@ -59,8 +54,6 @@ OVERFETCH = 16  # ties come in any order; they are ordered by row
 SAME = 1e-6  # most by which single precision makes two equal scores differ
 SCORED_AT_ONCE = 2_000  # passages in a scope that are scored here, as fast as to ask for them
 TIMEOUT = 30  # seconds
-
-_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True)
@@ -438,10 +431,6 @@ class _Server:
         self._place, self._name, self._models = place, name, models
         self._client = _client(place)
 
-    def _ask(self, question: Callable[[], _Result]) -> _Result:
-        with _told(self._place):
-            return question()
-
     def nearest(self, corpus: str, vector: NDArray[np.float32], limit: int, ef: int) -> LegHits:
         params = self._models.SearchParams(hnsw_ef=ef)
         return self._query(vector.tolist(), DENSE, corpus, limit, params)
@@ -453,8 +442,8 @@ class _Server:
     def _query(self, query: Any, using: str, corpus: str, limit: int, params: Any) -> LegHits:
         models = self._models
         is_of = models.FieldCondition(key=CORPUS, match=models.MatchValue(value=corpus))
-        answer = self._ask(
-            lambda: self._client.query_points(
+        with _told(self._place):
+            answer = self._client.query_points(
                 self._name,
                 query=query,
                 using=using,
@@ -463,11 +452,11 @@ class _Server:
                 search_params=params,
                 with_payload=False,
             )
-        )
         return _hits(answer.points)
 
     def count(self) -> int:
-        return self._ask(lambda: self._client.count(self._name)).count
+        with _told(self._place):
+            return self._client.count(self._name).count
 
     def close(self) -> None:
         self._client.close()

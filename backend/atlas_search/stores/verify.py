@@ -23,13 +23,7 @@ from atlas_search.stores.record_files import BY_ROW, RecordFiles
 from atlas_search.stores.records import Records
 from atlas_search.stores.staged import text_digest
 from atlas_search.stores.terms import TokenTable
-from atlas_search.stores.vectors import (
-    AnyEmbeddings,
-    HalfArray,
-    Vectors,
-    cosines,
-    read_embeddings,
-)
+from atlas_search.stores.vectors import AnyEmbeddings, HalfArray, Vectors, cosines, read_embeddings
 from atlas_search.stores.versions import (
     CHROMA,
     EMBEDDINGS,

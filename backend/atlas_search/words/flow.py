@@ -1,10 +1,12 @@
 """Words looked for and counted, stage by stage, and the listener that shows the stages in spans."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+from pydantic import BaseModel
 
 from atlas_search.core.telemetry.span import Span
-from atlas_search.core.telemetry.tracer import Listener, Stage
+from atlas_search.core.telemetry.tracer import Listener
 from atlas_search.words.concordance import concordance
 from atlas_search.words.counts import tabulate
 from atlas_search.words.hits import Hits
@@ -16,63 +18,49 @@ from atlas_search.words.request import (
     KeywordsRequest,
     TrendsRequest,
 )
-from atlas_search.words.results import (
-    Collocates,
-    Concordance,
-    Frequencies,
-    Keywords,
-    WordCounts,
-)
+from atlas_search.words.results import Collocates, Concordance, Frequencies, Keywords, WordCounts
 from atlas_search.words.run import ReachRun, WordsRun
+
+Run = TypeVar("Run", bound=ReachRun)
+Request = TypeVar("Request")
+Result = TypeVar("Result", bound=BaseModel)
 
 
 def list_lines(run: WordsRun, request: ConcordanceRequest) -> Concordance:
     """Count the hits of a query, with a page of their lines. Raises Cancelled if stopped."""
-    with _stage(run, "concordance", run.request.text) as stage:
-        _find(run)
-        lines = stage.done(concordance(run, request), request)
-        return lines.model_copy(update={"trace_id": stage.trace_id})
+    return _traced(run, "concordance", concordance, request)
 
 
 def count_hits(run: WordsRun, request: TrendsRequest) -> WordCounts:
     """Count the hits of a query by time, corpus or field. Raises Cancelled if stopped."""
-    with _stage(run, "count words", run.request.text) as stage:
-        _find(run)
-        counts = stage.done(tabulate(run, request), request)
-        return counts.model_copy(update={"trace_id": stage.trace_id})
+    return _traced(run, "count words", tabulate, request)
 
 
 def list_collocates(run: WordsRun, request: CollocatesRequest) -> Collocates:
     """List the words near the hits of a query. Raises Cancelled if stopped."""
-    with _stage(run, "collocates", run.request.text) as stage:
-        _find(run)
-        words = stage.done(collocates(run, request), request)
-        return words.model_copy(update={"trace_id": stage.trace_id})
+    return _traced(run, "collocates", collocates, request)
 
 
 def list_keywords(run: ReachRun, request: KeywordsRequest) -> Keywords:
     """List the words that set some texts apart. Raises Cancelled if stopped, and RequestError."""
-    with _stage(run, "keywords") as stage:
-        words = stage.done(keywords(run, request), request)
-        return words.model_copy(update={"trace_id": stage.trace_id})
+    return _traced(run, "keywords", keywords, request)
 
 
 def list_frequencies(run: ReachRun, request: FrequenciesRequest) -> Frequencies:
     """List the most frequent words of some texts. Raises Cancelled if stopped, and RequestError."""
-    with _stage(run, "frequencies") as stage:
-        words = stage.done(frequencies(run, request), request)
-        return words.model_copy(update={"trace_id": stage.trace_id})
+    return _traced(run, "frequencies", frequencies, request)
 
 
-def _find(run: WordsRun) -> None:
-    with run.tracer.stage(_STAGES, run, "find words", run.request.text) as stage:
-        stage.done(run.hits)
-
-
-@contextmanager
-def _stage(run: ReachRun, name: str, *query: str) -> Iterator[Stage]:
+def _traced(
+    run: Run, name: str, work: Callable[[Run, Request], Result], request: Request
+) -> Result:
+    query = [run.request.text] if isinstance(run, WordsRun) else []
     with run.tracer.hold(), run.tracer.stage(_STAGES, run, name, *query) as stage:
-        yield stage
+        if isinstance(run, WordsRun):
+            with run.tracer.stage(_STAGES, run, "find words", *query) as finding:
+                finding.done(run.hits)
+        result = stage.done(work(run, request), request)
+        return result.model_copy(update={"trace_id": stage.trace_id})
 
 
 def _describe_hits(run: WordsRun, span: Span, hits: Hits) -> None:

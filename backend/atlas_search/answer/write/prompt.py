@@ -126,11 +126,6 @@ def opening_of(tags: Iterable[str]) -> re.Pattern[str]:
     return re.compile("|".join((rf"<(?={_SLASH}(?:{names}))", *_CHAT)), re.IGNORECASE)
 
 
-def without_chat_tokens(text: str) -> str:
-    """A text that holds nothing that a chat model could take for a token of its own."""
-    return _CHAT_TOKEN.sub("‹", text)
-
-
 # also where a model would leave out what is not seen, or write the brackets of its own numbers
 _NUMBER_LIKE = re.compile(rf"(?<![\[［【])[\[［【]++{_GAP}+\d{{1,3}}{_GAP}[\]］】]+")
 
@@ -141,8 +136,9 @@ def _uncited(text: str) -> str:
 
 
 def attribute(value: str) -> str:
-    """A value that cannot end the attribute, or the tag, that it stands in."""
-    plain = without_chat_tokens(value)
+    """A value that cannot end the attribute, or the tag, that it stands in, and holds no token of
+    a chat model."""
+    plain = _CHAT_TOKEN.sub("‹", value)
     return " ".join(plain.translate({ord("<"): "‹", ord(">"): "›", ord('"'): "'"}).split())
 
 
