@@ -273,13 +273,9 @@ def _is_text(annotation: Node) -> bool:
 def _bodies(annotation: Node) -> list[Node]:
     """The bodies of an annotation; of a choice the first."""
     bodies = _nodes(annotation, "body")
-    while any(map(_is_choice, bodies)):
-        bodies = [_items(each)[0] if _is_choice(each) else each for each in bodies]
+    while any(map(_items, bodies)):
+        bodies = [(_items(each) or [each])[0] for each in bodies]
     return bodies
-
-
-def _is_choice(body: Node) -> bool:
-    return bool(_items(body))
 
 
 def _words_of(body: Node, load: Load) -> str:
