@@ -97,4 +97,4 @@ class Folder:
 
 
 def reasons(report: FetchReport) -> list[str]:
-    return [failure.reason for failure in report.failures]
+    return [reason for _, reason in report.failures]

@@ -148,7 +148,7 @@ class Counter:
         return {id_: corpus.passages for id_, corpus in self._corpora.items()}
 
     def fields(self) -> dict[str, Field]:
-        return _fields_of(self._fields)
+        return self._fields.statistics()
 
     def corpora(
         self,
@@ -233,20 +233,7 @@ def field_statistics(metadata: Iterable[Metadata]) -> dict[str, Field]:
     """Count every metadata field of some documents, as a collection of them alone has it."""
     counter = FieldCounter()
     counter.add(metadata)
-    return _fields_of(counter)
-
-
-def _fields_of(counter: FieldCounter) -> dict[str, Field]:
-    return {
-        name: Field(
-            type=each.type,
-            documents=each.documents,
-            values=each.values,
-            capped=each.capped,
-            counts={str(value): count for value, count in each.counts},
-        )
-        for name, each in counter.statistics().items()
-    }
+    return counter.statistics()
 
 
 REBUILD_SHARE = 0.2

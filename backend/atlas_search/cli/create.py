@@ -541,15 +541,15 @@ def locate_pages(
     return replace(sources, left_out=tuple(sorted((*sources.left_out, *left_out))))
 
 
-def _fetch(list_file: Path, given: Mapping[str, Any], folder: Path) -> list[tuple[str, str]]:
+def _fetch(list_file: Path, given: Mapping[str, Any], folder: Path) -> Sequence[tuple[str, str]]:
     from atlas_search.readers.fetch import fetch_urls
 
     with _fetching(given, folder) as (options, tell):
         report = fetch_urls(list_file, folder / PAGES, options, tell)
-    failures = [(failure.url, failure.reason) for failure in report.failures]
     if not report.pages:
-        raise SourceError(f"No address of {list_file} gave a page; {': '.join(failures[0])}.")
-    return failures
+        failure = ": ".join(report.failures[0])
+        raise SourceError(f"No address of {list_file} gave a page; {failure}.")
+    return report.failures
 
 
 @contextmanager
@@ -618,13 +618,12 @@ def locate_iiif(
             given["source"], folder / "iiif" / "held", options, tell
         )
     if not manifests:
-        raise SourceError(f"No address gave a manifest; {failures[0].url}: {failures[0].reason}.")
+        raise SourceError(f"No address gave a manifest; {': '.join(failures[0])}.")
     found = (
         SourceFile(str(path), path.name, path.name, rule, parts=texts)
         for path, texts in sorted(manifests.items())
     )
-    left_out = sorted((failure.url, failure.reason) for failure in failures)
-    return Sources(tuple(found), tuple(left_out), {})
+    return Sources(tuple(found), tuple(sorted(failures)), {})
 
 
 def locate_chroma(

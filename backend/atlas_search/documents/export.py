@@ -12,7 +12,6 @@ from typing import Literal
 from atlas_search.core.addresses import unlink
 from atlas_search.core.errors import RequestError
 from atlas_search.core.ids import CLOSEST, CONFIDENCE
-from atlas_search.core.registry import require
 from atlas_search.core.stop import Stop
 from atlas_search.documents.answer import (
     AnswerDocument,
@@ -27,11 +26,12 @@ from atlas_search.documents.answer import (
 from atlas_search.documents.references import (
     Base,
     Reference,
+    bibtex,
     csl_json,
     one_line,
     permalink,
-    references,
     references_of,
+    ris,
 )
 from atlas_search.documents.web_annotations import annotated_citations, web_annotations
 from atlas_search.language.text import content_words, words
@@ -41,7 +41,7 @@ Numbers = Mapping[int, int]
 
 # wherever they stand; `www.` and what looks like an address would become links on some sites
 _MARKUP = re.compile(r"[\\`*_{}\[\]<>#|~&$^=@]|:(?=\S)|(?<=www)\.", re.IGNORECASE)
-_AT_START = re.compile(r"^([-+]|\d+(?=[.)]))")
+_AT_START = re.compile(r"^(\d+(?=[.)])|(?=[-+]))")
 # from the first blank on, or a long run of them takes quadratic time
 _NO_LINK = re.compile(r"[^\w%/:?#@!$&'*+,;=.~-]", re.ASCII)
 _NAMED = re.compile(r"&(?=#?\w+;)")
@@ -55,7 +55,7 @@ def markdown(answers: Sequence[AnswerDocument], base: Base) -> str:
 def escape_line(text: str) -> str:
     """`text` as one line that Markdown and HTML show as it is, also at the start of a block."""
     plain = _MARKUP.sub(r"\\\g<0>", one_line(text))
-    return _AT_START.sub(_inert, plain)
+    return _AT_START.sub(r"\1\\", plain)
 
 
 _CHECKED_BY = {
@@ -65,11 +65,6 @@ _CHECKED_BY = {
 
 
 _UNANSWERED = {"ABSTAIN": "Not answered", "BLOCK": "Written, but not shown"}
-
-
-def _inert(match: re.Match[str]) -> str:
-    mark = match[1]
-    return f"{mark}\\" if mark.isdigit() else f"\\{mark}"
 
 
 def _answer(answer: AnswerDocument, base_url: str) -> str:
@@ -376,20 +371,6 @@ FORMATS: Mapping[Format, FormatKind] = {
 }
 
 
-def _bibtex(references: Sequence[Reference]) -> str:
-    require("export", "The format bibtex")
-    from atlas_search.documents.references import bibtex
-
-    return bibtex(references)
-
-
-def _ris(references: Sequence[Reference]) -> str:
-    require("export", "The format ris")
-    from atlas_search.documents.references import ris
-
-    return ris(references)
-
-
 _WRITERS: Mapping[str, Callable[[Sequence[AnswerDocument], Base], str]] = {
     "markdown": markdown,
     "csv": table,
@@ -397,8 +378,8 @@ _WRITERS: Mapping[str, Callable[[Sequence[AnswerDocument], Base], str]] = {
 }
 
 _LISTS: Mapping[str, Callable[[Sequence[Reference]], str]] = {
-    "bibtex": _bibtex,
-    "ris": _ris,
+    "bibtex": bibtex,
+    "ris": ris,
     "csl-json": csl_json,
 }
 
@@ -425,12 +406,14 @@ def export(
     """
     read = _in_order(documents, stop or Stop())
     answers = [answer for answer, _ in read]
+    base = Base(base_url.rstrip("/"), default)
     if format == "json":
         text = _json([document for _, document in read])
     elif format in _LISTS:
-        text = _LISTS[format](references(answers, Base(base_url.rstrip("/"), default)))
+        cited = [(each, answer.collection) for answer in answers for each in answer.citations]
+        text = _LISTS[format](references_of(cited, base))
     else:
-        text = _WRITERS[format](answers, Base(base_url.rstrip("/"), default))
+        text = _WRITERS[format](answers, base)
     return _file(text, format, _stem(answers))
 
 

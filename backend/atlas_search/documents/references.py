@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 from urllib.parse import quote
 
 from atlas_search.core.domain import MetadataValue
-from atlas_search.documents.answer import AnswerDocument, CitationOut, place_of
+from atlas_search.core.registry import require
+from atlas_search.documents.answer import CitationOut, place_of
 from atlas_search.language.dates import OPEN_END, bounds
 from atlas_search.language.lines import unwrap
 from atlas_search.readers.metadata import doi_in
@@ -144,14 +145,8 @@ class Reference:
     zotero: str = ""
 
 
-def references(answers: Sequence[AnswerDocument], base: Base) -> list[Reference]:
-    """One for every document cited in `answers`, in order of its first citation."""
-    cited = [(each, answer.collection) for answer in answers for each in answer.citations]
-    return references_of(cited, base)
-
-
 def references_of(citations: Iterable[tuple[CitationOut, str]], base: Base) -> list[Reference]:
-    """One for every document of `citations`, each with its collection.
+    """One for every document of `citations` (each with its collection), in order of first citation.
 
     The collection is part of its key where two collections have a document of that id.
     """
@@ -289,7 +284,8 @@ _SAFE_IN_URL = "%/:?#[]@!$&'()*+,;=~"
 
 
 def bibtex(references: Sequence[Reference]) -> str:
-    """One entry for each cited document; its `annote` holds the quotes."""
+    """One entry for each cited document; its `annote` holds the quotes. Raises MissingLibrary."""
+    require("export", "The format bibtex")
     from bibtexparser.entrypoint import write_string
     from bibtexparser.library import Library
 
@@ -414,7 +410,8 @@ TYPES_RIS: Mapping[Kind, str] = {
 
 
 def ris(references: Sequence[Reference]) -> str:
-    """One entry for each cited document; its notes are the quotes."""
+    """One entry for each cited document; its notes are the quotes. Raises MissingLibrary."""
+    require("export", "The format ris")
     import rispy
 
     class Writer(rispy.RisWriter):  # type: ignore[misc]

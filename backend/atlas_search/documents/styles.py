@@ -28,10 +28,9 @@ from atlas_search.documents.references import (
     one_line,
     stated_by,
 )
+from atlas_search.language.english import MONTHS
 
-_MONTHS = (
-    "January February March April May June July August September October November December"
-).split()
+_MONTHS = [month.capitalize() for month in MONTHS]
 _SHORT = "Jan. Feb. Mar. Apr. May June July Aug. Sept. Oct. Nov. Dec.".split()
 
 
@@ -393,14 +392,7 @@ _COUNTRIES_BLUEBOOK = {
 BLUEBOOK = Style("Bluebook", _reference_bluebook)
 
 
-LABELS_CHICAGO = {
-    "page": "",
-    "column": "col.",
-    "s": "s.",
-    "para": "para.",
-    "art": "art.",
-    "reg": "reg.",
-}
+LABELS_CHICAGO = LABELS_APA | {"page": ""}
 
 
 def _reference_chicago(work: Work) -> str:
@@ -475,7 +467,7 @@ def _reference_oscola(work: Work) -> str:
             return ended(joined(", ", in_order(work.authors), book))
     # 3.4.8: Sarah Cole, ‘Virtual Friend’ (Naked Law, 1 May 2009) <http://…> accessed 19 May 2009
     issued = bracketed(joined(", ", work.body, day_first(work.dating)))
-    seen = f"<{work.url}> accessed {_day_oscola(work)}" if work.url else ""
+    seen = f"<{work.url}> accessed {work.today.day} {work.today:%B %Y}" if work.url else ""
     text = joined(" ", f"‘{work.title}’", issued, pin, seen)
     return ended(joined(", ", in_order(work.authors), text))
 
@@ -505,10 +497,6 @@ def without_stops(text: str) -> str:
     return re.sub(r"(?<=[^\W\d_])\.(?=\s|,|\)|\Z|[A-Z])", "", text)
 
 
-def _day_oscola(work: Work) -> str:
-    return f"{work.today.day} {work.today:%B %Y}"
-
-
 OSCOLA = Style("OSCOLA", _reference_oscola)
 
 
@@ -517,6 +505,7 @@ BY_AT = ("page", "column", "para")
 
 
 def _reference_mcgill(work: Work) -> str:
+    dated = bracketed(day_first(work.dating))
     match work.kind:
         case "case" if work.report:
             # 3.2: R v Latimer, 2001 SCC 1 at para 27; 7.3: 347 US 483 at 495 (1954)
@@ -524,8 +513,7 @@ def _reference_mcgill(work: Work) -> str:
             return ended(f"{italic(without_stops(work.title))}, {report}")
         case "case":
             # 3.13: Title (date), court
-            decided = bracketed(day_first(work.dating))
-            name = joined(" ", italic(without_stops(work.title)), decided)
+            name = joined(" ", italic(without_stops(work.title)), dated)
             return ended(joined(", ", name, work.body) + _behind(work))
         case "statute":
             # 2.1: title in italics; 5.2 (NZ)
@@ -533,7 +521,7 @@ def _reference_mcgill(work: Work) -> str:
             return ended(joined(" ", italic(work.title), country) + _behind(work))
         case "debate":
             # 4.1.1: House of Commons Debates, 32-1 (4 May 1981) at 9281 (Hon Mark MacGuigan)
-            held = joined(" ", italic(joined(" ", work.body, "Debates")), _day_mcgill(work))
+            held = joined(" ", italic(joined(" ", work.body, "Debates")), dated)
             return ended(joined(" ", held + _behind(work), bracketed(work.speaker)))
         case "book":
             # 6.2: Author, Title (Publisher, year) at 12
@@ -541,7 +529,7 @@ def _reference_mcgill(work: Work) -> str:
             book = joined(" ", italic(work.title), issued) + _behind(work)
             return ended(joined(", ", in_order(work.authors), book))
     # 6.19: Author, “Title” (1 May 2009) at 3, online: <https://…>
-    text = joined(" ", f"“{work.title}”", _day_mcgill(work)) + _behind(work)
+    text = joined(" ", f"“{work.title}”", dated) + _behind(work)
     online = f"online: <{work.url}>" if work.url else ""
     return ended(joined(", ", in_order(work.authors), text, work.body, online))
 
@@ -552,10 +540,6 @@ def _behind(work: Work) -> str:
     if work.pin is None:
         return ""
     return f" at {pin}" if work.pin.kind in BY_AT else f", {pin}"
-
-
-def _day_mcgill(work: Work) -> str:
-    return bracketed(day_first(work.dating))
 
 
 _COUNTRIES_MCGILL = {
@@ -584,7 +568,8 @@ def _reference_mla(work: Work) -> str:
     author = work.body if official and work.kind != "debate" else ""
     who = author or work.speaker or family_first(work.authors)
     date = work.year if work.kind == "book" else day_first_short(work.dating)
-    issued = joined(", ", "" if author else work.body, date, work.report, _address(work.url))
+    address = work.url.partition("://")[2]  # without `https://` (5.95)
+    issued = joined(", ", "" if author else work.body, date, work.report, address)
     return joined(
         " ", ended(who) if who else "", ended(_title(work)), ended(issued) if issued else ""
     )
@@ -604,11 +589,6 @@ def _in_text_mla(work: Work) -> str:
     # a page follows without a comma (6.16), any other place behind one (6.20)
     numbered = work.pin is not None and work.pin.kind == "page"
     return bracketed(joined(" " if numbered else ", ", name, pin))
-
-
-def _address(url: str) -> str:
-    """Without `https://` (5.95)."""
-    return url.partition("://")[2]
 
 
 MLA = Style("MLA", _reference_mla, _in_text_mla)

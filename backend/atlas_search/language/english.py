@@ -99,7 +99,6 @@ Bound = Literal["", "about", "most", "least", "over", "under"]
 
 _DIGIT = re.compile(r"\d")
 _LETTERS = re.compile("[a-z]+")
-_SPELT_WORDS = frozenset(NUMBERS)
 _SPELT = "|".join(sorted(NUMBERS, key=lambda word: (-len(word), word)))
 _NUMBER = rf"(?:\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{_SPELT})\b)"
 _AMOUNT = re.compile(
@@ -206,7 +205,7 @@ def quantities(sentence: str) -> list[Quantity]:
     none."""
     has_digit = bool(_DIGIT.search(sentence))
     # most sentences hold no number, and to see that takes a tenth of looking for amounts and dates
-    if not has_digit and _SPELT_WORDS.isdisjoint(_LETTERS.findall(sentence.lower())):
+    if not has_digit and NUMBERS.keys().isdisjoint(_LETTERS.findall(sentence.lower())):
         return []
     amounts = [result for m in _AMOUNT.finditer(sentence) if (result := _amount(sentence, m))]
     in_amounts = {at for amount in amounts for at in range(amount.start, amount.end)}

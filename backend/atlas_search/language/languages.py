@@ -117,7 +117,6 @@ class Language:
     an apostrophe ends a word: the French `l'état` is two.
     """
 
-    code: str
     lower: Callable[[str], str]
     stem: Callable[[str], str]
     is_function: Callable[[str], bool]
@@ -131,7 +130,6 @@ def language_of(code: str) -> Language:
     # its own cache is not thread-safe; `text` has one
     stem = Stemmer.Stemmer(name, 0).stemWord if name else str
     return Language(
-        code=code,
         lower=_lower_turkish if name == "turkish" else str.casefold,
         stem=stem,
         is_function=_function_words(name),

@@ -95,7 +95,8 @@ def _values(written: str) -> Iterator[tuple[int, int, Decimal]]:
         word = piece.group()
         if word == "and":
             continue
-        scale, value = _SCALES.get(word, Decimal(0)), _value(word)
+        scale = _SCALES.get(word, Decimal(0))
+        value = _PLAIN[word] if word in _PLAIN else Decimal(re.sub(r"[^\d.]", "", word) or 0)
         if (scale >= limit) if scale else (value >= room):
             yield start, end, total + current
             start, total, current, limit = piece.start(), Decimal(0), Decimal(0), Decimal("inf")
@@ -109,7 +110,3 @@ def _values(written: str) -> Iterator[tuple[int, int, Decimal]]:
             current += value
             room = Decimal(10 if value >= 20 and not value % 10 else 0)
     yield start, end, total + current
-
-
-def _value(word: str) -> Decimal:
-    return _PLAIN[word] if word in _PLAIN else Decimal(re.sub(r"[^\d.]", "", word) or 0)

@@ -20,13 +20,12 @@ from atlas_search.language.languages import (
     INVISIBLE,
     MARKS,
     UNSPACED,
+    fold,
     halves,
     language_of,
     lower_composed,
     without_marks,
 )
-from atlas_search.language.languages import FUNCTION_WORDS as FUNCTION_WORDS
-from atlas_search.language.languages import fold as fold
 from atlas_search.language.lines import fill, mend
 from atlas_search.language.numerals import numerals
 
@@ -330,7 +329,7 @@ def _settle(text: str, language: str) -> list[TextSpan]:
 
 def lines(text: str) -> list[TextSpan]:
     """Return lines of `text` that are not empty; a hyphenated word joins its line with the next."""
-    joined = _BROKEN.sub(_fill, text) if "\n" in text else text
+    joined = _BROKEN.sub(lambda broken: "x" * len(broken[0]), text) if "\n" in text else text
     return [TextSpan(*line.span()) for line in _LINE.finditer(joined)]
 
 
@@ -340,7 +339,7 @@ def _sentences(text: str, language: str) -> list[TextSpan]:
         start = line.start
         # sentencex takes "59)" for a list item and loses count of brackets after it
         masked = _BRACKETED.sub(_mask, text[line.start : line.end].replace("\n", " "))
-        masked = _BLANKS_OF_STOP.sub(_narrow, masked)
+        masked = _BLANKS_OF_STOP.sub(lambda blanks: _WIDE_BLANK.sub(" ", blanks[0]), masked)
         for stop in _stops(masked, language):
             end = line.start + stop
             if language == "en" and end < line.end and _is_inside(text, start, end):
@@ -379,14 +378,6 @@ def _is_inside(text: str, start: int, end: int) -> bool:
     if text[end].islower():
         return _INNER_MARK.search(text, near, end) is not None
     return bool(_SHORTENED.search(text, near, end) and _SHORTENED_TOO.match(text, end))
-
-
-def _fill(broken: re.Match[str]) -> str:
-    return "x" * len(broken.group())
-
-
-def _narrow(blanks: re.Match[str]) -> str:
-    return _WIDE_BLANK.sub(" ", blanks.group())
 
 
 def _mask(bracket: re.Match[str]) -> str:

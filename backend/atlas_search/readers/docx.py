@@ -355,19 +355,15 @@ class DocxReader:
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """The one document of the file; its XML states its own encoding."""
-        yield _read(path)
+        try:
+            yield _draft(_open(path))
+        except BadArchive as error:
+            yield Skipped(str(error))
 
 
 def docx_reader() -> DocxReader:
     """Build a collection from Word files; pages are those of Word's last rendering."""
     return DocxReader()
-
-
-def _read(path: Path) -> Read:
-    try:
-        return _draft(_open(path))
-    except BadArchive as error:
-        return Skipped(str(error))
 
 
 def _open(path: Path) -> "Document":

@@ -124,7 +124,7 @@ def chapter_of(root: etree._Element, listed: Labels) -> Chapter:
     """The text of a chapter and its pages; the numbers of marked breaks are no part of the text."""
     breaks = list(_breaks(root, listed))
     for element, label in breaks:
-        if _is_break(element) and page_label(words(element)) == label:
+        if has_type(element, _BREAKS) and page_label(words(element)) == label:
             empty(element)
     flat = flatten(root)
     start = [(0, listed[""])] if "" in listed else []
@@ -145,12 +145,8 @@ def _breaks(root: etree._Element, listed: Labels) -> Iterator[tuple[etree._Eleme
     for element in root.iter(etree.Element):
         ids = (element.get("id", ""), element.get("name", ""))
         label = next((listed[id_] for id_ in ids if id_ and id_ in listed), None)
-        if label is not None or _is_break(element):
+        if label is not None or has_type(element, _BREAKS):
             yield element, _own_label(element) if label is None else label
-
-
-def _is_break(element: etree._Element) -> bool:
-    return has_type(element, _BREAKS)
 
 
 def _own_label(element: etree._Element) -> str:
@@ -253,25 +249,15 @@ def package_of(archive: ZipFile) -> Package:
         raise BadArchive(f"its part {name} lists no chapters; get the whole file again")
     tables = list(_tables(archive, root, items))
     unlisted = Item("", is_text=True, properties="")
-    spine = [items.get(reference, unlisted) for reference in references]
+    spine: dict[str | int, Item] = {}  # a book says nothing twice
+    for place, item in enumerate(items.get(reference, unlisted) for reference in references):
+        spine.setdefault(item.name or place, item)
     return Package(
         metadata=next(children(root, "metadata"), root),
-        spine=_each_once(spine),
+        spine=list(spine.values()),
         contents=_first(_titles(table, folder) for table, folder in tables),
         pages=_first(page_list(table, folder) for table, folder in tables),
     )
-
-
-def _each_once(spine: Iterable[Item]) -> list[Item]:
-    """A reading order without what was there before: a book says nothing twice."""
-    seen: set[str] = set()
-    once = []
-    for item in spine:
-        if item.name not in seen:
-            once.append(item)
-        if item.name:
-            seen.add(item.name)
-    return once
 
 
 def children(root: etree._Element, *path: str) -> Iterator[etree._Element]:
@@ -417,20 +403,16 @@ class EpubReader:
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """The one document of the file; its XML states its own encoding."""
-        yield _read(path)
+        try:
+            with open_archive(path, "an EPUB") as archive:
+                yield _draft(archive, package_of(archive))
+        except BadArchive as error:
+            yield Skipped(str(error))
 
 
 def epub_reader() -> EpubReader:
     """Build a collection from EPUB files; pages are those of the print if it says them."""
     return EpubReader()
-
-
-def _read(path: Path) -> Read:
-    try:
-        with open_archive(path, "an EPUB") as archive:
-            return _draft(archive, package_of(archive))
-    except BadArchive as error:
-        return Skipped(str(error))
 
 
 def _draft(archive: ZipFile, package: Package) -> Read:

@@ -407,16 +407,8 @@ class Listed:
     url: str
 
 
-@dataclass(frozen=True)
-class FailedAddress:
-    """An address that gave no page, or no new one, and why."""
-
-    url: str
-    reason: str
-
-
-def read_list(path: Path) -> tuple[list[Listed], list[FailedAddress]]:
-    """The addresses of a list in order, each once a corpus, and the lines that are none.
+def read_list(path: Path) -> tuple[list[Listed], list[tuple[str, str]]]:
+    """The addresses of a list in order, each once a corpus, and the lines that are none, with why.
 
     Raises SourceError for a list that cannot be read, a `[corpus]` that cannot be one, and if there
     is nothing to fetch.
@@ -430,7 +422,7 @@ def read_list(path: Path) -> tuple[list[Listed], list[FailedAddress]]:
             heading = text.removeprefix("[").removesuffix("]").strip()
             corpus = check_id(heading, f"{path}, line {number}")
         elif text and (fault := _fault(text)):
-            failures.append(FailedAddress(text, f"line {number}: {fault}"))
+            failures.append((text, f"line {number}: {fault}"))
         elif text:
             listed.setdefault(Listed(corpus, urldefrag(text).url))
     if not listed and not failures:
@@ -475,10 +467,10 @@ _Paths = dict[tuple[str, str], Path]
 
 @dataclass(frozen=True)
 class FetchReport:
-    """The pages of a list as files, and the addresses that gave none, or no new one."""
+    """The pages of a list as files, and the addresses that gave none, or no new one, with why."""
 
     pages: tuple[Path, ...]
-    failures: tuple[FailedAddress, ...]
+    failures: tuple[tuple[str, str], ...]
 
 
 def fetch_urls(
@@ -502,9 +494,7 @@ def fetch_urls(
                     page = session.get(item.url, robots.check, PAGES, page)
                 _keep(item, path, page, paths)
             except Fault as fault:
-                failures.append(
-                    FailedAddress(item.url, _explain_kept(item, path, reason(fault), paths))
-                )
+                failures.append((item.url, _explain_kept(item, path, reason(fault), paths)))
             progress(done, len(listed))
     remove_pages(folder, frozenset(paths.values()))
     return FetchReport(tuple(paths.values()), tuple(failures))

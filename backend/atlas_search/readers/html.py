@@ -39,7 +39,8 @@ from atlas_search.readers.fetch import (
 from atlas_search.readers.markup import PERMALINKS, flatten, plain
 from atlas_search.readers.metadata import doi_in
 from atlas_search.readers.raised import write_raised
-from atlas_search.readers.scans.hocr import hocr_draft, is_hocr
+from atlas_search.readers.scans.hocr import hocr_pages, is_hocr
+from atlas_search.readers.scans.pages import SCAN, scan_draft
 from atlas_search.readers.titles import clean_title
 from atlas_search.readers.xml.parse import with_html_characters
 
@@ -601,7 +602,7 @@ def _draft(page: HtmlElement, origin: PageOrigin, remark: str, whole_page: bool)
     if origin.fetched:
         metadata["fetched"] = origin.fetched
     if is_hocr(page):
-        return hocr_draft(page, {**metadata, "title": ""})
+        return scan_draft(hocr_pages(page), {**metadata, "title": "", **SCAN})
     held = len(flatten(page).text.split())
     part, is_main = (page, True) if whole_page else main_part(page)
     write_raised(part)

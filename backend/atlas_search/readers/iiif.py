@@ -26,7 +26,6 @@ from atlas_search.readers.fetch import (
     AllowPrivate,
     Contact,
     Delay,
-    FailedAddress,
     FetchOptions,
     Page,
     PoliteSession,
@@ -113,9 +112,9 @@ def fetch_manifests(
     folder: Path,
     options: FetchOptions,
     progress: Callable[[int, int], None],
-) -> tuple[dict[Path, tuple[str, ...]], list[FailedAddress]]:
+) -> tuple[dict[Path, tuple[str, ...]], list[tuple[str, str]]]:
     """Fetch manifests, those of collections too, into a `folder`: their files, with those of the
-    texts of their pages, and the addresses that gave nothing, or nothing new.
+    texts of their pages, and the addresses that gave nothing, or nothing new, with why.
 
     What was fetched before is asked for again only with `options.refresh`. `progress` gets the
     addresses done and all that are known.
@@ -159,7 +158,7 @@ def fetch_manifests(
                 del held[path]
             progress(done, len(waiting))
     remove_pages(folder.parent, frozenset(held))
-    return manifests, [FailedAddress(*each) for each in failures.items()]
+    return manifests, list(failures.items())
 
 
 _CanvasText = tuple[Node, Sequence[ScannedPage]]
@@ -274,13 +273,9 @@ def _is_text(annotation: Node) -> bool:
 def _bodies(annotation: Node) -> list[Node]:
     """The bodies of an annotation; of a choice the first."""
     bodies = _nodes(annotation, "body")
-    while any(map(_is_choice, bodies)):
-        bodies = [_items(each)[0] if _is_choice(each) else each for each in bodies]
+    while any(map(_items, bodies)):
+        bodies = [(_items(each) or [each])[0] for each in bodies]
     return bodies
-
-
-def _is_choice(body: Node) -> bool:
-    return bool(_items(body))
 
 
 def _words_of(body: Node, load: Load) -> str:

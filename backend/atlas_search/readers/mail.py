@@ -1,12 +1,9 @@
 """Reading mail: a file of one message (.eml), or many in one file (.mbox)."""
 
 import re
-from binascii import Error as NotBase64
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from email import message_from_bytes
-from email.errors import HeaderParseError
-from email.header import decode_header, make_header
 from email.message import Message
 from email.utils import getaddresses, parsedate_to_datetime
 from pathlib import Path
@@ -15,6 +12,7 @@ from typing import BinaryIO, ClassVar
 from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.markup import flatten, plain
 from atlas_search.readers.text import clean
+from atlas_search.readers.titles import header_text
 
 LONGEST = 50_000_000
 """Bytes of a message that are read: what is beyond belongs to attachments."""
@@ -168,12 +166,8 @@ def _text(data: bytes, charset: str) -> str:
 
 
 def _header(raw: str) -> str:
-    """The text of a header, which may be in several encodings: `=?UTF-8?B?...?=`."""
     line = " ".join(_text(raw.encode("utf-8", "surrogateescape"), "").split())
-    try:
-        return " ".join(str(make_header(decode_header(line))).split())
-    except (HeaderParseError, LookupError, ValueError, NotBase64):
-        return line
+    return " ".join(header_text(line).split())
 
 
 def _metadata(headers: Mapping[str, str]) -> dict[str, object]:

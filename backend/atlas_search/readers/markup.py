@@ -80,7 +80,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Flat:
-    """The text of a tree, the sections its headings open, and its first `h1` (or empty)."""
+    """The text of a tree, and its headings."""
 
     text: str
     headings: tuple[Heading, ...]
@@ -89,11 +89,6 @@ class Flat:
     def segments(self) -> tuple[Segment, ...]:
         """One segment a heading, from its first letter on."""
         return sections(self.headings)
-
-    @property
-    def title(self) -> str:
-        """The first heading of level 1, or empty."""
-        return next((heading.title for heading in self.headings if heading.level == 1), "")
 
 
 def flatten(root: "etree._Element") -> Flat:

@@ -105,17 +105,17 @@ def _stated(lines: Sequence[str]) -> Iterator[str]:
     for pattern in _STATED:
         for line in [*_front(lines), *_listed(lines)]:
             if match := pattern.fullmatch(line):
-                yield _decode(match[1].strip().strip("\"'"))
+                yield header_text(match[1].strip().strip("\"'"))
 
 
-def _decode(stated: str) -> str:
-    """The subject of a mail that is not ASCII: `=?UTF-8?B?...?=`."""
-    if "=?" not in stated:
-        return stated
+def header_text(header: str) -> str:
+    """The text of a mail's header, which may be in several encodings: `=?UTF-8?B?...?=`."""
+    if "=?" not in header:
+        return header
     try:
-        return str(make_header(decode_header(stated)))
+        return str(make_header(decode_header(header)))
     except (ValueError, LookupError, HeaderParseError):
-        return stated
+        return header
 
 
 def _front(lines: Sequence[str]) -> Iterator[str]:

@@ -370,13 +370,3 @@ def _is_own(paragraph: etree._Element, own_number: str) -> bool:
     """Say if a judgment counts the paragraph as its own: what it quotes has numbers, too."""
     own: str = paragraph.get("eid", "")
     return own.rpartition("__")[2] == f"para_{own_number}"
-
-
-def _is_part(element: etree._Element) -> bool:
-    """Say if it is a subsection, or what the schema calls so in other provisions."""
-    holder = element.getparent()
-    return (
-        holder is not None
-        and element.tag == _LAW_PARTS.get(str(holder.tag), "")
-        and bool(_kind(holder))
-    )

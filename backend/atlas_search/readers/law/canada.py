@@ -303,12 +303,19 @@ class CanadianLaw(Law):
         return _DEPTHS[element.tag]
 
     def _label(self, element: etree._Element) -> str:
-        return _label(element)
+        """The words of its label but the sign of a footnote."""
+        label = element.find("label")
+        if label is None:
+            return ""
+        text = text_of(label)
+        for sign in label.iter("footnoteref"):
+            text = text.replace(text_of(sign), "", 1)
+        return text
 
     def _place(self, element: etree._Element) -> Place | None:
         if element.tag == "schedule":
             heading = element.find("scheduleformheading")
-            schedule = "" if heading is None else schedule_number(_label(heading))
+            schedule = "" if heading is None else schedule_number(self._label(heading))
             cited = f"sch {schedule}" if schedule else ""
             return Place(cited, schedule=cited or _UNNUMBERED)
         if element.tag in _GROUPS:
@@ -322,7 +329,7 @@ class CanadianLaw(Law):
         return self._section(element) if element.tag == "section" else None
 
     def _section(self, section: etree._Element) -> Place:
-        own_number = number(_label(section))
+        own_number = number(self._label(section))
         is_foreign = next(section.iterancestors(_FOREIGN), None) is not None
         if not own_number or is_foreign or self.schedule == _UNNUMBERED:
             return Place("")
@@ -345,15 +352,3 @@ def _runs_on(label: etree._Element) -> bool:
         and label.getparent().tag == "section"
         and after.find("marginalnote") is None
     )
-
-
-def _label(element: etree._Element) -> str:
-    """The words of its label but the sign of a footnote."""
-    label = element.find("label")
-    if label is None:
-        return ""
-    signs = [text_of(sign) for sign in label.iter("footnoteref")]
-    text = text_of(label)
-    for sign in signs:
-        text = text.replace(sign, "", 1)
-    return text

@@ -6,16 +6,13 @@ from collections.abc import Iterator, Mapping
 from lxml.etree import XPath
 from lxml.html import HtmlElement
 
-from atlas_search.readers import Read
 from atlas_search.readers.scans.pages import (
-    SCAN,
     Block,
     ScannedPage,
     ScannedWord,
     Sides,
     confidence_of,
     number_of,
-    scan_draft,
 )
 
 _PAGE, _WORD = frozenset({"ocr_page"}), frozenset({"ocrx_word"})
@@ -30,11 +27,6 @@ _PROPERTY = re.compile(r"(\w+)\s+([^;]*)")
 def is_hocr(root: HtmlElement) -> bool:
     """Say if a page of HTML is one of text recognition."""
     return next(_of_class(root, _PAGE), None) is not None
-
-
-def hocr_draft(root: HtmlElement, metadata: Mapping[str, object]) -> Read:
-    """The one document of a file."""
-    return scan_draft(hocr_pages(root), {**metadata, **SCAN})
 
 
 def hocr_pages(root: HtmlElement) -> list[ScannedPage]:

@@ -135,11 +135,6 @@ def in_order(text: str) -> Ordered:
     return _Order(text).run()
 
 
-def words_of(text: str) -> Counter[str]:
-    """Count each word."""
-    return Counter(text.split())
-
-
 class _Order:
     """Goes through the tags of one text; `_open` are the elements around, outermost first."""
 
@@ -163,7 +158,7 @@ class _Order:
         self._characters(self._text[at:])
         self._check()
         self._result.text = "".join(self._pieces)
-        self._result.words = words_of("".join(self._texts))
+        self._result.words = Counter("".join(self._texts).split())
         self._result.outside = " ".join(self._result.outside.split())
         return self._result
 
@@ -419,7 +414,7 @@ def _recover(text: str, fault: etree.XMLSyntaxError, remarks: list[str]) -> etre
         if not _may_recover(data, error):
             raise
         root = _tree(data, "utf-8", recover=True)
-    lost = ordered.words - words_of(" ".join(root.itertext())) if root is not None else None
+    lost = ordered.words - Counter(" ".join(root.itertext()).split()) if root is not None else None
     if lost is None or lost:
         loss = f"{lost.total()} words, the first `{next(iter(lost))}`" if lost else "everything"
         raise _NotXml(f"{_fault(fault)}: reading on would lose {loss}; correct it there")

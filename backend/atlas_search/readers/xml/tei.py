@@ -540,15 +540,6 @@ class _Document:
     remark: str
 
 
-@dataclass(frozen=True)
-class _Part:
-    """An element of a text that is a draft, and the label of the page on which it begins."""
-
-    element: etree._Element
-    page: str = ""
-    has_page: bool = False
-
-
 def tei_drafts(root: etree._Element, *, normalised: bool, documents_at: str) -> Iterator[Read]:
     """One draft for each TEI text of a corpus, with its id or place as key, or one for the file.
 
@@ -588,15 +579,16 @@ def _text_drafts(
     _name_columns(text)
     document = _document(tei, text, {**shared, **listed_names(tei)}, normalised=normalised)
     if not documents_at:
-        yield _draft(_Part(text), document, document.title, "")
+        yield _draft(text, None, document, document.title, "")
         return
     parts = list(_parts(text, documents_at, document.wording.page_element))
     if not parts:
         yield Skipped(f"it has no <{documents_at}>, at which its documents should begin")
-    for part, key in zip(parts, unique_keys([_id(part.element) for part in parts]), strict=True):
-        head = part.element.find("head")
+    keys = unique_keys([_id(part) for part, _ in parts])
+    for (part, page), key in zip(parts, keys, strict=True):
+        head = part.find("head")
         title = "" if head is None else plain_text(head, document.wording)
-        yield _draft(part, document, title or document.title, key)
+        yield _draft(part, page, document, title or document.title, key)
 
 
 def _close_alternatives(text: etree._Element) -> None:
@@ -669,23 +661,28 @@ def _document(
     )
 
 
-def _parts(text: etree._Element, name: str, page_element: str) -> Iterator[_Part]:
+def _parts(
+    text: etree._Element, name: str, page_element: str
+) -> Iterator[tuple[etree._Element, str | None]]:
+    """The elements that are drafts, with the labels of their pages; None before the first break."""
     page = None
     for element in text.iter(name, page_element):
         if element.tag == page_element:
             page = element.get("n", "")
         elif next(element.iterancestors(name), None) is None:
-            yield _Part(element, page or "", page is not None)
+            yield element, page
 
 
-def _draft(part: _Part, document: _Document, title: str, key: str) -> Read:
+def _draft(
+    part: etree._Element, page: str | None, document: _Document, title: str, key: str
+) -> Read:
     writer = TextWriter()
-    if part.has_page:
-        writer.page(part.page)
-    walk(part.element, TeiText(writer, document.wording))
+    if page is not None:
+        writer.page(page)
+    walk(part, TeiText(writer, document.wording))
     mentioned = {
-        "persons": _mentions(part.element, document.wording, *_PERSONS),
-        "places": _mentions(part.element, document.wording, *_PLACES),
+        "persons": _mentions(part, document.wording, *_PERSONS),
+        "places": _mentions(part, document.wording, *_PLACES),
     }
     return draft(
         writer.finish(),

@@ -71,7 +71,7 @@ def printed_pages(marks: Sequence[Mark]) -> Printed:
     believed = _longest_row(numbers)
     outside = [at for at, (label, _) in enumerate(marks) if label and at not in believed]
     first = min(believed, default=len(marks))
-    misprints = [at for at in outside if at > first or not _is_roman(marks[at])]
+    misprints = [at for at in outside if at > first or not _ROMAN.fullmatch(marks[at][0])]
     out_of_order = tuple(marks[at][0] for at in outside)
     labels = len(believed) + len(misprints)
     if not believed or len(misprints) > MISPRINTS * labels:
@@ -81,28 +81,16 @@ def printed_pages(marks: Sequence[Mark]) -> Printed:
     return Printed(tuple(pages.offsets), printed, out_of_order)
 
 
-def counted_pages(marks: Sequence[Mark]) -> tuple[int, ...]:
-    """Return the offsets of all pages, labelled or not. Text before the first break is one too."""
-    return tuple(offset for _, offset in _from_the_start(marks))
-
-
-def counted_labels(marks: Sequence[Mark]) -> tuple[str, ...]:
-    """Return the printed label of each of the `counted_pages`."""
-    return tuple(page_label(label) for label, _ in _from_the_start(marks))
-
-
-def _from_the_start(marks: Sequence[Mark]) -> Sequence[Mark]:
-    return marks if marks and not marks[0][1] else [("", 0), *marks]
+def counted_pages(marks: Sequence[Mark]) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Return the offsets and printed labels of all pages; text before the first break is one."""
+    pages = marks if marks and not marks[0][1] else [("", 0), *marks]
+    return tuple(offset for _, offset in pages), tuple(page_label(label) for label, _ in pages)
 
 
 def _number(label: str) -> int:
     """The number of a label, 0 if it is none."""
     match = _NUMBER.fullmatch(label)
     return int(match[1]) if match and int(match[1]) <= LAST else 0
-
-
-def _is_roman(mark: Mark) -> bool:
-    return _ROMAN.fullmatch(mark[0]) is not None
 
 
 def _longest_row(numbers: Sequence[int]) -> set[int]:
@@ -447,7 +435,7 @@ def _numbering(marks: Sequence[Mark], breaks: str) -> _Numbering:
     are_breaks = breaks in (PAGES, COLUMNS)
     marks = marks if are_breaks else _changes(marks)
     if not any(label for label, _ in marks):
-        return _Numbering(counted_pages(marks) if are_breaks else (0,))
+        return _Numbering(counted_pages(marks)[0] if are_breaks else (0,))
     printed = printed_pages(marks)
     odd = printed.out_of_order
     wrong = f"{', '.join(odd[:3])}{' ...' if len(odd) > 3 else ''}"
@@ -459,7 +447,7 @@ def _numbering(marks: Sequence[Mark], breaks: str) -> _Numbering:
             "pages are counted from 1, as their numbers are out of order and kept as labels: "
             f"{wrong}"
         )
-        return _Numbering(counted_pages(marks), counted_labels(marks), remark=remark)
+        return _Numbering(*counted_pages(marks), remark=remark)
     return _Numbering((0,), remark=f"no page numbers: the {breaks} are out of order: {wrong}")
 
 
