@@ -1,6 +1,7 @@
 """Routes that read a collection: its catalogue, its documents, their sources, and its numbers."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -157,16 +158,7 @@ def _corpora(services: Services) -> CorporaOut:
     return CorporaOut(
         collection=manifest.collection,
         corpora=[
-            CorpusOut(
-                id=corpus.id,
-                label=corpus.label,
-                documents=corpus.documents,
-                passages=corpus.passages,
-                language=corpus.language,
-                stemmer=LANGUAGES[corpus.language] or None,
-                date=corpus.date,
-                description=corpus.description,
-            )
+            CorpusOut(**asdict(corpus), stemmer=LANGUAGES[corpus.language] or None)
             for corpus in services.store.corpora
         ],
         all=list(services.default_corpora),
@@ -335,16 +327,11 @@ def _matching(store: Store, query: ListingQuery) -> IntArray:
 def _listed(document: ListedDocument) -> ListedOut:
     first, last = document.days
     return ListedOut(
+        **document._asdict(),
         document_id=document.id,
-        corpus=document.corpus,
-        title=document.title,
-        source=document.source,
         kind=document.origin,
-        characters=document.characters,
-        passages=document.passages,
         first_day=iso_day(first) or None,
         last_day=iso_day(last) or None,
-        metadata=dict(document.metadata),
     )
 
 
@@ -526,7 +513,6 @@ def statistics_blueprint(serve: Serve, runs: Runs) -> APIBlueprint:
         manifest = services.store.manifest
         extents = services.searcher.whole
         whole = present_caller().sees(manifest.collection) is None
-        told = present_caller().sees_traces  # by a count of hits one learns what others asked
         return StatsOut(
             collection=manifest.collection,
             version=manifest.version,
@@ -543,7 +529,8 @@ def statistics_blueprint(serve: Serve, runs: Runs) -> APIBlueprint:
             truncated_share=manifest.truncated_share if whole else 0.0,
             disk=dict(manifest.sizes) if whole else {},
             seconds=dict(manifest.durations) if whole else {},
-            server=_server(services, runs, since) if told else _silent(services, since),
+            # by a count of hits one learns what others asked
+            server=_server(services, runs, since, tells=present_caller().sees_traces),
         ).model_dump(mode="json")
 
     return blueprint
@@ -564,16 +551,7 @@ def _all(manifest: Manifest, extents: list[CorpusExtent]) -> CountsOut:
 
 def _corpus(corpus: CorpusStatistics, extent: CorpusExtent) -> CorpusStatsOut:
     return CorpusStatsOut(
-        id=corpus.id,
-        label=corpus.label,
-        language=corpus.language,
-        description=corpus.description,
-        digest=corpus.digest,
-        documents=corpus.documents,
-        passages=corpus.passages,
-        characters=corpus.characters,
-        words=corpus.words,
-        tokens=corpus.tokens,
+        **corpus.model_dump(),
         source_bytes=corpus.bytes,
         dates=DatesOut(**extent.dates.to_dict()),
     )
@@ -603,29 +581,18 @@ def _kind(origin: Origin) -> KindOut:
     return KindOut.model_validate(origin, from_attributes=True)
 
 
-def _silent(services: Services, since: str) -> ServerOut:
-    """The server's numbers without anything of what others asked."""
-    cache = CacheOut(
-        enabled=services.answerer.cache.enabled,
-        kept=0,
-        limit=services.settings.query_cache_size,
-        hits=0,
-        misses=0,
-    )
-    return ServerOut(since=since, answers_running=0, answers_begun=0, cache=cache)
-
-
-def _server(services: Services, runs: Runs, since: str) -> ServerOut:
+def _server(services: Services, runs: Runs, since: str, *, tells: bool) -> ServerOut:
+    """The server's numbers; those that say what others asked are 0 unless it `tells` them."""
     cache = services.answerer.cache
     return ServerOut(
         since=since,
-        answers_running=runs.running,
-        answers_begun=runs.started,
+        answers_running=runs.running if tells else 0,
+        answers_begun=runs.started if tells else 0,
         cache=CacheOut(
             enabled=cache.enabled,
-            kept=cache.kept,
+            kept=cache.kept if tells else 0,
             limit=services.settings.query_cache_size,
-            hits=cache.hits,
-            misses=cache.misses,
+            hits=cache.hits if tells else 0,
+            misses=cache.misses if tells else 0,
         ),
     )
