@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
 
 from atlas_search.core.domain import LEGS, MetadataValue
 from atlas_search.core.ids import __version__, moment
@@ -21,6 +21,7 @@ from atlas_search.search.scope import CorpusExtent, joint_dates
 from atlas_search.server.access.caller import present_caller
 from atlas_search.server.limits import waiting
 from atlas_search.server.problems import TOLD_TO_ADMINISTRATORS, holds_path, sees_paths
+from atlas_search.server.requests import CollectionQuery
 from atlas_search.server.runs import Runs
 from atlas_search.server.serving import Serve
 from atlas_search.services import Services, known_corpora
@@ -240,12 +241,9 @@ def _read_filters(text: object) -> object:
         ) from error
 
 
-class ListingQuery(BaseModel):
+class ListingQuery(CollectionQuery):
     """The documents wanted, and their order."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    collection: str = Field("", description="Name of a collection; the configured one if absent")
     corpus: list[str] = Field(default_factory=list, description="Only these corpora; repeatable")
     filters: Annotated[
         Filters, BeforeValidator(_read_filters), WithJsonSchema({"type": "string"})
@@ -338,12 +336,9 @@ def _listed(document: ListedDocument) -> ListedOut:
 MOST_REMARKS = 50  # on one file
 
 
-class SourcesQuery(BaseModel):
+class SourcesQuery(CollectionQuery):
     """The page wanted."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    collection: str = Field("", description="Name of a collection; the configured one if absent")
     limit: int = Field(50, ge=1, le=MOST)
     offset: int = Field(0, ge=0, le=10**9, description="Files to pass over")
 

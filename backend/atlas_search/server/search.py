@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
-from pydantic import BaseModel, ConfigDict, Field, RootModel
+from pydantic import BaseModel, Field, RootModel
 
 from atlas_search.atlas import MOST_SUGGESTIONS
 from atlas_search.core.telemetry.names import Ids, identify
@@ -15,6 +15,7 @@ from atlas_search.search.suggestions import Suggestion
 from atlas_search.server.access.caller import present_caller
 from atlas_search.server.limits import waiting
 from atlas_search.server.requests import (
+    CollectionQuery,
     CollocatesBody,
     ConcordanceBody,
     CountsBody,
@@ -65,12 +66,9 @@ def search_blueprint(serve: Serve) -> APIBlueprint:
     return blueprint
 
 
-class SuggestionsQuery(BaseModel):
+class SuggestionsQuery(CollectionQuery):
     """Of which corpora, and how many."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    collection: str = Field("", description="Name of a collection; the configured one if absent")
     corpus: list[str] = Field(default_factory=list, description="Only these corpora; repeatable")
     limit: int = Field(4, ge=1, le=MOST_SUGGESTIONS)
 

@@ -12,7 +12,7 @@ from flask import Response, g
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag as ApiTag
 from flask_openapi3.types import ResponseDict
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from atlas_search.answer.request import Identifier
 from atlas_search.core.errors import RequestError, shown
@@ -42,6 +42,7 @@ from atlas_search.server.feedback.store import (
 )
 from atlas_search.server.metrics import count_feedback
 from atlas_search.server.problems import Problem
+from atlas_search.server.requests import Strict
 
 Reason = Literal["no_text", "follow_up", "contradictory", "inconclusive"]
 """The reason why a rated question is no label.
@@ -259,10 +260,8 @@ ANONYMOUS = "anonymous"
 MOST = 200  # ratings of one page
 
 
-class ByVoter(BaseModel):
+class ByVoter(Strict):
     """The voter, where no keys are used."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     user_id: Identifier | None = Field(None, description="As in the body of `POST /api/feedback`")
 
@@ -318,10 +317,8 @@ class FeedbackListOut(BaseModel):
     feedback: list[ListedFeedbackOut]
 
 
-class FeedbackExportQuery(BaseModel):
+class FeedbackExportQuery(Strict):
     """The kind of file: labels as `jsonl` or `csv`, or the `ratings` as a table."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     format: FeedbackFormat = "jsonl"
     collection: str = Field(
