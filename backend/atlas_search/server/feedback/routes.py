@@ -394,14 +394,14 @@ def feedback_blueprint(feedback: Feedback, metrics: Metrics) -> APIBlueprint:
         own = _filter(query)
         if not caller.changes_all:
             own = own._replace(owner=caller.owner, voter=_voter(caller, query.user_id))
-        total, ratings = feedback.page(own, query.limit, query.offset)
+        total, ratings = feedback.store.page(own, query.limit, query.offset)
         listed = [_listed(rating, caller) for rating in ratings]
         return {"total": total, "feedback": listed}
 
     @blueprint.get("/feedback/export", summary="Labels, and all ratings", responses=_FILE)
     def get_export(query: FeedbackExportQuery) -> Response:
         selection = RatingFilter(collection=query.collection or feedback.collection)
-        return _file(export_feedback(feedback.every(selection), query.format))
+        return _file(export_feedback(feedback.store.every(selection), query.format))
 
     return blueprint
 
