@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Annotated, Literal
 
 from flask import Response, g, request
@@ -197,7 +198,8 @@ def label_of(body: LabelBody, atlas: Atlas, before: Label | None) -> Label:
     _check_grades(body.marks, before)
     passages, missing = passages_of(atlas, body.marks)
     _check_known(missing, before)
-    spans = tuple(sorted({_span(span, atlas, before) for span in body.spans}, key=_by_place))
+    by_place = attrgetter("document_id", "start", "end")
+    spans = tuple(sorted({_span(span, atlas, before) for span in body.spans}, key=by_place))
     documents = _documents(body, passages, spans, _known_besides(before, atlas))
     grades = _kept_zeros(before, atlas) | documents | body.marks
     label = replace(
@@ -360,10 +362,6 @@ def _around(span: GoldSpan, atlas: Atlas) -> list[Passage]:
     except NotFound:
         return []
     return [p for p in passages.values() if p.start <= span.start < p.end]
-
-
-def _by_place(span: GoldSpan) -> tuple[str, int, int]:
-    return span.document_id, span.start, span.end
 
 
 LABEL_ROUTES = frozenset(

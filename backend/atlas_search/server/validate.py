@@ -140,24 +140,21 @@ class ValidatedSentenceOut(BaseModel):
     citations: list[ValidatedCitationOut]
 
 
-class ValidatedAnswerOut(BaseModel):
-    """The findings; errors make an answer unusable, warnings do not."""
-
-    citation_valid: bool
-    errors: list[str]
-    warnings: list[str]
-    sentence_groundedness: float = Field(description="Share of grounded sentences")
-    answer_grounded: bool = Field(description="Whether every sentence is grounded")
-    sentences: list[ValidatedSentenceOut]
-    refusal: bool = Field(description="Whether the answer says that it cannot answer")
-
-
 class RuledAnswerOut(BaseModel):
     """The findings by the rules of sentinel; errors make an answer unusable, warnings do not."""
 
     citation_valid: bool
     errors: list[str]
     warnings: list[str]
+
+
+class ValidatedAnswerOut(RuledAnswerOut):
+    """The findings; errors make an answer unusable, warnings do not."""
+
+    sentence_groundedness: float = Field(description="Share of grounded sentences")
+    answer_grounded: bool = Field(description="Whether every sentence is grounded")
+    sentences: list[ValidatedSentenceOut]
+    refusal: bool = Field(description="Whether the answer says that it cannot answer")
 
 
 class CheckedOut(RootModel[ValidatedAnswerOut | RuledAnswerOut]):
