@@ -123,7 +123,7 @@ def test_what_is_refused_raises_as_in_python(there: AtlasClient) -> None:
 
 
 def test_every_error_that_a_server_sends_is_raised_as_it_is() -> None:
-    for kind in STATUS:
+    for kind in {*STATUS, *errors.RequestError.__subclasses__()}:
         error = problem_error(problem_of(kind("What, where."), "/api/ask").model_dump())
         assert type(error) in (kind, errors.RequestError)
         assert str(error).startswith("What, where.")

@@ -57,6 +57,7 @@ MOST_BYTES = 2**30
 
 P = ParamSpec("P")
 T = TypeVar("T")
+C = TypeVar("C")
 
 
 @dataclass(frozen=True)
@@ -225,8 +226,19 @@ def _passage(passage_id: str) -> ApiCall[PassageOut]:
     return ApiCall("GET", f"/api/passages/{quote(passage_id, safe='')}", PassageOut.model_validate)
 
 
-class _Methods:
-    """The methods of both clients that are one request each."""
+class _Methods(Generic[C]):
+    """The methods of both clients that are one request each, and the server that they ask."""
+
+    def __init__(
+        self,
+        url: str = URL,
+        key: str = "",
+        collection: str = "",
+        *,
+        client: C | None = None,
+    ):
+        self._at = _Connection(url, key, collection)
+        self._given = client
 
     search = _Method(_search)
     ask = _Method(_ask)
@@ -350,7 +362,7 @@ class _Frames:
         return Checked(data["number"], checked)
 
 
-class AtlasClient(_Methods):
+class AtlasClient(_Methods["Client"]):
     """A collection on a server: search it, ask it, count its words, read its documents.
 
     The methods are those of `Atlas`; their options, results and errors are the same, and
@@ -358,17 +370,6 @@ class AtlasClient(_Methods):
     asks for one, `collection` chooses one of several that it serves. A context manager: leaving
     the block closes its connections. A `client` of httpx at hand is used as it is.
     """
-
-    def __init__(
-        self,
-        url: str = URL,
-        key: str = "",
-        collection: str = "",
-        *,
-        client: "Client | None" = None,
-    ):
-        self._at = _Connection(url, key, collection)
-        self._given = client
 
     @cached_property
     def _client(self) -> "Client":
@@ -450,19 +451,8 @@ class AtlasClient(_Methods):
         self.close()
 
 
-class AsyncAtlasClient(_Methods):
+class AsyncAtlasClient(_Methods["AsyncClient"]):
     """`AtlasClient` for asyncio: its methods have to be awaited; `stream` is an async iterator."""
-
-    def __init__(
-        self,
-        url: str = URL,
-        key: str = "",
-        collection: str = "",
-        *,
-        client: "AsyncClient | None" = None,
-    ):
-        self._at = _Connection(url, key, collection)
-        self._given = client
 
     @cached_property
     def _client(self) -> "AsyncClient":

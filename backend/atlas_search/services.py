@@ -286,14 +286,6 @@ def _unlike(manifest: Manifest, name: str, stated: Mapping[str, str]) -> str:
     return ""
 
 
-def serve_version(services: Services) -> Services:
-    """Open the version that is live now, with the services otherwise unchanged.
-
-    The version before is not closed: requests may be using it. Raises as `open_services` does.
-    """
-    return open_beside(services, services.settings)
-
-
 def open_beside(services: Services, settings: Settings) -> Services:
     """Another collection, or version, with the models, tracer and kept answers of `services`.
 

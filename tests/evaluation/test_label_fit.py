@@ -1,13 +1,16 @@
 """Gold documents are recognised by whatever a collection's documents are called."""
 
 from collections.abc import Iterator
+from datetime import date
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from atlas_search import Atlas
-from atlas_search.cli.evaluate_options import choose_labels
+from atlas_search.cli.evaluate_options import read_questions
 from atlas_search.core.errors import AtlasError
+from atlas_search.evaluation.carry_out import RunRequest
 from atlas_search.evaluation.label_files import read_labels
 from atlas_search.evaluation.label_fit import (
     DocumentNames,
@@ -245,8 +248,17 @@ def test_a_command_tells_what_it_asks(
         asked(doc_id="the_bridge.md", split="test"),
         {"question": "Who grinds?", "doc_id": "elsewhere", "split": "dev"},
     )
-    split, (label,) = choose_labels(path, None, village, allow_unknown_gold=False)
-    assert (split, label.gold_document_ids) == ("test", {"meadow.the_bridge"})
+    read = partial(
+        read_questions,
+        path,
+        collection=village,
+        wanted=RunRequest(today=date(2025, 6, 1)),
+        allow_unknown_gold=False,
+        filter_by="",
+    )
+    questions = read(None)
+    (label,) = questions.labels
+    assert (questions.split, label.gold_document_ids) == ("test", {"meadow.the_bridge"})
     report = capsys.readouterr()
     assert report.err.splitlines() == [
         "labels.jsonl, lines of JSON: 2 questions, 2 to be answered and 0 to be declined; 0 with "
@@ -258,5 +270,5 @@ def test_a_command_tells_what_it_asks(
     ]
     assert not report.out
     with pytest.raises(AtlasError, match="elsewhere"):
-        choose_labels(path, "all", village, allow_unknown_gold=False)
+        read("all")
     assert "Asked: all 2." in capsys.readouterr().err

@@ -186,7 +186,8 @@ def print_passages(console: Console, found: Document, *, with_signals: bool) -> 
     for number, passage in enumerate(found["passages"], start=1):
         without = "  (without what is required)"
         held = unmet is None or passage["passage_id"] in unmet["kept"]
-        head = f"{number}. {passage['score']:.3f}  {_source_line(passage)}{'' if held else without}"
+        source = _fields(passage, "marker", "title", "date", "url")
+        head = f"{number}. {passage['score']:.3f}  {source}{'' if held else without}"
         console.print(Text(head, style="cyan"), soft_wrap=True)
         place = [_place(passage), passage["section"], passage["speaker"]]
         console.print(Text("   ".join(part for part in place if part), style="dim"), end="")
@@ -232,10 +233,6 @@ def _place(passage: Document) -> str:
     unit = page_unit(passage["metadata"].get("pages_are"))
     named = (passage["locator"] or "", passage["page"], passage["printed_page"] or "")
     return place_in_words(*named, unit)
-
-
-def _source_line(of: Mapping[str, Any]) -> str:
-    return _fields(of, "marker", "title", "date", "url")
 
 
 def _citation_line(of: Mapping[str, Any]) -> str:

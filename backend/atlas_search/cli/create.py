@@ -51,7 +51,7 @@ from atlas_search.core.settings import load_settings
 from atlas_search.language.languages import LANGUAGES
 from atlas_search.language.text import ANALYSER_VERSION
 from atlas_search.readers import Reader
-from atlas_search.readers.fetch import LIST_SUFFIXES, FetchOptions
+from atlas_search.readers.fetch import LIST_SUFFIXES, FetchOptions, fetch_urls
 from atlas_search.readers.files import READERS, ReaderFactory, files_reader
 from atlas_search.readers.records.bib import bib_reader
 from atlas_search.readers.tables import TextColumn as TextField
@@ -542,8 +542,6 @@ def locate_pages(
 
 
 def _fetch(list_file: Path, given: Mapping[str, Any], folder: Path) -> Sequence[tuple[str, str]]:
-    from atlas_search.readers.fetch import fetch_urls
-
     with _fetching(given, folder) as (options, tell):
         report = fetch_urls(list_file, folder / PAGES, options, tell)
     if not report.pages:

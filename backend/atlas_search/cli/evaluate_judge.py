@@ -212,14 +212,19 @@ def vote_of(rating: AnswerRating) -> PersonVote:
 
 def remarks_on(report: JudgeReport) -> list[str]:
     """Say what came of a judging, a sentence for each thing."""
-    return [
+    remarks = [
         f"metrics_source: {report.metrics_source}, by {report.provider}/{report.model}.",
         f"{report.calls} calls, {report.prompt_tokens} tokens read, {report.completion_tokens} "
         f"written, cost {'unknown' if report.cost is None else f'{report.cost:.4f}'}.",
         *_agreements(report),
         *(f"{count} figures are estimates: {note}" for note, count in report.notes.items()),
-        *([_split(report)] if report.split else []),
     ]
+    if report.split:
+        remarks.append(
+            f"The passages of {report.split} figures were shown in several calls: they did not fit "
+            "into one (--judge-tokens)."
+        )
+    return remarks
 
 
 def _agreements(report: JudgeReport) -> Iterable[str]:
@@ -231,13 +236,6 @@ def _agreements(report: JudgeReport) -> Iterable[str]:
             f"With people's {one.scale} ({one.metric}): kappa {kappa}, {one.agreeing:.1%} of "
             f"{one.count} votes agree."
         )
-
-
-def _split(report: JudgeReport) -> str:
-    return (
-        f"The passages of {report.split} figures were shown in several calls: they did not fit "
-        "into one (--judge-tokens)."
-    )
 
 
 def _table(report: JudgeReport, scored: Iterable[Scored]) -> Table:
@@ -307,11 +305,6 @@ Port = Annotated[
     int | None,
     typer.Option(min=0, max=65535, help="Port of the page; the same for the same file if absent"),
 ]
-
-
-def new_key() -> str:
-    """Make the key of the page, anew at each start."""
-    return secrets.token_urlsafe(24)
 
 
 def show_page(
@@ -423,7 +416,7 @@ def rate_command(
     ratings.begin(chosen)
     print(f"{folder}: {len(rated)} answers, {len(ratings.all())} ratings.", file=sys.stderr)
     blueprint = rating_blueprint(ratings, rated, [scale.name for scale in chosen], shares, seed)
-    keys = {ratings.rater_key(name): name for name in names} or {new_key(): ""}
+    keys = {ratings.rater_key(name): name for name in names} or {secrets.token_urlsafe(24): ""}
     app = page_app("rate.html", settings, keys, {blueprint: RATING_ROUTES}, host=host, url=url)
     show_page(app, keys, folder, port, browser=browser, host=host, url=url)
 
@@ -482,7 +475,7 @@ def label_command(
         settings = atlas.services.settings
         set_up_logs(settings)
         print(f"{labels}: {len(file.saved())} labels.", file=sys.stderr)
-        keys = {new_key(): ""}
+        keys = {secrets.token_urlsafe(24): ""}
         blueprints = {
             label_blueprint(atlas, file): LABEL_ROUTES,
             search_blueprint(lambda: atlas): SEARCH_ROUTES,

@@ -31,37 +31,7 @@ from atlas_search.evaluation.label_fit import (
     split_text,
     understood_text,
 )
-from atlas_search.evaluation.labels import Label
 from atlas_search.evaluation.run import EvalRun
-
-
-def choose_labels(
-    path: Path,
-    split: str | None,
-    collection: LabelCollection,
-    *,
-    allow_unknown_gold: bool,
-    filter_by: str = "",
-) -> tuple[str, list[Label]]:
-    """The split that is asked, empty for all, and its labels as the collection calls their gold.
-
-    Without a `split` it is `test` where there is one, else all. Raises SourceError as `read_labels`
-    does and AtlasError as `fit_labels` does, once it is told what was understood.
-    """
-    all_labels = read_labels(path, filter_by=filter_by)
-    chosen = all_labels.choose_split(split)
-    _tell(understood_text(all_labels))
-    of_split = all_labels.of_split(chosen)
-    _tell(split_text(of_split, chosen))
-    fitted = fit_labels(of_split, collection, allow_unknown_gold=allow_unknown_gold)
-    _tell(fitted_text(fitted))
-    return chosen, fitted.labels
-
-
-def _tell(text: str) -> None:
-    if text:
-        print(text, file=sys.stderr)
-
 
 LABELS = bundled_folder("samples") / "labels.jsonl"
 
@@ -113,17 +83,30 @@ def day_of(chosen: datetime | None) -> date:
 def read_questions(
     path: Path,
     split: str | None,
-    documents: LabelCollection,
+    collection: LabelCollection,
     wanted: RunRequest,
     *,
-    allow_unknown_gold: bool = False,
-    filter_by: str = "",
+    allow_unknown_gold: bool,
+    filter_by: str,
 ) -> RunQuestions:
-    """The questions to ask, as `choose_labels` gives them. Raises AtlasError."""
-    chosen, labels = choose_labels(
-        path, split, documents, allow_unknown_gold=allow_unknown_gold, filter_by=filter_by
-    )
-    return choose_questions(path, chosen, labels, wanted.limit, wanted.seed)
+    """The questions to ask, with the gold of their labels as the collection calls it.
+
+    Without a `split` they are those of `test` where there is one, else all. Raises AtlasError, once
+    it is told what was understood.
+    """
+    all_labels = read_labels(path, filter_by=filter_by)
+    chosen = all_labels.choose_split(split)
+    _tell(understood_text(all_labels))
+    of_split = all_labels.of_split(chosen)
+    _tell(split_text(of_split, chosen))
+    fitted = fit_labels(of_split, collection, allow_unknown_gold=allow_unknown_gold)
+    _tell(fitted_text(fitted))
+    return choose_questions(path, chosen, fitted.labels, wanted.limit, wanted.seed)
+
+
+def _tell(text: str) -> None:
+    if text:
+        print(text, file=sys.stderr)
 
 
 def check_model_is_asked(*, require_llm: bool, search_only: bool) -> None:

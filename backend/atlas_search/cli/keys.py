@@ -123,7 +123,7 @@ def add_command(
     made = add_key(
         _place(settings),
         name,
-        corpora="*" if ids is None else {_collection(settings): ids},
+        corpora="*" if ids is None else {settings.chroma_collection_name: ids},
         administrator=admin,
         expires=_day(expires) if expires else None,
         limits=KeyLimits(
@@ -175,10 +175,6 @@ def _place(settings: Settings) -> KeyPlace:
     return place
 
 
-def _collection(settings: Settings) -> str:
-    return settings.chroma_collection_name
-
-
 def _ids(corpora: str) -> list[str]:
     ids = [id_.strip() for id_ in corpora.split(",") if id_.strip()]
     if not ids:
@@ -196,8 +192,9 @@ def _missing(settings: Settings, ids: Sequence[str]) -> str:
     if not missing:
         return ""
     return (
-        f"Note: {_collection(settings)} has no corpus {', '.join(missing)} as of now; it has "
-        f"{', '.join(sorted(known))}. If that was misspelt, `atlas keys revoke` removes the key."
+        f"Note: {settings.chroma_collection_name} has no corpus {', '.join(missing)} as of now; "
+        f"it has {', '.join(sorted(known))}. If that was misspelt, `atlas keys revoke` removes the "
+        "key."
     )
 
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from types import FrameType
@@ -71,17 +71,19 @@ PRIVATE = 0o077
 
 
 @contextmanager
-def private_files() -> Iterator[None]:
-    """Folders made in it have the mode 0700 and files 0600, those of processes it starts too."""
-    before = os.umask(PRIVATE)
+def private_files(umask: int = PRIVATE) -> Iterator[None]:
+    """Folders made in it have the mode 0700 and files 0600, or those that another `umask` leaves.
+
+    So have those of processes it starts.
+    """
+    before = os.umask(umask)
     try:
         yield
     finally:
         os.umask(before)
 
 
-@contextmanager
-def files_of_settings() -> Iterator[None]:
+def files_of_settings() -> AbstractContextManager[None]:
     """New files have the modes that ATLAS_UMASK leaves, within it; bad settings are passed over.
 
     The command itself reports them, if it needs the settings.
@@ -91,11 +93,7 @@ def files_of_settings() -> Iterator[None]:
     umask = PRIVATE
     with suppress(ConfigurationError):
         umask = load_settings().umask
-    before = os.umask(umask)
-    try:
-        yield
-    finally:
-        os.umask(before)
+    return private_files(umask)
 
 
 _CLI = "atlas_search.cli"

@@ -152,16 +152,6 @@ def _stop(runs: Runs, jobs: Jobs, listener: BoundPort | None) -> None:
 
 
 @contextmanager
-def phoenix(settings: Settings, executable: Path) -> Iterator["subprocess.Popen[bytes]"]:
-    """Phoenix as a process of its own while the block runs."""
-    process = _start_phoenix(settings, executable)
-    try:
-        yield process
-    finally:
-        _end(process)
-
-
-@contextmanager
 def phoenix_beside(settings: Settings, executable: Path, install: Sequence[str]) -> Iterator[None]:
     """Phoenix while the block runs, which does not wait for it; `install` goes before, if given.
 
@@ -420,9 +410,10 @@ def phoenix_command(
             f"atlas: no Phoenix at {phoenix_executable}: run `make phoenix-venv`.", file=sys.stderr
         )
         sys.exit(1)
-    try:
-        with phoenix(settings, phoenix_executable.absolute()) as process:
+    with suppress(KeyboardInterrupt):
+        process = _start_phoenix(settings, phoenix_executable.absolute())
+        try:
             print(f"Phoenix is at http://127.0.0.1:{settings.phoenix_port}", flush=True)
             process.wait()
-    except KeyboardInterrupt:
-        pass
+        finally:
+            _end(process)

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from atlas_search.atlas import settings_for
 from atlas_search.building.backup import (
     collection_of,
     export_collection,
@@ -155,7 +156,7 @@ def copy_command(
     """Copy a collection into another engine; it stays what it was, and embeds nothing again."""
     settings = _settings(collection)
     if engine_url:
-        settings = load_settings(**_named(collection), qdrant_url=engine_url)
+        settings = settings_for(collection, qdrant_url=engine_url)
     indexing = Indexing(engine=engine, place=QdrantPlace.of(settings))
     with progress_bars(Console(stderr=True)) as progress:
         manifest = compact(settings.collection_folder, open_embedder(settings), progress, indexing)
@@ -183,7 +184,7 @@ def pull_command(
     ] = 0,
 ) -> None:
     """Bring the live version of a collection here, from another store or server."""
-    settings = load_settings(**_named(collection))
+    settings = settings_for(collection)
     source = open_remote(place, settings.chroma_collection_name, settings.atlas_api_key)
     while True:
         try:
@@ -223,7 +224,7 @@ def ingest_command(
     force: Annotated[bool, typer.Option(help="Read every file again, changed or not")] = False,
 ) -> None:
     """Build again what a running server was handed, from the files it keeps in INGEST_ROOT."""
-    settings = load_settings(**_named(collection))  # of one that is lost too
+    settings = settings_for(collection)  # of one that is lost too
     folder = settings.collection_folder
     source = settings.ingest_root / settings.chroma_collection_name
     if not source.is_dir():
@@ -295,15 +296,10 @@ def _held(manifest: Manifest) -> str:
 
 def _settings(collection: str) -> Settings:
     """The settings for a collection that is there. Raises MissingStore."""
-    chosen = load_settings(**_named(collection))
+    chosen = settings_for(collection)
     if not chosen.collection_folder.is_dir():
         Manifest.read(chosen.collection_folder)  # says what is missing; locking would make a folder
     return chosen
-
-
-def _named(collection: str) -> dict[str, str]:
-    """The setting that names a collection; the configured one stays without a name."""
-    return {"chroma_collection_name": collection} if collection else {}
 
 
 def _print(findings: list[Finding]) -> None:

@@ -18,7 +18,7 @@ from atlas_search.building.flow import BuildReport
 from atlas_search.cli.create import refused, require_name
 from atlas_search.cli.main import stop_on_signal
 from atlas_search.core.errors import AtlasError, SourceError
-from atlas_search.core.files import writing_anywhere
+from atlas_search.core.files import stamp, writing_anywhere
 from atlas_search.core.ids import check_id
 from atlas_search.core.logs import set_up_logs
 from atlas_search.core.settings import load_settings
@@ -144,17 +144,14 @@ def changes(folder: Path, seconds: float, wait: Wait) -> Iterator[None]:
 
 
 def state_of(folder: Path) -> State:
-    """The inode, size and time of each file below `folder`; files that vanish are left out."""
+    """The stamp of each file below `folder`; files that vanish are left out."""
     state: State = {}
     for base, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in names:
             path = Path(base, name)
-            try:
-                status = path.stat()
-            except OSError:
-                continue
-            state[str(path)] = (status.st_ino, status.st_size, status.st_mtime_ns)
+            if present := stamp(path):
+                state[str(path)] = present
     return state
 
 

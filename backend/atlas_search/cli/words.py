@@ -1,9 +1,11 @@
 """`atlas kwic`, `trends` and `counts`: words in whole corpora, from a running server."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any
 
 import typer
+from pydantic import BaseModel
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -35,81 +37,49 @@ AsCsv = Annotated[bool, typer.Option("--csv", help="A table for other programs")
 Row = Mapping[str, Any]
 
 
-def _kwic(
-    request: ConcordanceRequest,
-    collection: CollectionChoice = None,
-    as_csv: AsCsv = False,
-    as_json: AsJson = False,
-) -> None:
-    """Show every hit of some words in its context (keyword in context), and count them."""
-    ask_and_print(
-        "/api/concordance",
-        collection_body(request, collection),
-        "lines",
-        list(Line.model_fields),
-        _print_lines,
-        as_csv=as_csv,
-        as_json=as_json,
-    )
-
-
-def _trends(
-    request: TrendsRequest,
-    collection: CollectionChoice = None,
-    as_csv: AsCsv = False,
-    as_json: AsJson = False,
-) -> None:
-    """Count the hits of some words by year, decade, corpus or metadata field."""
-    _count("/api/trends", collection_body(request, collection), as_csv=as_csv, as_json=as_json)
-
-
-def _counts(
-    request: CountsRequest,
-    collection: CollectionChoice = None,
-    as_csv: AsCsv = False,
-    as_json: AsJson = False,
-) -> None:
-    """Count the documents and passages that say something, at once or by a field."""
-    _count("/api/counts", collection_body(request, collection), as_csv=as_csv, as_json=as_json)
-
-
-def ask_and_print(
+def _command(
+    kind: type[BaseModel],
     path: str,
-    asked: Mapping[str, object],
     rows: str,
-    columns: Sequence[str],
+    row: type[BaseModel],
     show: Callable[[Console, Document], None],
-    *,
-    as_csv: bool,
-    as_json: bool,
-) -> None:
-    """Ask the server, and print what it says: whole, its `rows` as CSV, or as `show` has it.
+    about: str,
+    without: Collection[str] = (),
+    **defaults: object,
+) -> Callable[..., None]:
+    """A command that asks a path and prints the reply: whole, its `rows` as CSV, or by `show`.
 
-    Raises RequestError for two forms at once.
+    The columns of the CSV are the fields of `row`; `about` is the help of the command.
     """
-    if as_csv and as_json:
-        raise RequestError("Give only one of --csv and --json.")
-    result = post(command_settings(), path, asked)
-    if as_json:
-        print(printable_json(result))
-    elif as_csv:
-        listed = ({name: _cell(row[name]) for name in columns} for row in result[rows])
-        print(csv_text(columns, listed), end="")
-    else:
-        console, shown = Console(highlight=False), printable(result)
-        show(console, shown)
-        for typed, read in shown.get("read_as", {}).items():
-            console.print(f"“{typed}” was read as “{read}”.", markup=False, soft_wrap=True)
+    columns = [name for name in row.model_fields if name != "filters"]  # a search, not a figure
+
+    def work(
+        request: BaseModel,
+        collection: CollectionChoice = None,
+        as_csv: AsCsv = False,
+        as_json: AsJson = False,
+    ) -> None:
+        if as_csv and as_json:
+            raise RequestError("Give only one of --csv and --json.")
+        result = post(command_settings(), path, collection_body(request, collection))
+        if as_json:
+            print(printable_json(result))
+        elif as_csv:
+            listed = ({name: _cell(each[name]) for name in columns} for each in result[rows])
+            print(csv_text(columns, listed), end="")
+        else:
+            console, shown = Console(highlight=False), printable(result)
+            show(console, shown)
+            for typed, read in shown.get("read_as", {}).items():
+                console.print(f"“{typed}” was read as “{read}”.", markup=False, soft_wrap=True)
+
+    work.__doc__ = about
+    return command_of(kind, work, without, **defaults)
 
 
 def _cell(value: Any) -> Any:
     """A value as CSV has it: figures to six places, the rest of them is noise of the machine."""
     return round(value, 6) if isinstance(value, float) else value
-
-
-def _count(path: str, request: Mapping[str, object], *, as_csv: bool, as_json: bool) -> None:
-    columns = [name for name in Cell.model_fields if name != "filters"]
-    ask_and_print(path, request, "cells", columns, _print_cells, as_csv=as_csv, as_json=as_json)
 
 
 def _print_lines(console: Console, result: Document) -> None:
@@ -158,57 +128,6 @@ def figure(value: float | None) -> str:
     return f"{value:,.1f}" if isinstance(value, float) else f"{value:,}"
 
 
-def _collocates(
-    request: CollocatesRequest,
-    collection: CollectionChoice = None,
-    as_csv: AsCsv = False,
-    as_json: AsJson = False,
-) -> None:
-    """List the words that stand near some words more often than elsewhere."""
-    columns = list(Collocate.model_fields)
-    _list(
-        "collocates", columns, collection_body(request, collection), as_csv=as_csv, as_json=as_json
-    )
-
-
-def _keywords(
-    request: KeywordsRequest,
-    collection: CollectionChoice = None,
-    as_csv: AsCsv = False,
-    as_json: AsJson = False,
-) -> None:
-    """List the words that set some texts apart: those of a corpus, or with `--where`."""
-    columns = list(Keyword.model_fields)
-    _list("keywords", columns, collection_body(request, collection), as_csv=as_csv, as_json=as_json)
-
-
-def _frequencies(
-    request: FrequenciesRequest,
-    collection: CollectionChoice = None,
-    as_csv: AsCsv = False,
-    as_json: AsJson = False,
-) -> None:
-    """List the most frequent words, all of them or those like `--pattern 'strike*'`."""
-    columns = list(Frequency.model_fields)
-    _list(
-        "frequencies", columns, collection_body(request, collection), as_csv=as_csv, as_json=as_json
-    )
-
-
-def _list(
-    name: str,
-    columns: Sequence[str],
-    request: Mapping[str, object],
-    *,
-    as_csv: bool,
-    as_json: bool,
-) -> None:
-    def show(console: Console, result: Document) -> None:
-        _print_table(console, result, name, columns)
-
-    ask_and_print(f"/api/{name}", request, name, columns, show, as_csv=as_csv, as_json=as_json)
-
-
 def _print_table(console: Console, result: Document, name: str, columns: Sequence[str]) -> None:
     shown = [column for column in columns if column not in ("word", "query")]
     table = Table("word", *(column.replace("_", " ") for column in shown))
@@ -221,9 +140,55 @@ def _print_table(console: Console, result: Document, name: str, columns: Sequenc
     console.print(f"{hits}{result['words']:,} words looked through", soft_wrap=True)
 
 
-kwic_command = command_of(ConcordanceRequest, _kwic, {"point"}, limit=20, context=8)
-trends_command = command_of(TrendsRequest, _trends)
-counts_command = command_of(CountsRequest, _counts)
-collocates_command = command_of(CollocatesRequest, _collocates, limit=20)
-keywords_command = command_of(KeywordsRequest, _keywords, limit=20)
-frequencies_command = command_of(FrequenciesRequest, _frequencies, limit=20)
+def _listing(
+    kind: type[BaseModel], name: str, row: type[BaseModel], about: str
+) -> Callable[..., None]:
+    show = partial(_print_table, name=name, columns=list(row.model_fields))
+    return _command(kind, f"/api/{name}", name, row, show, about, limit=20)
+
+
+kwic_command = _command(
+    ConcordanceRequest,
+    "/api/concordance",
+    "lines",
+    Line,
+    _print_lines,
+    "Show every hit of some words in its context (keyword in context), and count them.",
+    {"point"},
+    limit=20,
+    context=8,
+)
+trends_command = _command(
+    TrendsRequest,
+    "/api/trends",
+    "cells",
+    Cell,
+    _print_cells,
+    "Count the hits of some words by year, decade, corpus or metadata field.",
+)
+counts_command = _command(
+    CountsRequest,
+    "/api/counts",
+    "cells",
+    Cell,
+    _print_cells,
+    "Count the documents and passages that say something, at once or by a field.",
+)
+collocates_command = _listing(
+    CollocatesRequest,
+    "collocates",
+    Collocate,
+    "List the words that stand near some words more often than elsewhere.",
+)
+keywords_command = _listing(
+    KeywordsRequest,
+    "keywords",
+    Keyword,
+    "List the words that set some texts apart: those of a corpus, or with `--where`.",
+)
+frequencies_command = _listing(
+    FrequenciesRequest,
+    "frequencies",
+    Frequency,
+    "List the most frequent words, all of them or those like `--pattern 'strike*'`.",
+)

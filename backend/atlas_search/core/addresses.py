@@ -4,7 +4,6 @@ A source may state any text as its address. One that runs a script, shows a pass
 otherwise by a browser than by a person is never a link; where it is harmless it stays as text.
 """
 
-import base64
 import re
 import time
 from base64 import b64encode
@@ -125,7 +124,7 @@ def login_of(address: str) -> tuple[str, ...]:
     if not written:
         return ()
     sent = unquote(login)
-    encoded = base64.b64encode(sent.encode()).decode()
+    encoded = b64encode(sent.encode()).decode()
     # the longest first: a part that is masked hides the whole
     return (encoded, login, sent, written, unquote(written))
 

@@ -44,6 +44,15 @@ _SERVED = (
 MEGABYTE = 1_000_000
 
 
+def stamp(path: Path) -> tuple[int, int, int] | None:
+    """The inode, time and size of a file, which tell a new one in its place; None without one."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns, status.st_size
+
+
 @contextmanager
 def writing(folder: Path, needed: int = 0, then: str = "") -> Iterator[None]:
     """Turn what a full disk or a read-only `folder` raises into UnwritableFolder.

@@ -360,10 +360,12 @@ class Settings(BaseSettings):
         "atlas_state_directory",
         "atlas_evaluation_directory",
         "atlas_model_directory",
+        "api_keys_file",
+        "audit_log",
     )
     @classmethod
-    def _absolute(cls, path: Path) -> Path:
-        return path.expanduser().absolute()
+    def _absolute(cls, path: Path | None) -> Path | None:
+        return path and path.expanduser().absolute()
 
     @field_validator("trusted_proxies")
     @classmethod
@@ -426,11 +428,6 @@ class Settings(BaseSettings):
     def umask(self) -> int:
         """`atlas_umask` as a number."""
         return int(self.atlas_umask, 8)
-
-    @field_validator("api_keys_file", "audit_log")
-    @classmethod
-    def _absolute_if_set(cls, path: Path | None) -> Path | None:
-        return path and path.expanduser().absolute()
 
     @property
     def collection_folder(self) -> Path:

@@ -158,11 +158,7 @@ class PhoenixApi:
                     f"answers {int(status)}). Set PHOENIX_API_KEY."
                 )
             case ErrorStatus(status=status):
-                kinds: dict[int, type[AtlasError]] = {
-                    HTTPStatus.NOT_FOUND: NotFound,
-                    HTTPStatus.CONFLICT: Conflict,
-                }
-                kind = kinds.get(status, Unavailable)
+                kind = _KINDS.get(status, Unavailable)
                 said = f": {fault.body[:_SHOWN]}" if fault.body else ""
                 return kind(f"Phoenix at {self.address} answers {status}{said}")
             case Garbled():

@@ -298,12 +298,8 @@ def _chat_lines(model: str, steps: Steps, base: str, *, usage: bool) -> Iterator
             if usage:
                 yield _data(about | {"choices": [], "usage": final["usage"]})
     except AtlasError as error:
-        yield _data(_failed(error))
+        yield _data(error_document({"status": 500, "type": "", "detail": str(error)}))
     yield "data: [DONE]\n\n"
-
-
-def _failed(error: AtlasError) -> dict[str, Any]:
-    return error_document({"status": 500, "type": "", "detail": str(error)})
 
 
 def _data(document: Mapping[str, Any], name: str = "") -> str:

@@ -73,9 +73,9 @@ def read_body() -> None:
             json.dumps(body, ensure_ascii=False).encode()
         except (BadRequest, RecursionError, UnicodeEncodeError) as error:
             raise BadRequest("The body is not valid JSON. Send a JSON object.") from error
-        g.body = body
         if not isinstance(body, dict):  # a text would be read as JSON once more
             raise BadRequest("The body is JSON, but no object. Send a JSON object.")
+        g.body = body
 
 
 def _number(text: str) -> int | float:

@@ -35,7 +35,10 @@ from atlas_search.server.collection_routes import collections_blueprint
 from atlas_search.server.collections import (
     Collections,
     OneCollection,
+    PresentGuard,
     ServedCollections,
+    require_whole,
+    withhold,
 )
 from atlas_search.server.connect import Connections, offer_embedding
 from atlas_search.server.documents import (
@@ -47,7 +50,6 @@ from atlas_search.server.documents import (
 from atlas_search.server.export import citations_blueprint, export_blueprint
 from atlas_search.server.feedback.delivery import Feedback
 from atlas_search.server.feedback.routes import feedback_blueprint
-from atlas_search.server.guard import PresentGuard, require_whole, withhold
 from atlas_search.server.health import admin_blueprint, health_blueprint
 from atlas_search.server.ingest.jobs import Jobs
 from atlas_search.server.ingest.routes import add_removal, ingest_blueprint

@@ -165,55 +165,35 @@ def _start(
     target = question.target
     if target.llm_provider != EXTRACTIVE and target.cost(1_000_000, 1_000_000):
         limiter.check_cost(caller, address)
-    work = partial(
-        _work,
-        atlas=atlas,
-        question=question,
-        include_context=body.include_context,
-        path=request.path,
-        guard=guards(),
-        with_trace=caller.sees_traces,
-        pay=partial(limiter.spending.add, spender(caller, address)),
-        note=note,
-        share=runs.share,
-    )
+    path, guard, sees_traces = request.path, guards(), caller.sees_traces
+    pay = partial(limiter.spending.add, spender(caller, address))
+
+    def work(run: Run) -> None:
+        """Answer, and write every step into `run`; the last one is `complete` or `error`.
+
+        It runs in a thread without the request.
+        """
+        try:
+            answer = _answer(run, atlas, question, pay)
+            shown = answer if sees_traces else replace(answer, trace_id="", span_id="")
+            document = shown.to_dict()
+            guard.require_whole()  # damage may have come while it was written
+        except Exception as error:
+            run.error = guard.cause(error)
+            problem = problem_of(run.error, path, tells_paths=sees_traces)
+            run.write("error", problem.model_dump_json(exclude_none=True))
+        else:
+            run.answer, run.document, run.manifest = shown, document, atlas.services.store.manifest
+            note(answer, run.owner)
+            runs.share(run)
+            to_send = _to_send(document, include_context=body.include_context)
+            run.write("complete", json.dumps(to_send))
+
     g.run = run = runs.start(question.qa_id, question.session_id, work, caller.owner)
     return run
 
 
-def _work(
-    run: Run,
-    *,
-    atlas: Atlas,
-    question: AnswerPlan,
-    include_context: bool,
-    path: str,
-    guard: Guard,
-    with_trace: bool,
-    pay: Pay,
-    note: Note,
-    share: Callable[[Run], None],
-) -> None:
-    """Answer, and write every step into `run`; the last one is `complete` or `error`."""
-    try:
-        answer = _answer(run, atlas, question, pay)
-        shown = answer if with_trace else replace(answer, trace_id="", span_id="")
-        document = shown.to_dict()
-        guard.require_whole()  # damage may have come while it was written
-    except Exception as error:
-        run.error = guard.cause(error)
-        problem = problem_of(run.error, path, tells_paths=with_trace)
-        run.write("error", problem.model_dump_json(exclude_none=True))
-    else:
-        run.answer, run.document, run.manifest = shown, document, atlas.services.store.manifest
-        note(answer, run.owner)
-        share(run)
-        run.write("complete", json.dumps(_to_send(document, include_context=include_context)))
-
-
-def _answer(
-    run: Run, atlas: Atlas, question: AnswerPlan, pay: Callable[[date, float], None]
-) -> Answer:
+def _answer(run: Run, atlas: Atlas, question: AnswerPlan, pay: Pay) -> Answer:
     """The answer; what it cost is paid whatever becomes of it."""
     spent: list[Usage] = []
     try:

@@ -72,8 +72,7 @@ def _append(path: Path, text: str) -> None:
 
 def _entry(response: Response, default: str, *, with_question: bool) -> dict[str, object]:
     caller: Caller = g.get("caller", NOBODY)
-    body = g.get("body")
-    fields = body if isinstance(body, dict) else {}
+    fields = g.get("body", {})
     ingested: IngestBody | None = g.get("ingested")
     chosen = ingested.collection if ingested else _chosen()
     entry: dict[str, object] = {

@@ -126,10 +126,7 @@ def collections_blueprint(collections: Collections) -> APIBlueprint:
     def get_collections() -> dict[str, object]:
         names, caller = visible(collections.names()), present_caller()
         entries = [
-            _collection(collections, name)
-            if caller.sees(name) is None
-            else _name_alone(collections, name)
-            for name in names
+            _collection(collections, name, whole=caller.sees(name) is None) for name in names
         ]
         default = collections.default if collections.default in names else ""
         return CollectionsOut(default=default, collections=entries).model_dump(mode="json")
@@ -186,26 +183,13 @@ def _open_file(settings: Settings, name: str) -> BinaryIO:
         raise NotFound(f"{name} is gone: another version is live by now.") from None
 
 
-def _name_alone(collections: Collections, name: str) -> CollectionOut:
-    """A collection as one hears of it who sees some of its corpora."""
-    return CollectionOut(
-        name=name,
-        default=name == collections.default,
-        open=collections.is_open(name),
-        version="",
-        documents=0,
-        passages=0,
-        versions=[],
-        problem="",
-    )
-
-
-def _collection(collections: Collections, name: str) -> CollectionOut:
+def _collection(collections: Collections, name: str, *, whole: bool = True) -> CollectionOut:
+    """A collection; its name alone, unless it is seen as a `whole`."""
     folder = collections.settings_of(name).collection_folder
     live: Manifest | None = None
-    problem = collections.problem(name)
+    problem = collections.problem(name) if whole else ""
     try:
-        live = Manifest.read(folder)
+        live = Manifest.read(folder) if whole else None
     except AtlasError as error:
         problem = str(error)
     return CollectionOut(
@@ -224,7 +208,7 @@ def _collection(collections: Collections, name: str) -> CollectionOut:
                 passages=each.passages,
                 bytes=sum(each.sizes.values()),
             )
-            for each in versions(folder)
+            for each in (versions(folder) if whole else ())
         ],
         problem=problem,
     )

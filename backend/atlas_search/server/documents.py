@@ -1,13 +1,14 @@
 """Routes that read a collection: its catalogue, its documents, their sources, and its numbers."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
 
 from atlas_search.core.domain import LEGS, MetadataValue
 from atlas_search.core.ids import __version__, moment
@@ -20,6 +21,7 @@ from atlas_search.search.scope import CorpusExtent, joint_dates
 from atlas_search.server.access.caller import present_caller
 from atlas_search.server.limits import waiting
 from atlas_search.server.problems import TOLD_TO_ADMINISTRATORS, holds_path, sees_paths
+from atlas_search.server.requests import CollectionQuery
 from atlas_search.server.runs import Runs
 from atlas_search.server.serving import Serve
 from atlas_search.services import Services, known_corpora
@@ -157,16 +159,7 @@ def _corpora(services: Services) -> CorporaOut:
     return CorporaOut(
         collection=manifest.collection,
         corpora=[
-            CorpusOut(
-                id=corpus.id,
-                label=corpus.label,
-                documents=corpus.documents,
-                passages=corpus.passages,
-                language=corpus.language,
-                stemmer=LANGUAGES[corpus.language] or None,
-                date=corpus.date,
-                description=corpus.description,
-            )
+            CorpusOut(**asdict(corpus), stemmer=LANGUAGES[corpus.language] or None)
             for corpus in services.store.corpora
         ],
         all=list(services.default_corpora),
@@ -248,12 +241,9 @@ def _read_filters(text: object) -> object:
         ) from error
 
 
-class ListingQuery(BaseModel):
+class ListingQuery(CollectionQuery):
     """The documents wanted, and their order."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    collection: str = Field("", description="Name of a collection; the configured one if absent")
     corpus: list[str] = Field(default_factory=list, description="Only these corpora; repeatable")
     filters: Annotated[
         Filters, BeforeValidator(_read_filters), WithJsonSchema({"type": "string"})
@@ -335,28 +325,20 @@ def _matching(store: Store, query: ListingQuery) -> IntArray:
 def _listed(document: ListedDocument) -> ListedOut:
     first, last = document.days
     return ListedOut(
+        **document._asdict(),
         document_id=document.id,
-        corpus=document.corpus,
-        title=document.title,
-        source=document.source,
         kind=document.origin,
-        characters=document.characters,
-        passages=document.passages,
         first_day=iso_day(first) or None,
         last_day=iso_day(last) or None,
-        metadata=dict(document.metadata),
     )
 
 
 MOST_REMARKS = 50  # on one file
 
 
-class SourcesQuery(BaseModel):
+class SourcesQuery(CollectionQuery):
     """The page wanted."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    collection: str = Field("", description="Name of a collection; the configured one if absent")
     limit: int = Field(50, ge=1, le=MOST)
     offset: int = Field(0, ge=0, le=10**9, description="Files to pass over")
 
@@ -526,7 +508,6 @@ def statistics_blueprint(serve: Serve, runs: Runs) -> APIBlueprint:
         manifest = services.store.manifest
         extents = services.searcher.whole
         whole = present_caller().sees(manifest.collection) is None
-        told = present_caller().sees_traces  # by a count of hits one learns what others asked
         return StatsOut(
             collection=manifest.collection,
             version=manifest.version,
@@ -543,7 +524,8 @@ def statistics_blueprint(serve: Serve, runs: Runs) -> APIBlueprint:
             truncated_share=manifest.truncated_share if whole else 0.0,
             disk=dict(manifest.sizes) if whole else {},
             seconds=dict(manifest.durations) if whole else {},
-            server=_server(services, runs, since) if told else _silent(services, since),
+            # by a count of hits one learns what others asked
+            server=_server(services, runs, since, tells=present_caller().sees_traces),
         ).model_dump(mode="json")
 
     return blueprint
@@ -564,16 +546,7 @@ def _all(manifest: Manifest, extents: list[CorpusExtent]) -> CountsOut:
 
 def _corpus(corpus: CorpusStatistics, extent: CorpusExtent) -> CorpusStatsOut:
     return CorpusStatsOut(
-        id=corpus.id,
-        label=corpus.label,
-        language=corpus.language,
-        description=corpus.description,
-        digest=corpus.digest,
-        documents=corpus.documents,
-        passages=corpus.passages,
-        characters=corpus.characters,
-        words=corpus.words,
-        tokens=corpus.tokens,
+        **corpus.model_dump(),
         source_bytes=corpus.bytes,
         dates=DatesOut(**extent.dates.to_dict()),
     )
@@ -603,29 +576,18 @@ def _kind(origin: Origin) -> KindOut:
     return KindOut.model_validate(origin, from_attributes=True)
 
 
-def _silent(services: Services, since: str) -> ServerOut:
-    """The server's numbers without anything of what others asked."""
-    cache = CacheOut(
-        enabled=services.answerer.cache.enabled,
-        kept=0,
-        limit=services.settings.query_cache_size,
-        hits=0,
-        misses=0,
-    )
-    return ServerOut(since=since, answers_running=0, answers_begun=0, cache=cache)
-
-
-def _server(services: Services, runs: Runs, since: str) -> ServerOut:
+def _server(services: Services, runs: Runs, since: str, *, tells: bool) -> ServerOut:
+    """The server's numbers; those that say what others asked are 0 unless it `tells` them."""
     cache = services.answerer.cache
     return ServerOut(
         since=since,
-        answers_running=runs.running,
-        answers_begun=runs.started,
+        answers_running=runs.running if tells else 0,
+        answers_begun=runs.started if tells else 0,
         cache=CacheOut(
             enabled=cache.enabled,
-            kept=cache.kept,
+            kept=cache.kept if tells else 0,
             limit=services.settings.query_cache_size,
-            hits=cache.hits,
-            misses=cache.misses,
+            hits=cache.hits if tells else 0,
+            misses=cache.misses if tells else 0,
         ),
     )

@@ -211,22 +211,18 @@ _FILE: ResponseDict = {
 }
 
 
-class ExportBody(BaseModel):
+class ExportBody(StrictBody):
     """Answers as `POST /api/ask` sent them."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     format: Format
     collection: str | None = Field(None, description="Name of a collection that is served")
-    answers: Annotated[list[dict[str, object]], Field(max_length=MAX_ANSWERS)] = []
-    citations: Annotated[
-        list[BoundedCitation],
-        Field(max_length=MAX_CITATIONS, description="In place of answers, for a bibliography"),
-    ] = []
-    notes: Annotated[
-        list[str],
-        Field(max_length=MAX_CITATIONS, description="One for each citation, or empty"),
-    ] = []
+    answers: list[dict[str, object]] = Field([], max_length=MAX_ANSWERS)
+    citations: list[BoundedCitation] = Field(
+        [], max_length=MAX_CITATIONS, description="In place of answers, for a bibliography"
+    )
+    notes: list[str] = Field(
+        [], max_length=MAX_CITATIONS, description="One for each citation, or empty"
+    )
 
 
 class FormatQuery(BaseModel):

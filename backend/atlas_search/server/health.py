@@ -5,7 +5,7 @@ from typing import Literal
 
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from atlas_search.core.addresses import phoenix_problem
 from atlas_search.core.errors import (
@@ -22,14 +22,13 @@ from atlas_search.providers.chat import Health
 from atlas_search.providers.open import SILENT, Remembered
 from atlas_search.server.access.caller import present_caller
 from atlas_search.server.problems import TOLD_TO_ADMINISTRATORS, Problem, holds_path
+from atlas_search.server.requests import StrictBody
 from atlas_search.server.serving import Serve
 from atlas_search.services import Services
 
 
-class RerankerBody(BaseModel):
+class RerankerBody(StrictBody):
     """Changes, by the keys of a target file."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     target: str | None = Field(None, description="Name of a target; the configured one if absent")
     settings: dict[str, str | float] = Field(
@@ -171,33 +170,20 @@ def health_blueprint(
         if not caller.sees_traces:
             parts = {name: _without_detail(part) for name, part in parts.items()}
             faults = [TOLD_TO_ADMINISTRATORS] if faults else []
-        if not caller.is_known:
-            return _status_alone(status, faults)
+        known = caller.is_known
+        details = {name: health.detail or "ready" for name, health in providers.items()}
         return HealthOut(
             status=status,
             problem=next(iter(faults), ""),
             version=__version__,
-            collection=manifest.collection,
-            documents=manifest.documents,
-            passages=manifest.passages,
-            providers={name: health.detail or "ready" for name, health in providers.items()},
-            parts=parts,
+            collection=manifest.collection if known else "",
+            documents=manifest.documents if known else None,
+            passages=manifest.passages if known else None,
+            providers=details if known else {},
+            parts=parts if known else {},
         ).model_dump(mode="json")
 
     return blueprint
-
-
-def _status_alone(status: Literal["ok", "degraded"], faults: list[str]) -> dict[str, object]:
-    return HealthOut(
-        status=status,
-        problem=next(iter(faults), ""),
-        version=__version__,
-        collection="",
-        documents=None,
-        passages=None,
-        providers={},
-        parts={},
-    ).model_dump(mode="json")
 
 
 def store_problem(services: Services) -> str:

@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Annotated, Literal
 
 from flask import Response, g, request
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.openapi import OpenAPI
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from atlas_search.atlas import Atlas
 from atlas_search.core.domain import Passage
@@ -42,6 +43,7 @@ from atlas_search.server.app import forbid
 from atlas_search.server.metrics import heed_privacy, speak_again
 from atlas_search.server.page import PageFiles
 from atlas_search.server.problems import Problem, problem_response, validation_response
+from atlas_search.server.requests import Strict
 
 HOST = "127.0.0.1"
 MAX_BODY = 1024 * 1024  # bytes
@@ -143,11 +145,7 @@ USUAL = ("answerable", "unanswerable")
 """Categories of who names none: they follow what is known of the answer."""
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class SpanBody(_Strict):
+class SpanBody(Strict):
     """Words that answer: characters of a document's text, and what stands there."""
 
     document_id: str
@@ -156,7 +154,7 @@ class SpanBody(_Strict):
     quote: str
 
 
-class _Fields(_Strict):
+class _Fields(Strict):
     """Label as the page shows it. Other programs write labels too: nothing is bounded here.
 
     `marks` say how relevant passages are, from 0 to 3; `documents` are known to be relevant
@@ -200,7 +198,8 @@ def label_of(body: LabelBody, atlas: Atlas, before: Label | None) -> Label:
     _check_grades(body.marks, before)
     passages, missing = passages_of(atlas, body.marks)
     _check_known(missing, before)
-    spans = tuple(sorted({_span(span, atlas, before) for span in body.spans}, key=_by_place))
+    by_place = attrgetter("document_id", "start", "end")
+    spans = tuple(sorted({_span(span, atlas, before) for span in body.spans}, key=by_place))
     documents = _documents(body, passages, spans, _known_besides(before, atlas))
     grades = _kept_zeros(before, atlas) | documents | body.marks
     label = replace(
@@ -365,20 +364,14 @@ def _around(span: GoldSpan, atlas: Atlas) -> list[Passage]:
     return [p for p in passages.values() if p.start <= span.start < p.end]
 
 
-def _by_place(span: GoldSpan) -> tuple[str, int, int]:
-    return span.document_id, span.start, span.end
-
-
 LABEL_ROUTES = frozenset(
     {"GET /api/labels", "GET /api/label", "PUT /api/label", "DELETE /api/label"}
 )
 SEARCH_ROUTES = frozenset({"POST /api/search"})
 
 
-class LabelQuery(BaseModel):
+class LabelQuery(Strict):
     """Id of a label, and its revision when it was read."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: str = Field(min_length=1)
     revision: str = ""
@@ -446,18 +439,14 @@ class Rated:
     answer: AnswerDocument
 
 
-class RaterQuery(BaseModel):
+class RaterQuery(Strict):
     """Name of a rater; whoever has a link of their own needs none."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     rater: str = ""
 
 
-class RatingBody(BaseModel):
+class RatingBody(Strict):
     """Rating of an answer; scales may be left out."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     rater: str = ""
     label_id: str

@@ -369,7 +369,6 @@ def _problem(response: Response) -> Problem:
 
 
 def _question() -> str:
-    body = g.get("body")
-    fields = body if isinstance(body, dict) else {}
+    fields = g.get("body", {})
     question = fields.get("question", fields.get("query"))
     return question if isinstance(question, str) else ""

@@ -33,7 +33,7 @@ from cachetools import LRUCache, cached
 from flask import Response, abort, request
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from atlas_search.building.kept_files import INGEST
 from atlas_search.core.domain import Document
@@ -42,6 +42,7 @@ from atlas_search.core.files import open_below
 from atlas_search.core.settings import Settings
 from atlas_search.server.documents import ById
 from atlas_search.server.limits import waiting
+from atlas_search.server.requests import CollectionQuery
 from atlas_search.server.serving import Serve
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.record_files import DocumentOrigin
@@ -597,12 +598,9 @@ _PICTURE: dict[str | int | HTTPStatus, Any] = {
 }
 
 
-class PageQuery(BaseModel):
+class PageQuery(CollectionQuery):
     """The page wanted."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    collection: str = Field("", description="Name of a collection; the configured one if absent")
     page: int = Field(ge=1, le=1_000_000, description="Of the file, from 1")
 
 

@@ -18,11 +18,6 @@ TOLD_TO_ADMINISTRATORS = "Something is wrong: an administrator's health, and the
 log = logging.getLogger(__name__)
 
 STATUS: dict[type[errors.AtlasError], int] = {
-    errors.InvalidQuestion: 400,
-    errors.UnknownCorpus: 400,
-    errors.UnknownFilterField: 400,
-    errors.UnknownTarget: 400,
-    errors.UnknownCollection: 400,
     errors.NotFound: 404,
     errors.Conflict: 409,
     errors.NotAllowed: 403,

@@ -17,10 +17,22 @@ from atlas_search.words.request import (
 )
 
 
-class StrictBody(BaseModel):
+class Strict(BaseModel):
+    """A model that refuses fields it does not know, and never changes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class CollectionQuery(Strict):
+    """A query about one of the collections that are served."""
+
+    collection: str = Field("", description="Name of a collection; the configured one if absent")
+
+
+class StrictBody(Strict):
     """A request body: no other fields, and no values of other types."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, validate_by_name=False)
+    model_config = ConfigDict(strict=True, validate_by_name=False)
 
 
 class SilentBody(StrictBody):

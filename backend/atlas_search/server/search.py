@@ -1,20 +1,22 @@
 """`POST /api/search`: ranked passages with all their signals."""
 
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
-from pydantic import BaseModel, ConfigDict, Field, RootModel
+from pydantic import BaseModel, Field, RootModel
 
 from atlas_search.atlas import MOST_SUGGESTIONS
 from atlas_search.core.telemetry.names import Ids, identify
 from atlas_search.documents.search import SearchOut
 from atlas_search.search.counts import ScopeCounts
+from atlas_search.search.result import SearchResult
 from atlas_search.search.suggestions import Suggestion
 from atlas_search.server.access.caller import present_caller
 from atlas_search.server.limits import waiting
 from atlas_search.server.requests import (
+    CollectionQuery,
     CollocatesBody,
     ConcordanceBody,
     CountsBody,
@@ -33,6 +35,8 @@ from atlas_search.words.results import (
     WordCounts,
     WordsResult,
 )
+
+Document = dict[str, object]
 
 
 class FacetsOut(RootModel[ScopeCounts]):
@@ -56,21 +60,15 @@ def search_blueprint(serve: Serve) -> APIBlueprint:
     blueprint = APIBlueprint("search", __name__, url_prefix="/api", abp_tags=[Tag(name="search")])
 
     @blueprint.post("/search", summary="Find passages", responses={200: SearchOut})
-    def post_search(body: SearchBody) -> dict[str, object]:
-        caller = present_caller()
-        with identify(Ids(user_id=caller.name)):
-            result = serve().search(body, stop=waiting())
-        return (result if caller.sees_traces else replace(result, trace_id="")).to_dict()
+    def post_search(body: SearchBody) -> Document:
+        return _sent(lambda: serve().search(body, stop=waiting()))
 
     return blueprint
 
 
-class SuggestionsQuery(BaseModel):
+class SuggestionsQuery(CollectionQuery):
     """Of which corpora, and how many."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    collection: str = Field("", description="Name of a collection; the configured one if absent")
     corpus: list[str] = Field(default_factory=list, description="Only these corpora; repeatable")
     limit: int = Field(4, ge=1, le=MOST_SUGGESTIONS)
 
@@ -93,9 +91,6 @@ def suggestions_blueprint(serve: Serve) -> APIBlueprint:
         return {"suggestions": [asdict(suggestion) for suggestion in suggestions]}
 
     return blueprint
-
-
-Document = dict[str, object]
 
 
 def words_blueprint(serve: Serve) -> APIBlueprint:
@@ -147,10 +142,8 @@ def words_blueprint(serve: Serve) -> APIBlueprint:
     return blueprint
 
 
-def _sent(ask: Callable[[], WordsResult]) -> Document:
+def _sent(ask: Callable[[], SearchResult | WordsResult]) -> Document:
     caller = present_caller()
     with identify(Ids(user_id=caller.name)):
-        result = ask()
-    if not caller.sees_traces:
-        result = result.model_copy(update={"trace_id": ""})
-    return result.to_dict()
+        document = ask().to_dict()
+    return document if caller.sees_traces else {**document, "trace_id": ""}

@@ -5,7 +5,6 @@ again as soon as it changes. Once damage is found, answers stop: a wrong one is 
 """
 
 import logging
-import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -16,9 +15,10 @@ from werkzeug.exceptions import HTTPException
 from atlas_search.atlas import Atlas
 from atlas_search.building.materials import remedy
 from atlas_search.core.errors import AtlasError, DamagedStore, Unavailable
+from atlas_search.core.files import stamp
 from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding import Embedder
-from atlas_search.services import Services, open_beside, open_services, serve_version
+from atlas_search.services import Services, open_beside, open_services
 from atlas_search.stores.manifest import FILE_NAME, Manifest
 from atlas_search.stores.versions import ORDER, PARTS, CheckedVersion
 
@@ -172,7 +172,7 @@ class Serving:
         """Open the collection; `beside` is another one whose models and tracer it shares."""
         self._folder = settings.collection_folder
         self._manifest = self._folder / FILE_NAME
-        self._seen = _state(self._manifest)
+        self._seen = stamp(self._manifest)
         # read while the models load
         watch = StoreWatch(self._folder, _manifest(settings, embedder, beside))
         watch.begin()
@@ -218,13 +218,13 @@ class Serving:
 
     def _refresh(self) -> None:
         self._store_watch.look(0)
-        state = _state(self._manifest)
+        state = stamp(self._manifest)
         if state is None or (state == self._seen and not self._store_watch.is_mended()):
             return
         try:
             atlas, watch = self._open_version()
         except Exception as error:  # a damaged file can raise anything
-            if _state(self._manifest) == state:  # else a newer one came meanwhile: look again
+            if stamp(self._manifest) == state:  # else a newer one came meanwhile: look again
                 self._seen = state
                 self._refused = f"The version on disk is not served: {error}"
                 log.error("%s", self._refused)
@@ -237,7 +237,9 @@ class Serving:
 
     def _open_version(self) -> tuple[Atlas, StoreWatch]:
         """The version that is live now, checked. Raises DamagedStore, and what opening raises."""
-        services = serve_version(self._atlas.services)
+        services = self._atlas.services
+        # the version before is not closed: requests may be using it
+        services = open_beside(services, services.settings)
         watch = StoreWatch(self._folder, services.store.manifest)
         watch.look()
         if watch.damage:
@@ -295,12 +297,3 @@ def _open(
             services.close()
         raise DamagedStore(watch.damage)
     return Atlas(services)
-
-
-def _state(path: Path) -> tuple[int, int, int] | None:
-    """The state of a manifest's file, new for each one put in place; None without one."""
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_ino, status.st_mtime_ns, status.st_size

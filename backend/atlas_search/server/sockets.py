@@ -20,7 +20,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -47,13 +46,6 @@ BODY_RETRY_SECONDS = 10.0
 LONGEST_LINE = 4096  # bytes of a line between chunks; waitress looks through all of it each time
 
 Release = Callable[[], None]
-
-
-@dataclass(frozen=True)
-class RefusedRequest:
-    """A problem in the place of one of waitress's errors."""
-
-    problem: Problem
 
 
 class LargeBodies:
@@ -108,7 +100,7 @@ class Request(HTTPRequestParser):  # type: ignore[misc]
     def __init__(self, adjustments: Any, large: LargeBodies):
         super().__init__(adjustments)
         self._large = large
-        self._refused: RefusedRequest | None = None
+        self._refused: Problem | None = None
         self._release: Release = lambda: None
         self.is_large = False
 
@@ -122,7 +114,7 @@ class Request(HTTPRequestParser):  # type: ignore[misc]
         try:
             self._release = self._large.open(rule, self.headers)
         except AtlasError as error:
-            self._refused = RefusedRequest(problem_of(error, self.path))
+            self._refused = problem_of(error, self.path)
             return
         self.is_large = True
         self.adj = copy.copy(self.adj)
@@ -135,8 +127,8 @@ class Request(HTTPRequestParser):  # type: ignore[misc]
             consumed = int(super().received(data))
         except OSError as error:
             place = "INGEST_ROOT" if self.is_large else "TMPDIR"
-            problem = problem_of(not_kept("The body", place, error), self.path)
-            self.error = self._refused = RefusedRequest(problem)
+            self._refused = problem_of(not_kept("The body", place, error), self.path)
+            self.error = self._refused
             self.completed = True
         if self.chunked and not self.completed and self._line() > LONGEST_LINE:
             self.error, self.completed = BadRequest("A line between chunks is too long"), True
@@ -319,8 +311,8 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
         def execute(self) -> None:
             error = self.request.error
-            if isinstance(error, RefusedRequest):
-                problem = error.problem
+            if isinstance(error, Problem):
+                problem = error
             else:
                 detail = f"{error.body}."
                 problem = problem_for(error.reason, error.code, detail, self.request.path)

@@ -24,7 +24,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from weakref import finalize
 
 from atlas_search.core.errors import ConfigurationError
-from atlas_search.core.files import is_full
+from atlas_search.core.files import is_full, stamp
 from atlas_search.core.registry import require
 from atlas_search.core.settings import Settings
 
@@ -103,12 +103,12 @@ class StateFile:
                         yield connection
             except (OSError, sqlite3.Error, ValueError) as error:
                 self.problem = f"{self.path} {_fault(error)}"
-                self._failed_with = () if _is_locked(error) else self._state()
+                self._failed_with = () if _is_locked(error) else stamp(self.path)
                 raise ConfigurationError(self.problem) from error
             self.problem = ""
 
     def check(self) -> str:
-        last, state = self.problem, self._state()
+        last, state = self.problem, stamp(self.path)
         self.problem = ""
         if state:
             with suppress(ConfigurationError), self.open():
@@ -116,13 +116,6 @@ class StateFile:
         if state == self._failed_with:  # another statement than those of this look may fail
             self.problem = self.problem or last
         return self.problem
-
-    def _state(self) -> tuple[int, ...] | None:
-        try:
-            status = self.path.stat()
-        except OSError:
-            return None
-        return status.st_ino, status.st_mtime_ns, status.st_size
 
     def _make(self) -> None:
         """Put an empty database there in one step, so that an empty file is a damaged one."""

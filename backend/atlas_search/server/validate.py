@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, RootModel, model_validator
+from pydantic import AfterValidator, BaseModel, Field, RootModel, model_validator
 
 from atlas_search.answer.check.citations import Verification, verify
 from atlas_search.answer.check.markers import read_marked
@@ -19,7 +19,7 @@ from atlas_search.core.telemetry.span import Span
 from atlas_search.language.text import content_terms
 from atlas_search.server.limits import waiting
 from atlas_search.server.problems import Problem
-from atlas_search.server.requests import CollectionBody
+from atlas_search.server.requests import CollectionBody, StrictBody
 from atlas_search.server.serving import Serve
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.store import Store
@@ -41,13 +41,11 @@ def _locator(text: str) -> str:
     return text
 
 
-class GivenPassage(BaseModel):
+class GivenPassage(StrictBody):
     """A passage that need not be in the collection.
 
     Its token is `[document_id pPAGE]`, or with the locator, `s 10(1)`, `[document_id s10(1)]`.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     document_id: str = Field(min_length=1, max_length=MAX_NAME, pattern=r"^[^\[\]\s]+$")
     page: int = Field(ge=0, le=MAX_PAGE)
@@ -60,10 +58,8 @@ class GivenPassage(BaseModel):
     )
 
 
-class RetrievedChunk(BaseModel):
+class RetrievedChunk(StrictBody):
     """A passage as the published API of sentinel names it; `similarity` decides nothing."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     doc_id: str = Field(max_length=MAX_NAME)
     chunk_id: str = Field(max_length=MAX_NAME)
@@ -144,24 +140,21 @@ class ValidatedSentenceOut(BaseModel):
     citations: list[ValidatedCitationOut]
 
 
-class ValidatedAnswerOut(BaseModel):
-    """The findings; errors make an answer unusable, warnings do not."""
-
-    citation_valid: bool
-    errors: list[str]
-    warnings: list[str]
-    sentence_groundedness: float = Field(description="Share of grounded sentences")
-    answer_grounded: bool = Field(description="Whether every sentence is grounded")
-    sentences: list[ValidatedSentenceOut]
-    refusal: bool = Field(description="Whether the answer says that it cannot answer")
-
-
 class RuledAnswerOut(BaseModel):
     """The findings by the rules of sentinel; errors make an answer unusable, warnings do not."""
 
     citation_valid: bool
     errors: list[str]
     warnings: list[str]
+
+
+class ValidatedAnswerOut(RuledAnswerOut):
+    """The findings; errors make an answer unusable, warnings do not."""
+
+    sentence_groundedness: float = Field(description="Share of grounded sentences")
+    answer_grounded: bool = Field(description="Whether every sentence is grounded")
+    sentences: list[ValidatedSentenceOut]
+    refusal: bool = Field(description="Whether the answer says that it cannot answer")
 
 
 class CheckedOut(RootModel[ValidatedAnswerOut | RuledAnswerOut]):

@@ -280,7 +280,7 @@ def test_a_withdrawn_vote_on_passages_alone_is_told_though_the_answer_is_old(
         wait_until_sent(feedback)
     feedback = feedback_of(state, phoenix.address)
     now = time.time() + 89 * DAY
-    feedback._store._clock = lambda: now
+    feedback.store._clock = lambda: now
     vote(feedback, passages={})
     now += 2 * DAY
     feedback.note(replace(traced, request=replace(traced.request, qa_id="q2")), "")

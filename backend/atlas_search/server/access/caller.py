@@ -118,24 +118,6 @@ SENT_AS_WRITTEN = frozenset(
 )
 """Keep a thread of the server until the answer, the job or the file ends."""
 
-WHOLE = frozenset(
-    {
-        "GET /api/feedback/export",
-        "POST /api/collections/<name>/rollback",
-        "GET /api/collections/<name>/files/<path:file>",
-        "POST /api/ingest",
-        "GET /api/ingest/zotero",
-        "DELETE /api/documents/<any_id:id>",
-        "GET /api/jobs",
-        "GET /api/jobs/<job_id>",
-        "GET /api/jobs/<job_id>/events",
-        "DELETE /api/jobs/<job_id>",
-        "PUT /api/config/reranker",
-        "POST /api/cache/clear",
-    }
-)
-"""Change, or tell of, every corpus: not for an administrator whose key sees some."""
-
 
 @cache
 def described_route(rule: str) -> str:

@@ -174,12 +174,34 @@ class KeyFile:
         self.path = path
 
     def read(self) -> Keys:
-        return _read_file(self.path)
+        path = self.path
+        try:
+            with path.open("rb") as file:
+                mode = os.fstat(file.fileno()).st_mode
+                content = json.loads(file.read())
+            keys = _File.model_validate(content).keys
+        except FileNotFoundError:
+            raise ConfigurationError(
+                f"API_KEYS_FILE={path}: there is no such file. `atlas keys add NAME` makes it."
+            ) from None
+        except OSError as error:
+            raise ConfigurationError(f"API_KEYS_FILE={path}: {error.strerror}.") from error
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(map(str, first["loc"])) or "the whole"
+            raise ConfigurationError(f"API_KEYS_FILE={path}: {place}: {first['msg']}.") from error
+        except (ValueError, RecursionError) as error:
+            raise ConfigurationError(f"API_KEYS_FILE={path} is not valid JSON: {error}.") from error
+        if mode & WRITABLE_BY_OTHERS:
+            raise ConfigurationError(
+                f"API_KEYS_FILE={path} can be changed by others: run `chmod 600 {path}`."
+            )
+        return keys
 
     def change(self, change: Callable[[Keys], Keys]) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(self.path.with_name(f".{self.path.name}.lock"), mode=0o600):
-            _write(self.path, change(_read_file(self.path) if self.path.exists() else ()))
+            self._write(change(self.read() if self.path.exists() else ()))
 
     def seen(self) -> object:
         """Return the state of the file, and of who may write it."""
@@ -188,6 +210,18 @@ class KeyFile:
         except OSError:
             return None
         return status.st_ino, status.st_mtime_ns, status.st_size, status.st_mode
+
+    def _write(self, keys: Keys) -> None:
+        """Replace the file in one step; only its owner may read it."""
+        temporary = self.path.with_name(f".{self.path.name}.partial")
+        temporary.unlink(missing_ok=True)
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            json.dump(_File(keys=keys).model_dump(mode="json"), file, indent=2)
+            file.write("\n")
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(self.path)
 
 
 SHARED = "CREATE TABLE IF NOT EXISTS keys (content TEXT NOT NULL)"
@@ -216,31 +250,6 @@ class SharedKeys:
     def _content(self, transaction: Transaction) -> Keys:
         row = transaction.execute("SELECT content FROM keys").fetchone()
         return _File.model_validate_json(row[0]).keys if row else ()
-
-
-def _read_file(path: Path) -> Keys:
-    try:
-        with path.open("rb") as file:
-            mode = os.fstat(file.fileno()).st_mode
-            content = json.loads(file.read())
-        keys = _File.model_validate(content).keys
-    except FileNotFoundError:
-        raise ConfigurationError(
-            f"API_KEYS_FILE={path}: there is no such file. `atlas keys add NAME` makes it."
-        ) from None
-    except OSError as error:
-        raise ConfigurationError(f"API_KEYS_FILE={path}: {error.strerror}.") from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"])) or "the whole"
-        raise ConfigurationError(f"API_KEYS_FILE={path}: {place}: {first['msg']}.") from error
-    except (ValueError, RecursionError) as error:
-        raise ConfigurationError(f"API_KEYS_FILE={path} is not valid JSON: {error}.") from error
-    if mode & WRITABLE_BY_OTHERS:
-        raise ConfigurationError(
-            f"API_KEYS_FILE={path} can be changed by others: run `chmod 600 {path}`."
-        )
-    return keys
 
 
 def add_key(
@@ -295,19 +304,6 @@ def revoke_key(place: KeyPlace, name: str) -> None:
         return left
 
     place.change(without_it)
-
-
-def _write(path: Path, keys: Keys) -> None:
-    """Replace the file in one step; only its owner may read it."""
-    temporary = path.with_name(f".{path.name}.partial")
-    temporary.unlink(missing_ok=True)
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        json.dump(_File(keys=keys).model_dump(mode="json"), file, indent=2)
-        file.write("\n")
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
 
 
 def _parts(text: str) -> tuple[str, str]:

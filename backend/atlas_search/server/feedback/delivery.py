@@ -28,7 +28,6 @@ from atlas_search.server.feedback.store import (
     FeedbackStore,
     Noting,
     RatedAnswer,
-    RatingFilter,
     Vote,
 )
 from atlas_search.server.state import Busy, OpenState, State, Transaction, open_states
@@ -544,8 +543,8 @@ class Feedback:
         self.collection = settings.chroma_collection_name
         self._content = settings.trace_content
         self.state = open_state(NAME, TABLES)
-        self._store = FeedbackStore(self.state, settings.feedback_days)
-        self._noting = Noting(self._store)
+        self.store = FeedbackStore(self.state, settings.feedback_days)
+        self._noting = Noting(self.store)
         self.outbox = Outbox(self.state, settings.feedback_days)
         self._delivery: RatingDelivery | None = None
         if settings.phoenix_collector_endpoint:
@@ -577,7 +576,7 @@ class Feedback:
     def rating(self, owner: str, qa_id: str, voter: str) -> AnswerRating:
         """Return somebody's rating of an answer. Raises NotFound if there is none."""
         self._noting.flush()
-        rating = self._store.rating(owner, qa_id, voter)
+        rating = self.store.rating(owner, qa_id, voter)
         if rating.vote.is_empty:
             raise NotFound(f"The answer {qa_id} has no rating of {voter}.")
         return rating
@@ -586,16 +585,10 @@ class Feedback:
         self, owner: str, qa_id: str, voter: str, change: Callable[[RatedAnswer, Vote], Vote]
     ) -> AnswerRating:
         self._noting.flush()
-        rating = self._store.change(owner, qa_id, voter, change)
+        rating = self.store.change(owner, qa_id, voter, change)
         if self._delivery:
             self._delivery.wake()
         return rating
-
-    def page(self, wanted: RatingFilter, limit: int, offset: int) -> tuple[int, list[AnswerRating]]:
-        return self._store.page(wanted, limit, offset)
-
-    def every(self, wanted: RatingFilter) -> list[AnswerRating]:
-        return self._store.every(wanted)
 
     def close(self) -> None:
         """Write what was noted, and stop sending."""

@@ -12,7 +12,7 @@ from flask import Response, g
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag as ApiTag
 from flask_openapi3.types import ResponseDict
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from atlas_search.answer.request import Identifier
 from atlas_search.core.errors import RequestError, shown
@@ -42,6 +42,7 @@ from atlas_search.server.feedback.store import (
 )
 from atlas_search.server.metrics import count_feedback
 from atlas_search.server.problems import Problem
+from atlas_search.server.requests import Strict
 
 Reason = Literal["no_text", "follow_up", "contradictory", "inconclusive"]
 """The reason why a rated question is no label.
@@ -259,10 +260,8 @@ ANONYMOUS = "anonymous"
 MOST = 200  # ratings of one page
 
 
-class ByVoter(BaseModel):
+class ByVoter(Strict):
     """The voter, where no keys are used."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     user_id: Identifier | None = Field(None, description="As in the body of `POST /api/feedback`")
 
@@ -318,10 +317,8 @@ class FeedbackListOut(BaseModel):
     feedback: list[ListedFeedbackOut]
 
 
-class FeedbackExportQuery(BaseModel):
+class FeedbackExportQuery(Strict):
     """The kind of file: labels as `jsonl` or `csv`, or the `ratings` as a table."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     format: FeedbackFormat = "jsonl"
     collection: str = Field(
@@ -397,14 +394,14 @@ def feedback_blueprint(feedback: Feedback, metrics: Metrics) -> APIBlueprint:
         own = _filter(query)
         if not caller.changes_all:
             own = own._replace(owner=caller.owner, voter=_voter(caller, query.user_id))
-        total, ratings = feedback.page(own, query.limit, query.offset)
+        total, ratings = feedback.store.page(own, query.limit, query.offset)
         listed = [_listed(rating, caller) for rating in ratings]
         return {"total": total, "feedback": listed}
 
     @blueprint.get("/feedback/export", summary="Labels, and all ratings", responses=_FILE)
     def get_export(query: FeedbackExportQuery) -> Response:
         selection = RatingFilter(collection=query.collection or feedback.collection)
-        return _file(export_feedback(feedback.every(selection), query.format))
+        return _file(export_feedback(feedback.store.every(selection), query.format))
 
     return blueprint
 

@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from atlas_search.answer.answer import Answer
 from atlas_search.answer.request import Identifier
 from atlas_search.core.errors import ConfigurationError, Conflict, NotFound
+from atlas_search.server.requests import Strict, StrictBody
 from atlas_search.server.state import State, Transaction
 
 TABLES = """
@@ -165,10 +166,8 @@ Tags = Annotated[list[Tag], Field(max_length=MOST_TAGS)]
 Comment = Annotated[str, Field(max_length=LONGEST_COMMENT), AfterValidator(plain)]
 
 
-class Vote(BaseModel):
+class Vote(Strict):
     """All that somebody says of an answer now; empty if nothing."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     thumb: Thumb | None = None
     scores: dict[Scale, int] = Field(default_factory=dict)
@@ -182,10 +181,8 @@ class Vote(BaseModel):
         return self == Vote()
 
 
-class ScoresBody(BaseModel):
+class ScoresBody(StrictBody):
     """Marks from 1, the worst, to 5; null withdraws one."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     relevance: Mark | None = Field(None, description="Whether it answers what was asked")
     accuracy: Mark | None = Field(None, description="Whether it is right")
@@ -193,10 +190,8 @@ class ScoresBody(BaseModel):
     clarity: Mark | None = Field(None, description="Whether it is clear")
 
 
-class FeedbackBody(BaseModel):
+class FeedbackBody(StrictBody):
     """A rating of an answer. An absent field stays as it was; null withdraws it."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     qa_id: Identifier
     user_id: Identifier | None = Field(

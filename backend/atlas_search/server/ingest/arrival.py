@@ -18,7 +18,7 @@ from typing_extensions import Buffer
 
 from atlas_search.building.sources import NOT_HERE
 from atlas_search.core.errors import Conflict, RequestError, SourceError, Unavailable
-from atlas_search.core.files import folder_below, not_kept, open_below
+from atlas_search.core.files import MEGABYTE, folder_below, not_kept, open_below
 from atlas_search.readers.archive import BadArchive, is_damage, refuse_bombs
 from atlas_search.readers.zotero import fetch_library
 from atlas_search.server.ingest.documents import LeftOut, TakenFile
@@ -68,7 +68,6 @@ def _part(name: str) -> str:
     return whole.encode()[:room].decode(errors="ignore") + ending
 
 
-MEGABYTE = 1_000_000
 MOST_FILES = 1000  # in one request
 MOST_LEFT_OUT = 100  # files that are named; of more the number is said
 _BLOCK = 1024 * 1024

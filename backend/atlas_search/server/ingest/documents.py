@@ -2,24 +2,20 @@
 
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
+
+from atlas_search.server.requests import Strict
 
 State = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
 OPEN: frozenset[State] = frozenset({"queued", "running"})
 """The states of a job that has not ended."""
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class IngestBody(BaseModel):
+class IngestBody(Strict):
     """Files on the server's machine, or in Zotero there, and where their documents belong."""
 
     model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        json_schema_extra={"oneOf": [{"required": ["path"]}, {"required": ["zotero"]}]},
+        json_schema_extra={"oneOf": [{"required": ["path"]}, {"required": ["zotero"]}]}
     )
 
     path: str = Field(
@@ -59,14 +55,14 @@ class IngestBody(BaseModel):
         return self
 
 
-class ZoteroCollectionOut(_Strict):
+class ZoteroCollectionOut(Strict):
     """A collection of Zotero."""
 
     key: str
     name: str = Field(description="Its name after those it lies in: `Coast > Ports`")
 
 
-class ZoteroCollectionsOut(_Strict):
+class ZoteroCollectionsOut(Strict):
     """The collections of the Zotero that runs on the server's machine."""
 
     offered: bool = Field(description="Whether the caller is on that machine, as they must be")
@@ -74,7 +70,7 @@ class ZoteroCollectionsOut(_Strict):
     collections: list[ZoteroCollectionOut] = Field(default_factory=list)
 
 
-class ClampedOut(_Strict):
+class ClampedOut(Strict):
     """A setting that was out of bounds."""
 
     setting: Literal["chunk_size", "chunk_overlap"]
@@ -82,7 +78,7 @@ class ClampedOut(_Strict):
     used: int
 
 
-class ChunksOut(_Strict):
+class ChunksOut(Strict):
     """Sizes by which ingested documents are cut, in characters."""
 
     size: int
@@ -94,7 +90,7 @@ class ChunksOut(_Strict):
     )
 
 
-class TakenFile(_Strict):
+class TakenFile(Strict):
     """A file that was taken in: as it was called, and the name it is kept by below its corpus."""
 
     sent_as: str
@@ -103,14 +99,14 @@ class TakenFile(_Strict):
     replaces: bool = Field(description="Whether it takes the place of another text of its name")
 
 
-class LeftOut(_Strict):
+class LeftOut(Strict):
     """A file that was not taken in, and why."""
 
     name: str
     reason: str
 
 
-class StageOut(_Strict):
+class StageOut(Strict):
     """The progress of a stage of the build."""
 
     name: str
@@ -118,7 +114,7 @@ class StageOut(_Strict):
     total: int
 
 
-class RemarkOut(_Strict):
+class RemarkOut(Strict):
     """A remark of the build on a file of the job; a `refused` one gave no document."""
 
     source: str
@@ -126,7 +122,7 @@ class RemarkOut(_Strict):
     remarks: list[str]
 
 
-class ResultOut(_Strict):
+class ResultOut(Strict):
     """The result of a job; `documents` and `passages` are those of the whole collection."""
 
     version: str
@@ -141,7 +137,7 @@ class ResultOut(_Strict):
     remarks: list[RemarkOut] = Field(default_factory=list)
 
 
-class JobOut(_Strict):
+class JobOut(Strict):
     """A change of a collection: waiting, being made, or over."""
 
     id: str
@@ -162,7 +158,7 @@ class JobOut(_Strict):
     trace_id: str = Field("", description="Its trace, once it runs")
 
 
-class JobsOut(_Strict):
+class JobsOut(Strict):
     """The jobs of all served collections, newest first."""
 
     jobs: list[JobOut]

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from functools import partial
 from io import BufferedRandom, BytesIO
+from operator import attrgetter
 from pathlib import Path
-from typing import IO
 from urllib.parse import urlsplit
 
 from flask import Response, g, request, stream_with_context
@@ -24,7 +24,7 @@ from atlas_search.core.errors import (
     RequestError,
     SourceError,
 )
-from atlas_search.core.files import not_kept
+from atlas_search.core.files import MEGABYTE, not_kept
 from atlas_search.core.ids import check_id, moment
 from atlas_search.core.settings import Settings
 from atlas_search.language.dates import bounds
@@ -37,7 +37,6 @@ from atlas_search.server.api import FORM, JSON
 from atlas_search.server.collections import Collections
 from atlas_search.server.events import POLL_SECONDS, Silence
 from atlas_search.server.ingest.arrival import (
-    MEGABYTE,
     MOST_FILES,
     Arrival,
     FormFiles,
@@ -427,11 +426,8 @@ def _handed(settings: Settings) -> tuple[IngestBody, list[Handed] | None]:
         ) from error
     fields = {name or "": value for name, value in form.items()}
     body = IngestBody.model_validate({**fields, "path": "."})
-    return body, [Handed(each.filename or "", partial(_same, each.stream)) for each in files]
-
-
-def _same(stream: IO[bytes]) -> IO[bytes]:
-    return stream
+    stream = attrgetter("stream")
+    return body, [Handed(each.filename or "", partial(stream, each)) for each in files]
 
 
 def _accepted(job: JobOut) -> Response:

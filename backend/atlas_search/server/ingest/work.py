@@ -5,7 +5,7 @@ import multiprocessing
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -19,7 +19,7 @@ from atlas_search.building.flow import UNTRACED, BuildReport
 from atlas_search.building.go_live import LAST_STAGE
 from atlas_search.building.kept_files import INGEST, kept_sources, move_in, take_out
 from atlas_search.building.maintain import remove_source
-from atlas_search.core.errors import AtlasError, BuildRunning, Cancelled, MissingStore, SourceError
+from atlas_search.core.errors import AtlasError, BuildRunning, Cancelled, MissingStore
 from atlas_search.core.files import is_full
 from atlas_search.core.logs import set_up_logs
 from atlas_search.core.settings import Settings
@@ -144,7 +144,7 @@ def do_task(task: Task, pipe: Connection) -> ResultOut:
                         tell,
                         QdrantPlace.of(task.settings),
                     )
-                    return _removal(before, manifest, time.monotonic() - started)
+                    return _difference(before, manifest, time.monotonic() - started)
                 report = build_kept(
                     task.kept,
                     folder,
@@ -210,12 +210,17 @@ def _names(task: Task) -> set[str]:
     return {p.relative_to(task.arriving).as_posix() for p in task.arriving.rglob("*")}
 
 
-def _version(folder: Path) -> str:
-    """The name of the live version; empty if there is none that can be read."""
+def _live(folder: Path) -> Manifest | None:
+    """The live manifest; None if there is none that can be read."""
     try:
-        return Manifest.read(folder).version
+        return Manifest.read(folder)
     except AtlasError:
-        return ""
+        return None
+
+
+def _version(folder: Path) -> str:
+    live = _live(folder)
+    return live.version if live else ""
 
 
 def _manifest(folder: Path) -> Manifest | None:
@@ -245,23 +250,30 @@ def _result(before: Manifest | None, report: BuildReport, names: set[str]) -> Re
     )
 
 
-def _removal(before: Manifest | None, manifest: Manifest, seconds: float) -> ResultOut:
-    if before is None:
-        raise SourceError("There is no collection to remove it from.")
+def _difference(
+    before: Manifest | None, after: Manifest, seconds: float, remarks: Sequence[RemarkOut] = ()
+) -> ResultOut:
+    """Report a job by the collection before and after it, where no build reports."""
+    documents = after.documents - (before.documents if before else 0)
     return ResultOut(
-        version=manifest.version,
-        documents=manifest.documents,
-        passages=manifest.passages,
-        documents_added=0,
+        version=after.version,
+        documents=after.documents,
+        passages=after.passages,
+        documents_added=max(0, documents),
         documents_changed=0,
-        documents_removed=before.documents - manifest.documents,
-        passages_added=manifest.passages - before.passages,
+        documents_removed=max(0, -documents),
+        passages_added=after.passages - (before.passages if before else 0),
         unchanged=False,
         seconds=round(seconds, 3),
+        remarks=list(remarks),
     )
 
 
 LOOK_SECONDS = 0.2
+_LOST = (
+    "The job ended as soon as this version was live. Its remarks are lost, and documents_added "
+    "and documents_removed are what the collection grew or shrank by."
+)
 
 
 def run_task(
@@ -277,6 +289,7 @@ def run_task(
     the process is ended as soon as `gone`, and whatever it does as soon as it is `given_up`.
     Raises Cancelled then, and AtlasError if it fails; not if its version is live all the same.
     """
+    folder = task.settings.collection_folder
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=work, args=(task, theirs), name="atlas-ingest", daemon=True)
@@ -292,7 +305,7 @@ def run_task(
                 continue
             message = ours.recv()
             if message == MAY_GO_LIVE:
-                before, committed = _live(task), may_go_live()
+                before, committed = _live(folder), may_go_live()
                 ours.send(committed)
             elif isinstance(message, ResultOut):
                 return message
@@ -306,10 +319,11 @@ def run_task(
         process.join()
         own = isinstance(error, AtlasError)
         reason = str(error) if own else f"The process that built it ended with {process.exitcode}"
-        after = _live(task)
+        after = _live(folder)
         if committed and after and after.version != (before.version if before else ""):
             log.warning("%s is live, though its job failed: %s", after.version, reason)
-            return _cut_short(before, after, time.monotonic() - started)
+            lost = RemarkOut(source="", refused=False, remarks=[_LOST])
+            return _difference(before, after, time.monotonic() - started, [lost])
         if own:
             raise
         raise AtlasError(
@@ -330,32 +344,3 @@ def _start(process: SpawnProcess) -> None:
         process.start()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _live(task: Task) -> Manifest | None:
-    """The live manifest; None if there is none that can be read."""
-    try:
-        return Manifest.read(task.settings.collection_folder)
-    except AtlasError:
-        return None
-
-
-def _cut_short(before: Manifest | None, after: Manifest, seconds: float) -> ResultOut:
-    """Report a job whose version went live before the job could tell of it."""
-    documents = after.documents - (before.documents if before else 0)
-    lost = (
-        "The job ended as soon as this version was live. Its remarks are lost, and documents_added "
-        "and documents_removed are what the collection grew or shrank by."
-    )
-    return ResultOut(
-        version=after.version,
-        documents=after.documents,
-        passages=after.passages,
-        documents_added=max(0, documents),
-        documents_changed=0,
-        documents_removed=max(0, -documents),
-        passages_added=after.passages - (before.passages if before else 0),
-        unchanged=False,
-        seconds=round(seconds, 3),
-        remarks=[RemarkOut(source="", refused=False, remarks=[lost])],
-    )
