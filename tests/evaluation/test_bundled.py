@@ -204,7 +204,7 @@ def test_the_fused_reranker_finds_more_than_the_lexical_table(
 def test_the_bundled_labels_are_whole() -> None:
     read = read_labels(FILE)
     labels = read.labels
-    assert read.understood.columns.unused == read.understood.warnings == ()
+    assert read.columns.unused == read.warnings == ()
     assert len(labels) == len(FILE.read_text("utf-8").splitlines()) >= 60
     assert len({label.id for label in labels}) == len(labels)
     assert len({label.question.casefold() for label in labels}) == len(labels)

@@ -17,9 +17,7 @@ from atlas_search.evaluation.label_set import (
     REMARK,
     LabelSet,
     ReadLabel,
-    Understood,
     are_verdicts,
-    count,
     distinct_ids,
     is_unmentioned,
     read_label,
@@ -476,8 +474,8 @@ def read_labels(path: Path, *, filter_by: str = "") -> LabelSet:
     skipped = [row.place for row, label in read if not label]
     remarks = (*found_rows.remarks, *([REMARK] if verdicts else []))
     warnings = (*remarks, *_warnings(path, found, columns, skipped))
-    told = columns.used_as_filter(filter_by)
-    return LabelSet(path, tuple(found), Understood(found_rows.form, told, count(found), warnings))
+    used = columns.used_as_filter(filter_by)
+    return LabelSet(path, tuple(found), found_rows.form, used, warnings)
 
 
 def _rows_of_file(path: Path) -> Rows:
