@@ -440,7 +440,7 @@ def _fold(text: str) -> str:
 
 
 def _agreement(scale: Scale, pairs: Sequence[tuple[bool, bool]]) -> PeopleAgreement:
-    judge, people = ([str(said) for said in each] for each in zip(*pairs, strict=True))
+    judge, people = ([int(said) for said in each] for each in zip(*pairs, strict=True))
     agreeing = sum(a == b for a, b in pairs) / len(pairs)
     try:
         kappa = cohen_kappa(judge, people)

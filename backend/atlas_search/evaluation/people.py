@@ -28,7 +28,6 @@ from atlas_search.evaluation.metrics import Reply
 from atlas_search.evaluation.statistics import (
     Figure,
     cohen_kappa,
-    fleiss_kappa,
     krippendorff_alpha,
     mean_interval,
 )
@@ -319,7 +318,7 @@ def check_scores(
             raise RequestError(f"{name} goes from {low} to {high}; {score} is not on it.")
 
 
-COHEN, WEIGHTED, FLEISS, KRIPPENDORFF = "cohen", "cohen_weighted", "fleiss", "krippendorff"
+COHEN, WEIGHTED, KRIPPENDORFF = "cohen", "cohen_weighted", "krippendorff"
 
 Table = Mapping[str, Mapping[str, int]]
 """By label, what each rater gave."""
@@ -358,7 +357,7 @@ def _table(ratings: Sequence[Rating], name: str) -> dict[str, dict[str, int]]:
 
 def _agreement(table: Table, scale: Scale) -> Agreement:
     raters = tuple(sorted({rater for row in table.values() for rater in row}))
-    coefficients, missing = _coefficients(table, raters, scale)
+    coefficients, missing = _coefficients(table, raters)
     return Agreement(
         scale=scale,
         raters=raters,
@@ -371,27 +370,20 @@ def _agreement(table: Table, scale: Scale) -> Agreement:
     )
 
 
-def _coefficients(
-    table: Table, raters: Sequence[str], scale: Scale
-) -> tuple[dict[str, float], dict[str, str]]:
-    """Kappas are over the items that all have rated, alpha over those that two have."""
-    whole = [[row[rater] for rater in raters] for row in table.values() if len(row) == len(raters)]
+def _coefficients(table: Table, raters: Sequence[str]) -> tuple[dict[str, float], dict[str, str]]:
+    """Kappa is over the items that both have rated, alpha over those that two have."""
 
-    def cohen(weights: bool) -> float:
+    def cohen(*, squared: bool) -> float:
         if len(raters) != 2:
             raise RequestError("Cohen's kappa is of two raters.")
-        first, second = [row[0] for row in whole], [row[1] for row in whole]
-        return cohen_kappa(
-            first, second, weights="quadratic" if weights else "none", scale=list(scale.steps)
-        )
+        both = [row for row in table.values() if len(row) == 2]
+        first, second = ([row[rater] for row in both] for rater in raters)
+        return cohen_kappa(first, second, squared=squared)
 
     computed: Mapping[str, Callable[[], float]] = {
-        COHEN: lambda: cohen(weights=False),
-        WEIGHTED: lambda: cohen(weights=True),
-        FLEISS: lambda: fleiss_kappa(whole),
-        KRIPPENDORFF: lambda: krippendorff_alpha(
-            [list(row.values()) for row in table.values()], level="ordinal"
-        ),
+        COHEN: lambda: cohen(squared=False),
+        WEIGHTED: lambda: cohen(squared=True),
+        KRIPPENDORFF: lambda: krippendorff_alpha([list(row.values()) for row in table.values()]),
     }
     coefficients, missing = {}, {}
     for name, compute in computed.items():
