@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from atlas_search.cli.evaluate_options import remarks_on, status_of
-from atlas_search.core.errors import AtlasError, RequestError, SourceError, Unavailable
+from atlas_search.core.errors import AtlasError, Unavailable
 from atlas_search.evaluation.asking import PATIENCE, Asker
 from atlas_search.evaluation.calibrate import keep
 from atlas_search.evaluation.carry_out import (
@@ -23,7 +23,6 @@ from atlas_search.evaluation.carry_out import (
     RunOutcome,
     carry_out,
     check_same,
-    choose_questions,
     missing,
     model_settings,
     operations,
@@ -214,13 +213,6 @@ def test_a_run_goes_on_only_with_what_it_asked(farm: Path, tmp_path: Path) -> No
     (folder.path / "labels.jsonl").write_text(lines.replace("sheep", "goats"))
     with opened_farm(farm) as subject, pytest.raises(AtlasError, match=r"questions of .* changed"):
         check_same(folder, subject)
-
-
-def test_labels_without_a_question_or_with_an_id_twice_are_refused() -> None:
-    with pytest.raises(RequestError, match=r"no question in the split dev of l\.jsonl"):
-        choose_questions(Path("l.jsonl"), "dev", [], None, 0)
-    with pytest.raises(SourceError, match="two questions have the id q1"):
-        choose_questions(Path("l.jsonl"), "", [*LABELS, LABELS[0]], None, 0)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from atlas_search.atlas import Atlas
-from atlas_search.core.errors import AtlasError, ModelUnavailable, RequestError, SourceError
+from atlas_search.core.errors import AtlasError, ModelUnavailable, RequestError
 from atlas_search.core.registry import DISTRIBUTION
 from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.evaluation.asking import (
@@ -134,15 +134,8 @@ def choose_questions(
 ) -> RunQuestions:
     """The questions to ask: all, or `limit` drawn at random, in their order.
 
-    Always the same for the same seed. Raises RequestError if there are none, or two of one id.
+    Always the same for the same seed.
     """
-    if not labels:
-        of = f"the split {split} of " if split else ""
-        raise RequestError(f"There is no question in {of}{path}.")
-    ids = {label.id for label in labels}
-    if len(ids) < len(labels):
-        twice = next(i for i in sorted(ids) if sum(label.id == i for label in labels) > 1)
-        raise SourceError(f"{path}: two questions have the id {twice}. Give each its own.")
     if limit is not None and limit < len(labels):
         drawn = sorted(random.Random(seed).sample(range(len(labels)), limit))
         labels = [labels[place] for place in drawn]

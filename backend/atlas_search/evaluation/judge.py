@@ -3,7 +3,7 @@
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -306,9 +306,7 @@ def judge_questions(
 
     found: dict[int, JudgedQuestion] = {}
     hurry = partial(panel.model.stop.set, "The judging was stopped.")
-    with closing(in_threads(judge, range(len(scored)), parallel, hurry)) as each:
-        for done, _ in enumerate(each, start=1):
-            told(done, len(scored))
+    in_threads(judge, range(len(scored)), parallel, told, hurry)
     return [found[place] for place in range(len(scored))]
 
 
