@@ -111,38 +111,39 @@ def figures_of(case: Case, lacking: Callable[[Exception], object] = reraise) -> 
     return found
 
 
-ALL, CORPUS, CATEGORY = "all", "corpus", "category"
+ALL, CORPUS, CATEGORY, SPLIT = "all", "corpus", "category", "split"
 
 
-def slices(labels: Iterable[Label], corpora: Collection[str]) -> dict[str, list[str]]:
-    """The ids of the labels in `all`, in each `corpus.<id>`, and in each `category.<name>`.
+def slices(
+    labels: Iterable[Label], corpora: Collection[str], kinds: Sequence[str] = (CORPUS, CATEGORY)
+) -> dict[str, list[str]]:
+    """The ids of the labels in `all`, and in each `corpus.<id>`, `category.<name>` and
+    `split.<name>` of the `kinds`, in their order and by name.
 
-    Corpora and categories by name. A question may be in several of the `corpora`, and in none.
+    A question may be in several of the `corpora`, and in none.
     """
     members: dict[str, list[str]] = {ALL: []}
     for label in labels:
-        for name in _slices_of(label, corpora):
+        own = {
+            CORPUS: _corpora_of(label, corpora),
+            CATEGORY: filter(None, [label.category]),
+            SPLIT: filter(None, [label.split]),
+        }
+        for name in (ALL, *(f"{kind}.{value}" for kind in kinds for value in own[kind])):
             members.setdefault(name, []).append(label.id)
-    order = (ALL, CORPUS, CATEGORY)
+    order = (ALL, *kinds)
     return dict(sorted(members.items(), key=lambda m: (order.index(m[0].split(".")[0]), m[0])))
 
 
-def corpora_of(label: Label, known: Collection[str] | None = None) -> list[str]:
+def _corpora_of(label: Label, known: Collection[str]) -> list[str]:
     """The corpora of its gold documents; without one those that are asked, if not all are.
 
-    Of `known` ones and those that are asked, if they are given: gold documents that no collection
-    has may be called as they like.
+    Of `known` ones and those that are asked: gold documents that no collection has may be called as
+    they like.
     """
     # an id of a document or passage begins with its corpus and a full stop
     gold = {id_.partition(".")[0] for id_ in (*label.relevance, *label.gold_passage_ids)}
-    if known is not None:
-        gold &= {*known, *label.corpus_filter}
-    return sorted(gold or label.corpus_filter)
-
-
-def _slices_of(label: Label, corpora: Collection[str]) -> list[str]:
-    category = [f"{CATEGORY}.{label.category}"] if label.category else []
-    return [ALL, *(f"{CORPUS}.{corpus}" for corpus in corpora_of(label, corpora)), *category]
+    return sorted(gold & {*known, *label.corpus_filter} or label.corpus_filter)
 
 
 _log = logging.getLogger(__name__)
