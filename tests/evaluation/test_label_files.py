@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from atlas_search.core.errors import SourceError
-from atlas_search.evaluation.label_files import labels_text, load_labels, read_labels, write_labels
+from atlas_search.evaluation.label_files import labels_text, load_labels, read_labels
 from atlas_search.evaluation.label_fit import split_text, understood_text
 from atlas_search.evaluation.label_set import ReadLabel
 from atlas_search.evaluation.labels import NAMES, WEAK, GoldSpan, Label, columns_of
@@ -380,7 +380,7 @@ def test_labels_are_read_back_as_they_were_written(
     tmp_path_factory: pytest.TempPathFactory, written: tuple[Label, ...]
 ) -> None:
     path = tmp_path_factory.mktemp("written") / "labels.jsonl"
-    write_labels(written, path)
+    path.write_text(labels_text(written), encoding="utf-8", newline="")
     assert tuple(load_labels(path)) == written
 
 

@@ -42,11 +42,10 @@ from atlas_search.evaluation.compare import (
     question_lines,
     row,
 )
-from atlas_search.evaluation.compare_figures import ALPHA
+from atlas_search.evaluation.compare_figures import ALPHA, Baseline
 from atlas_search.evaluation.exports import count_failed, read_replies, write_export
 from atlas_search.evaluation.folder import RunFolder
 from atlas_search.evaluation.gate import (
-    Baseline,
     Check,
     Gate,
     baseline_of,

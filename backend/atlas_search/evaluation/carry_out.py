@@ -34,13 +34,12 @@ from atlas_search.evaluation.run import (
     LabelsUsed,
     RunSpec,
     labels_digest,
-    labels_used,
     means,
     run_id,
     score_all,
     versions,
 )
-from atlas_search.evaluation.scored import Scored, index_audit
+from atlas_search.evaluation.scored import index_audit
 from atlas_search.evaluation.statistics import FloatArray, interval
 from atlas_search.providers.chat import Health
 from atlas_search.providers.embedding import ROUNDED, Embedder, EmbedderInfo
@@ -126,7 +125,12 @@ class RunQuestions:
     @property
     def used(self) -> LabelsUsed:
         """Return the labels as a run names them."""
-        return labels_used(self.path, self.split, self.labels)
+        return LabelsUsed(
+            name=self.path.name,
+            sha256=labels_digest(self.labels),
+            split=self.split,
+            questions=len(self.labels),
+        )
 
 
 def choose_questions(
@@ -274,14 +278,10 @@ def _write_figures(
 ) -> None:
     """Write the figures of all questions, if one lacks some or has another reply since."""
     labels, replies = folder.labels(), folder.replies()
-    known = {one.label.id for one in _known(folder) if not one.lacking} - set(asked)
+    scored = folder.load(lambda _: None).scored  # without what cannot be read
+    known = {one.label.id for one in scored if not one.lacking} - set(asked)
     if any(id_ in replies and id_ not in known for id_ in (label.id for label in labels)):
         folder.finish(score_all(labels, replies.values(), subject.tools(spec.k)))
-
-
-def _known(folder: RunFolder) -> tuple[Scored, ...]:
-    """Return what has figures that can be read."""
-    return folder.load(lambda _: None).scored
 
 
 def missing(folder: RunFolder) -> list[Label]:

@@ -375,11 +375,6 @@ def _right(case: Case) -> dict[str, float]:
     return {"right": float(not literal and any(held_gold(answer.citations, label)))}
 
 
-_SHARE = "Share of the {} that are of this corpus"
-_ENTROPY = "Entropy (Shannon) of the {} over the corpora / its maximum: 1 if all gave as many"
-_IMBALANCE = "1 - least / most {} of a corpus: 0 if all gave as many, 1 if one gave none"
-
-
 def measure_balance(case: Case) -> dict[str, float]:
     """Return the figures of the group `balance`.
 

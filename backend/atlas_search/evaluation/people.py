@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
@@ -48,11 +48,6 @@ def read_lines(path: Path) -> list[str]:
         raise SourceError(f"{path} cannot be read: {error}") from error
     # not by splitlines: a text may hold other ends of lines
     return [line.rstrip("\r") for line in text.split("\n") if line.strip()]
-
-
-def json_line(document: Any) -> str:
-    """A document as one line."""
-    return json.dumps(document, ensure_ascii=False)
 
 
 def digest_of(path: Path) -> str:
@@ -526,9 +521,8 @@ class LabelFile:
 def label_line(label: Label) -> str:
     """A label as a line of its file: the same for the same label, without what it leaves out."""
     document = _LABEL.dump_python(label, mode="json", exclude_defaults=True)
-    return json_line(
-        {name: sorted(value) if name in _UNORDERED else value for name, value in document.items()}
-    )
+    fields = {n: sorted(value) if n in _UNORDERED else value for n, value in document.items()}
+    return json.dumps(fields, ensure_ascii=False)
 
 
 def revision_of(line: str) -> str:

@@ -165,12 +165,6 @@ def means(scored: Sequence[Scored]) -> dict[str, float]:
     return {name: figure.mean for name, figure in summarise(scored).items()}
 
 
-def labels_used(path: Path, split: str, labels: Sequence[Label]) -> LabelsUsed:
-    """Return what is said of the labels of a file, those of a split if it is not empty."""
-    digest = labels_digest(labels)
-    return LabelsUsed(name=path.name, sha256=digest, split=split, questions=len(labels))
-
-
 def judge_used(path: Path) -> JudgeUsed | None:
     """Return who judged, by the report at `path`; None if there is none. Raises SourceError."""
     try:
