@@ -20,7 +20,6 @@ from atlas_search.evaluation.statistics import (
     interval,
     krippendorff_alpha,
     least_p_value,
-    mean_interval,
     mean_intervals,
     paired_p_values,
     share_interval,
@@ -202,14 +201,15 @@ VALUES = {"half": [0.0, 1.0] * 20, "rare": [0.0] * 36 + [1.0] * 4, "few": [0.2, 
 def test_means_that_are_drawn_together_have_their_own_intervals() -> None:
     together = mean_intervals(VALUES)
     for name, values in VALUES.items():
-        assert together[name] == pytest.approx(mean_interval(values))
+        assert together[name] == pytest.approx(mean_intervals({"": values})[""])
         low, high = together[name]
         assert min(values) <= low < np.mean(values) < high <= max(values)
     half_width = 1.96 * (0.5 * 0.5 / 40) ** 0.5
     assert together["half"] == pytest.approx((0.5 - half_width, 0.5 + half_width), abs=0.03)
     theirs = stats.bootstrap((MANY,), np.mean, method="percentile", rng=1).confidence_interval
-    assert mean_interval(MANY) == pytest.approx(tuple(theirs), abs=0.01)
-    assert mean_interval([0.5] * 10) == pytest.approx((0.5, 0.5))
+    result = mean_intervals({"many": MANY, "same": [0.5] * 10})
+    assert result["many"] == pytest.approx(tuple(theirs), abs=0.01)
+    assert result["same"] == pytest.approx((0.5, 0.5))
 
 
 def test_a_sample_that_says_nothing_is_left_out() -> None:

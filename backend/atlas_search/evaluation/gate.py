@@ -317,10 +317,18 @@ def gate(
     ]
     against = [rule for rule in rules.rules if rule.needs.against]
     if baseline is None:
-        _check_alone(against)
+        if against:
+            raise SourceError(
+                f"{against[0].slice}: {against[0].figure} is held to another run: name it, "
+                "--against RUN."
+            )
         return Gate(tuple(bounds))
     common = pairs(baseline.figures, figures)
-    paired = _paired(against, figures, baseline.figures, parts, set(common.common))
+    both = set(common.common)
+    paired = [
+        _pair(rule, figures, baseline.figures, [id_ for id_ in parts[rule.slice] if id_ in both])
+        for rule in against
+    ]
     unlike = unlike_sources(baseline.figures, figures, common.common)
     return Gate(
         checks=(
@@ -342,14 +350,6 @@ def _all_questions(common: QuestionPairs, wanted: int) -> list[Check]:
     needed = f"all {wanted} questions of the baseline, in its words (--allow-fewer: those in both)"
     missing = Check(ALL, "questions", "questions", found, needed, found, 1.0, passed=False)
     return [missing] if found < wanted else []
-
-
-def _check_alone(against: Sequence[GateRule]) -> None:
-    if against:
-        raise SourceError(
-            f"{against[0].slice}: {against[0].figure} is held to another run: name it, "
-            "--against RUN."
-        )
 
 
 def _check_whole(run: EvalRun) -> None:
@@ -401,20 +401,6 @@ def _mean(figure: str, scored: Sequence[Scored]) -> tuple[float, int]:
     known = (question_figures(one).figures.get(figure) for one in scored)
     values = [value for value in known if value is not None]
     return (sum(values) / len(values), len(values)) if values else (0.0, 0)
-
-
-def _paired(
-    rules: Sequence[GateRule],
-    figures: RunFigures,
-    baseline: RunFigures,
-    parts: Mapping[str, Sequence[str]],
-    common: Collection[str],
-) -> list[_Paired]:
-    paired = []
-    for rule in rules:
-        ids = [id_ for id_ in parts[rule.slice] if id_ in common]
-        paired.append(_pair(rule, figures, baseline, ids))
-    return paired
 
 
 def _pair(rule: GateRule, figures: RunFigures, baseline: RunFigures, ids: Sequence[str]) -> _Paired:

@@ -29,7 +29,7 @@ from atlas_search.evaluation.statistics import (
     Figure,
     cohen_kappa,
     krippendorff_alpha,
-    mean_interval,
+    mean_figures,
 )
 
 _UNCHANGED = (
@@ -391,10 +391,7 @@ def _coefficients(table: Table, raters: Sequence[str]) -> tuple[dict[str, float]
 
 def _mean(table: Table) -> Figure | None:
     means = [sum(row.values()) / len(row) for row in table.values()]
-    if not means:
-        return None
-    low, high = mean_interval(means)
-    return Figure(sum(means) / len(means), low, high, len(means))
+    return mean_figures({"": means})[""] if means else None
 
 
 def rater_name(given: str, known: Iterable[str], *, others: bool) -> str:

@@ -17,7 +17,7 @@ from atlas_search.evaluation import estimates, metrics, metrics_ranked
 from atlas_search.evaluation.confidence import set_figures
 from atlas_search.evaluation.labels import Label
 from atlas_search.evaluation.metrics import Case, Measure, Reply, Tools, metric_of
-from atlas_search.evaluation.statistics import Figure, mean_intervals
+from atlas_search.evaluation.statistics import Figure, mean_figures
 from atlas_search.stores.store import Store
 
 _SAME = 1e-6  # cosines of one pair differ by so much from one way to compute them to another
@@ -50,12 +50,7 @@ def index_audit(atlas: Atlas, questions: Sequence[str], depth: int) -> IndexAudi
         for corpus in store.corpora
     }
     together = [sum(shares) / len(shares) for shares in zip(*own.values(), strict=True)]
-    values = {"index_recall": together} | own
-    ends = mean_intervals(values)
-    recall = {
-        name: Figure(sum(shares) / len(shares), *ends[name], len(shares))
-        for name, shares in values.items()
-    }
+    recall = mean_figures({"index_recall": together} | own)
     asked = [corpus.id for corpus in store.corpora if not store.compares_all(corpus.id)]
     return IndexAudit(recall, tuple(asked))
 
@@ -204,12 +199,7 @@ def summarise(scored: Iterable[Scored]) -> dict[str, Figure]:
     for one in every:
         for name, figure in one.figures.items():
             values.setdefault(name, []).append(figure)
-    ends = mean_intervals(values)
-    means = {
-        name: Figure(sum(found) / len(found), *ends[name], len(found))
-        for name, found in values.items()
-    }
-    return means | set_figures(every)
+    return mean_figures(values) | set_figures(every)
 
 
 def metrics_source(scored: Iterable[Scored]) -> MetricsSource:
