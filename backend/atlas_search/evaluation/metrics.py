@@ -315,9 +315,7 @@ def normalise(text: str) -> str:
     return " ".join(_NO_WORD.sub(" ", text.lower()).split())
 
 
-@lru_cache(maxsize=1 << 12)  # the same passages are found again and again
-def _padded(text: str) -> str:
-    return fold_words(text)
+_padded = lru_cache(maxsize=1 << 12)(fold_words)  # the same passages are found again and again
 
 
 def _without_articles(text: str) -> list[str]:
