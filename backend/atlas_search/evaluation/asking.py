@@ -151,6 +151,9 @@ Item = TypeVar("Item")
 Told = Callable[[int, int], None]
 """Hears how many questions are done, of how many."""
 
+Progress = Callable[[str], AbstractContextManager[Told]]
+"""Opens what hears how far a step of that name is: a run of a grid, or an upload."""
+
 
 def no_one(done: int, questions: int) -> None:
     """Hear nothing."""

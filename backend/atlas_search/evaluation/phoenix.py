@@ -1,7 +1,6 @@
 """Label sets and runs as datasets and experiments of Phoenix."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -15,7 +14,7 @@ from atlas_search.core.errors import Conflict, NotFound, RequestError, SourceErr
 from atlas_search.core.settings import Settings
 from atlas_search.core.telemetry.redaction import SpanMask, open_redactions
 from atlas_search.core.telemetry.span import digest
-from atlas_search.evaluation.asking import Told, in_threads
+from atlas_search.evaluation.asking import Progress, Told, in_threads
 from atlas_search.evaluation.folder import RunFolder, replace_file
 from atlas_search.evaluation.labels import Label
 from atlas_search.evaluation.metrics import Metric, Reply, known_metric, metric_of
@@ -440,10 +439,6 @@ def _evaluations(
             }
             for one in found
         }
-
-
-Progress = Callable[[str], AbstractContextManager[Told]]
-"""Opens what hears how far a step of that name is."""
 
 
 @dataclass(frozen=True)
