@@ -125,7 +125,7 @@ def test_a_question_that_fails_costs_no_other_and_is_asked_again(
 ) -> None:
     folder = new_run(tmp_path / "run", subject)
     outcome = carry_out(folder, Troubled(subject, {"q2"}))
-    (error,) = outcome.failed
+    (error,) = outcome.run.failed
     assert error.startswith("AttributeError: ")
     assert (outcome.complete, outcome.missing) == (False, 0)
     assert [label.id for label in missing(folder)] == ["q2"]
@@ -413,7 +413,7 @@ def test_several_threads_ask_at_once(subject: ProcessSubject, run: RunFolder) ->
         def asker(self, spec: RunSpec) -> Asker:
             return _Meeting()
 
-    assert carry_out(run, _Subject(subject), parallel=3).failed == ["met"] * 6
+    assert carry_out(run, _Subject(subject), parallel=3).run.failed == ["met"] * 6
 
 
 @dataclass(frozen=True)
@@ -439,7 +439,7 @@ def test_without_its_embedding_model_a_run_has_all_other_figures(
     carry_out(whole, subject)
     away = Away()
     outcome = carry_out(run, WithoutEmbedder(subject, away))
-    assert outcome.lacking == [AWAY] * len(LABELS)
+    assert outcome.run.lacking == [AWAY] * len(LABELS)
     assert not outcome.complete
     assert away.calls == PATIENCE  # further calls would each wait as long
     for label, whole_figures in figures(whole).items():

@@ -210,16 +210,6 @@ class RunOutcome:
     troubles: tuple[str, ...] = ()
 
     @property
-    def lacking(self) -> list[str]:
-        """Return why a question lacks figures that it should have, for each."""
-        return [one.lacking for one in self.run.scored if one.lacking]
-
-    @property
-    def failed(self) -> list[str]:
-        """Return why nothing came back for a question, for each."""
-        return [one.reply.error for one in self.run.scored if one.reply.error]
-
-    @property
     def fallbacks(self) -> int:
         """Answers that the sources' own sentences gave in place of a language model."""
         answers = (one.reply.answer for one in self.run.scored)
@@ -228,7 +218,7 @@ class RunOutcome:
     @property
     def complete(self) -> bool:
         """Return whether every question has a reply with all figures it can have."""
-        return not (self.stopped or self.missing or self.failed or self.lacking)
+        return not (self.stopped or self.missing or self.run.failed or self.run.lacking)
 
 
 def carry_out(
@@ -398,40 +388,33 @@ _log = logging.getLogger(__name__)
 def check_index_is_here(where: str) -> None:
     """Raise RequestError unless the run asks a collection that is open in this process."""
     if where != PROCESS:
-        raise _elsewhere(where)
+        raise RequestError(
+            f"--audit-index reads every vector of a collection, and {where} does not give them. "
+            "Run it without --url where the collection is, or leave --audit-index out."
+        )
 
 
 def with_index_audit(folder: RunFolder, subject: Subject, outcome: RunOutcome) -> RunOutcome:
     """The outcome with the recall of the index, which is kept with the run.
 
     As many passages are compared as a search of all corpora draws from each. A run that was
-    interrupted is not audited. What fails of it is a trouble of the outcome, and named in the
-    reports. Raises RequestError for a server.
+    interrupted, or asks a server, is not audited. What fails of it is a trouble of the outcome, and
+    named in the reports.
     """
-    if outcome.stopped:
+    if outcome.stopped or not isinstance(subject, ProcessSubject):
         return outcome
-    if not isinstance(subject, ProcessSubject):
-        raise _elsewhere(subject.facts.where)
     _, target = subject.atlas.services.target(subject.target)
     try:
         with folder.naming("audit"):
             questions = [label.question for label in folder.labels()]
             depth = target.large_retrieval_size_all_corpus
-            found = index_audit(subject.atlas, questions, depth)
-            spec = folder.audited(found.recall, found.asked)
+            spec = folder.audited(*index_audit(subject.atlas, questions, depth))
     except Exception as error:
         if not isinstance(error, AtlasError):
             _log.exception("The index cannot be audited.")
         failed = f"The index was not audited: {folder.troubles().get('audit', error)}"
         return replace(outcome, troubles=(*outcome.troubles, failed))
     return replace(outcome, run=replace(outcome.run, spec=spec))
-
-
-def _elsewhere(where: str) -> RequestError:
-    return RequestError(
-        f"--audit-index reads every vector of a collection, and {where} does not give them. Run it "
-        "without --url where the collection is, or leave --audit-index out."
-    )
 
 
 def require_language_model(subject: Subject) -> None:

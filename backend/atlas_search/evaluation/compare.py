@@ -226,7 +226,7 @@ def compare(a: EvalRun, b: EvalRun, *, alpha: float = ALPHA) -> RunComparison:
 def gaps(run: EvalRun, name: str) -> list[str]:
     """Count the questions of a run without figures or reply, a sentence each."""
     asked, wanted = len(run.scored), run.spec.labels.questions
-    failed = sum(bool(one.reply.error) for one in run.scored)
+    failed = len(run.failed)
     told = []
     if asked < wanted:
         told.append(f"{name} has figures of {asked} of its {wanted} questions.")

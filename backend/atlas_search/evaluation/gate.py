@@ -359,8 +359,7 @@ def _check_whole(run: EvalRun) -> None:
             f"The run {run.spec.id} has figures of {asked} of its {wanted} questions: go on with "
             "it first."
         )
-    lacking = [one.lacking for one in run.scored if one.lacking]
-    if lacking:
+    if lacking := run.lacking:
         raise SourceError(
             f"{len(lacking)} questions of the run {run.spec.id} lack figures ({lacking[0]}): go on "
             "with it first."

@@ -580,7 +580,7 @@ def judge_folder(
     """
     with folder.held():
         run = folder.load()
-        if not any(not one.reply.error for one in run.scored):
+        if len(run.failed) == len(run.scored):
             raise RequestError(f"No reply of {folder.path} can be judged. Finish the run first.")
         found = judge_questions(panel, tools, run.spec.id, run.scored, parallel=parallel, told=told)
         scored = [one.scored for one in found]

@@ -365,10 +365,9 @@ class Analysis:
     @cached_property
     def errors(self) -> dict[str, list[str]]:
         """Ids of the questions that failed with each error, the most frequent first."""
-        counted = Counter(one.reply.error for one in self.scored if one.reply.error)
         return {
             error: [one.label.id for one in self.scored if one.reply.error == error]
-            for error, _ in counted.most_common()
+            for error, _ in Counter(self.run.failed).most_common()
         }
 
 

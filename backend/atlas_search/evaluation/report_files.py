@@ -89,15 +89,12 @@ _RESULT_PARTS: Mapping[str, Callable[[Analysis], object]] = {
     "spec": lambda run: run.spec.model_dump(mode="json"),
     "questions": lambda run: {
         "asked": len(run.scored),
-        "failed": sum(map(len, run.errors.values())),
+        "failed": len(run.run.failed),
         "unasked": run.unasked,
         "unjudged": run.unjudged,
-        "lacking": sum(bool(one.lacking) for one in run.scored),
+        "lacking": len(run.run.lacking),
     },
-    "troubles": lambda run: [
-        *run.troubles,
-        *dict.fromkeys(one.lacking for one in run.scored if one.lacking),
-    ],
+    "troubles": lambda run: [*run.troubles, *dict.fromkeys(run.run.lacking)],
     "metrics_source": lambda run: run.metrics_source,
     "sources": lambda run: run.sources,
     "figures": lambda run: run.figures,

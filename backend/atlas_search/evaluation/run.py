@@ -129,6 +129,16 @@ class EvalRun:
         """Return who gave the figures that a judge or a heuristic can give."""
         return metrics_source(self.scored)
 
+    @property
+    def failed(self) -> list[str]:
+        """Return why nothing came back for a question, for each."""
+        return [one.reply.error for one in self.scored if one.reply.error]
+
+    @property
+    def lacking(self) -> list[str]:
+        """Return why a question lacks figures that it should have, for each."""
+        return [one.lacking for one in self.scored if one.lacking]
+
 
 def evaluate(
     atlas: Atlas, labels: Iterable[Label], target: str, today: date, *, parallel: int = 1

@@ -23,23 +23,15 @@ from atlas_search.stores.store import Store
 _SAME = 1e-6  # cosines of one pair differ by so much from one way to compute them to another
 
 
-@dataclass(frozen=True)
-class IndexAudit:
-    """`index_recall` and that of each corpus; `asked` are the corpora whose searches use the index.
-
-    Searches of the others compare every vector, and miss nothing.
-    """
-
-    recall: dict[str, Figure]
-    asked: tuple[str, ...]
-
-
-def index_audit(atlas: Atlas, questions: Sequence[str], depth: int) -> IndexAudit:
-    """The index itself against a comparison of every vector, over at least one question.
+def index_audit(
+    atlas: Atlas, questions: Sequence[str], depth: int
+) -> tuple[dict[str, Figure], tuple[str, ...]]:
+    """The index itself against a comparison of every vector, over at least one question:
+    `index_recall` and that of each corpus, and the corpora whose searches use the index.
 
     It is asked for the `depth` nearest passages of every corpus, also of those whose searches do
-    without it. Raises RequestError without a question, and AtlasError where a question cannot be
-    embedded or an index not be read.
+    without it: they compare every vector, and miss nothing. Raises RequestError without a question,
+    and AtlasError where a question cannot be embedded or an index not be read.
     """
     if not questions:
         raise RequestError("An audit of the index needs a question.")
@@ -52,7 +44,7 @@ def index_audit(atlas: Atlas, questions: Sequence[str], depth: int) -> IndexAudi
     together = [sum(shares) / len(shares) for shares in zip(*own.values(), strict=True)]
     recall = mean_figures({"index_recall": together} | own)
     asked = [corpus.id for corpus in store.corpora if not store.compares_all(corpus.id)]
-    return IndexAudit(recall, tuple(asked))
+    return recall, tuple(asked)
 
 
 def _found(store: Store, corpus: str, vector: NDArray[np.float32], depth: int) -> float:
@@ -281,9 +273,7 @@ def with_interval(figure: Figure | None) -> str:
     """A figure, its interval, and over how many questions."""
     if figure is None:
         return "-"
-    return (
-        f"{number(figure.mean)} [{number(figure.low)}, {number(figure.high)}] n={figure.questions}"
-    )
+    return f"{with_ends(figure.mean, (figure.low, figure.high))} n={figure.questions}"
 
 
 def share(count: int, of: int) -> str:
