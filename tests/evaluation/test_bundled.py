@@ -21,11 +21,12 @@ import pytest
 from atlas_search.atlas import Atlas
 from atlas_search.core.settings import Settings, load_settings
 from atlas_search.evaluation.asking import ProcessAsker
+from atlas_search.evaluation.carry_out import RunQuestions
 from atlas_search.evaluation.gate import Gate, gate, read_baseline, read_rules, write_baseline
 from atlas_search.evaluation.label_files import load_labels, read_labels
 from atlas_search.evaluation.labels import Label, Split
 from atlas_search.evaluation.metrics import Tools
-from atlas_search.evaluation.run import EvalRun, LabelsUsed, RunSpec, labels_used, versions
+from atlas_search.evaluation.run import EvalRun, LabelsUsed, RunSpec, versions
 from atlas_search.evaluation.scored import score, summarise
 from atlas_search.evaluation.statistics import SEED
 from atlas_search.providers.embedding import DEFAULT_MODEL
@@ -75,7 +76,8 @@ def bundled_run(
     came = {reply.label_id: reply for reply in replies}
     scored = tuple(score(label, came[label.id], tools) for label in labels)
     splits = {label.split for label in labels}
-    used = labels_used(FILE, splits.pop() if len(splits) == 1 else "", labels)
+    split = splits.pop() if len(splits) == 1 else ""
+    used = RunQuestions(FILE, split, tuple(labels)).used
     return EvalRun(_spec(services, used, target, search_only=search_only), scored)
 
 
@@ -204,7 +206,7 @@ def test_the_fused_reranker_finds_more_than_the_lexical_table(
 def test_the_bundled_labels_are_whole() -> None:
     read = read_labels(FILE)
     labels = read.labels
-    assert read.understood.columns.unused == read.understood.warnings == ()
+    assert read.columns.unused == read.warnings == ()
     assert len(labels) == len(FILE.read_text("utf-8").splitlines()) >= 60
     assert len({label.id for label in labels}) == len(labels)
     assert len({label.question.casefold() for label in labels}) == len(labels)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from atlas_search.cli.evaluate_options import remarks_on, status_of
-from atlas_search.core.errors import AtlasError, RequestError, SourceError, Unavailable
+from atlas_search.core.errors import AtlasError, Unavailable
 from atlas_search.evaluation.asking import PATIENCE, Asker
 from atlas_search.evaluation.calibrate import keep
 from atlas_search.evaluation.carry_out import (
@@ -23,7 +23,6 @@ from atlas_search.evaluation.carry_out import (
     RunOutcome,
     carry_out,
     check_same,
-    choose_questions,
     missing,
     model_settings,
     operations,
@@ -126,7 +125,7 @@ def test_a_question_that_fails_costs_no_other_and_is_asked_again(
 ) -> None:
     folder = new_run(tmp_path / "run", subject)
     outcome = carry_out(folder, Troubled(subject, {"q2"}))
-    (error,) = outcome.failed
+    (error,) = outcome.run.failed
     assert error.startswith("AttributeError: ")
     assert (outcome.complete, outcome.missing) == (False, 0)
     assert [label.id for label in missing(folder)] == ["q2"]
@@ -214,13 +213,6 @@ def test_a_run_goes_on_only_with_what_it_asked(farm: Path, tmp_path: Path) -> No
     (folder.path / "labels.jsonl").write_text(lines.replace("sheep", "goats"))
     with opened_farm(farm) as subject, pytest.raises(AtlasError, match=r"questions of .* changed"):
         check_same(folder, subject)
-
-
-def test_labels_without_a_question_or_with_an_id_twice_are_refused() -> None:
-    with pytest.raises(RequestError, match=r"no question in the split dev of l\.jsonl"):
-        choose_questions(Path("l.jsonl"), "dev", [], None, 0)
-    with pytest.raises(SourceError, match="two questions have the id q1"):
-        choose_questions(Path("l.jsonl"), "", [*LABELS, LABELS[0]], None, 0)
 
 
 @pytest.fixture
@@ -421,7 +413,7 @@ def test_several_threads_ask_at_once(subject: ProcessSubject, run: RunFolder) ->
         def asker(self, spec: RunSpec) -> Asker:
             return _Meeting()
 
-    assert carry_out(run, _Subject(subject), parallel=3).failed == ["met"] * 6
+    assert carry_out(run, _Subject(subject), parallel=3).run.failed == ["met"] * 6
 
 
 @dataclass(frozen=True)
@@ -447,7 +439,7 @@ def test_without_its_embedding_model_a_run_has_all_other_figures(
     carry_out(whole, subject)
     away = Away()
     outcome = carry_out(run, WithoutEmbedder(subject, away))
-    assert outcome.lacking == [AWAY] * len(LABELS)
+    assert outcome.run.lacking == [AWAY] * len(LABELS)
     assert not outcome.complete
     assert away.calls == PATIENCE  # further calls would each wait as long
     for label, whole_figures in figures(whole).items():

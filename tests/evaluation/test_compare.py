@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import date
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ from atlas_search.evaluation.compare_figures import (
 from atlas_search.evaluation.confidence import FIGURES, AnswerOutcome, together
 from atlas_search.evaluation.folder import JUDGE, RunFolder
 from atlas_search.evaluation.labels import GoldSpan, Label
-from atlas_search.evaluation.scored import Source, corpora_of, slices
+from atlas_search.evaluation.scored import Source, slices
 from tests.evaluation.farm import Command
 from tests.evaluation.made_runs import LABELS, by_a_judge, kept, made_run, slower, spec, unanswered
 
@@ -68,13 +69,16 @@ def test_seconds_are_better_lower_and_only_of_replies_that_came() -> None:
 
 
 def test_a_question_is_in_the_corpora_of_its_gold_or_of_its_filter() -> None:
-    label = Label("q1", "", "", "?", gold_document_ids=frozenset({"b.x.y", "a.z"}))
-    assert corpora_of(label) == ["a", "b"]
-    assert corpora_of(Label("q1", "", "", "?", gold_spans=(GoldSpan("c.x", 0, 9),))) == ["c"]
-    passages = frozenset({"d.x.0-9"})
-    assert corpora_of(Label("q1", "", "", "?", gold_passage_ids=passages)) == ["d"]
-    assert corpora_of(Label("q1", "", "", "?", corpus_filter=("d", "c"))) == ["c", "d"]
-    assert corpora_of(replace(label, corpus_filter=("c",))) == ["a", "b"]
+    def corpora(**known: Any) -> list[str]:
+        found = slices([Label("q1", "", "", "?", **known)], ("a", "b", "c", "d"))
+        return [name.removeprefix("corpus.") for name in found if name != "all"]
+
+    gold = frozenset({"b.x.y", "a.z"})
+    assert corpora(gold_document_ids=gold) == ["a", "b"]
+    assert corpora(gold_spans=(GoldSpan("c.x", 0, 9),)) == ["c"]
+    assert corpora(gold_passage_ids=frozenset({"d.x.0-9"})) == ["d"]
+    assert corpora(corpus_filter=("d", "c")) == ["c", "d"]
+    assert corpora(gold_document_ids=gold, corpus_filter=("c",)) == ["a", "b"]
     assert slices([Label("q1", "", "", "?")], ()) == {"all": ["q1"]}
 
 

@@ -8,7 +8,7 @@ import ir_measures
 import pytest
 
 from atlas_search.core.errors import AtlasError, SourceError
-from atlas_search.evaluation.exports import FORMATS, count_failed, write_export
+from atlas_search.evaluation.exports import FORMATS, write_export
 from atlas_search.evaluation.folder import LABELS, RUN, SCORES, RunFolder
 from atlas_search.evaluation.labels import Label
 from atlas_search.evaluation.run import EvalRun, RunSpec
@@ -100,7 +100,7 @@ def test_ragas_reads_samples(run: EvalRun, tmp_path: Path) -> None:
     (path,) = write_export(run, "ragas", tmp_path / "set.jsonl")
     samples = [json.loads(line) for line in path.read_text().splitlines()]
     assert len(samples) == 8
-    assert count_failed(run) == 1
+    assert len(run.failed) == 1
     assert samples[0] == {
         "user_input": "How tall is lighthouse 0?",
         "retrieved_contexts": ["Something.", "Something."],

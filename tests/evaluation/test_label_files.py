@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from atlas_search.core.errors import SourceError
-from atlas_search.evaluation.label_files import labels_text, load_labels, read_labels, write_labels
+from atlas_search.evaluation.label_files import labels_text, load_labels, read_labels
 from atlas_search.evaluation.label_fit import split_text, understood_text
 from atlas_search.evaluation.label_set import ReadLabel
 from atlas_search.evaluation.labels import NAMES, WEAK, GoldSpan, Label, columns_of
@@ -90,9 +90,7 @@ def test_a_benchmark_with_one_file_of_judgements(tmp_path: Path) -> None:
         "q2": {},
     }
     assert [label.answerable for label in result.labels] == [True, False]
-    assert result.understood.warnings == (
-        "left out, as nothing is judged relevant for them: 2 queries",
-    )
+    assert result.warnings == ("left out, as nothing is judged relevant for them: 2 queries",)
     assert read_labels(folder / "queries.jsonl").labels == result.labels
 
 
@@ -134,7 +132,7 @@ def test_questions_are_asked_of_the_documents_that_have_their_own_value(tmp_path
         "sinks": (False, {"contract": "a"}),
         "burns": (True, {"contract": "b"}),
     }
-    assert result.understood.columns.meanings["metadata.contract"] == "filters"
+    assert result.columns.meanings["metadata.contract"] == "filters"
     rows = [{"question": "Who?", "filters": {"year": 1931}, "place": ["x", "y"]}]
     (one,) = read_labels(lines(tmp_path / "a.jsonl", *rows), filter_by="place").labels
     assert one.filters == {"year": 1931, "place": ("x", "y")}
@@ -382,7 +380,7 @@ def test_labels_are_read_back_as_they_were_written(
     tmp_path_factory: pytest.TempPathFactory, written: tuple[Label, ...]
 ) -> None:
     path = tmp_path_factory.mktemp("written") / "labels.jsonl"
-    write_labels(written, path)
+    path.write_text(labels_text(written), encoding="utf-8", newline="")
     assert tuple(load_labels(path)) == written
 
 

@@ -21,7 +21,6 @@ from atlas_search.evaluation.label_files import load_labels
 from atlas_search.evaluation.labels import GoldSpan, Label
 from atlas_search.evaluation.people import (
     COHEN,
-    FLEISS,
     KRIPPENDORFF,
     RATINGS,
     USUAL,
@@ -314,7 +313,7 @@ def test_a_broken_file_of_ratings_is_told_with_its_line(ratings: Ratings, tmp_pa
         ratings.all()
 
 
-def test_kappas_are_over_what_all_rated_and_alpha_over_what_two_did() -> None:
+def test_kappa_is_over_what_both_rated_and_alpha_over_what_two_did() -> None:
     a = {"q1": 0, "q2": 1, "q3": 2, "q4": 2}
     b = {"q1": 0, "q2": 2, "q3": 2}
     inputs = [rating("a", id_, tall=n) for id_, n in a.items()]
@@ -341,13 +340,13 @@ def test_the_command_tells_the_agreement_as_a_table_and_as_json(tmp_path: Path) 
     table = CliRunner().invoke(app, ["eval", "agreement", str(folder)])
     assert table.exit_code == 0, table.output
     row = next(line for line in table.output.splitlines() if line.startswith("tall"))
-    assert row.split() == "tall (0-2) 2 4 4 1.000 1.000 1.000 1.000 0.75 0.00-1.50".split()
-    assert "wide, no Fleiss, Krippendorff: No item has two ratings to compare." in table.output
+    assert row.split() == "tall (0-2) 2 4 4 1.000 1.000 1.000 0.75 0.00-1.50".split()
+    assert "wide, no Krippendorff: No item has two ratings to compare." in table.output
     report = json.loads(
         CliRunner().invoke(app, ["eval", "agreement", str(folder), "--json"]).output
     )
     tall, wide = report["scales"]
-    assert tall["coefficients"] == dict.fromkeys((COHEN, WEIGHTED, FLEISS, KRIPPENDORFF), 1)
+    assert tall["coefficients"] == dict.fromkeys((COHEN, WEIGHTED, KRIPPENDORFF), 1)
     assert (tall["scale"]["name"], tall["raters"]) == ("tall", ["anna", "ben"])
     assert (wide["coefficients"], wide["mean"]) == ({}, None)
 

@@ -116,7 +116,7 @@ def test_an_answer_from_another_version_is_an_error_of_its_question(
     outcome = carry_out(folder, there)
     version = there.facts.collection_version
     message = f"{address} answered from farm {version}, and the run asks farm v0. Begin a new run."
-    assert outcome.failed == [message] * len(LABELS)
+    assert outcome.run.failed == [message] * len(LABELS)
 
 
 def test_a_target_that_was_changed_while_it_was_asked_is_told(
@@ -215,8 +215,8 @@ def test_a_server_that_goes_away_is_waited_for_once(here: ProcessSubject, tmp_pa
         server.get("health")
     subject = ServerSubject(server, here.facts, here.tracer, HashEmbedder())
     outcome = carry_out(new_run(tmp_path / "run", subject), subject)
-    assert len(outcome.failed) == len(LABELS)
-    assert all(error.startswith("No server answers") for error in outcome.failed)
+    assert len(outcome.run.failed) == len(LABELS)
+    assert all(error.startswith("No server answers") for error in outcome.run.failed)
     assert len(waits) == ATTEMPTS - 1
 
 
@@ -245,8 +245,8 @@ def test_a_server_that_breaks_costs_a_run_only_the_questions_it_fails(
         server = RemoteServer(address, NO_KEY, sleep=lambda _: None)
         subject = ServerSubject(server, facts, here.tracer, HashEmbedder())
         outcome = carry_out(new_run(tmp_path / "run", subject), subject)
-    assert [error.split(":")[0] for error in outcome.failed[1:]] == ["ValidationError"] * 5
-    assert outcome.failed[0] == f"{address} answers 400: no"
+    assert [error.split(":")[0] for error in outcome.run.failed[1:]] == ["ValidationError"] * 5
+    assert outcome.run.failed[0] == f"{address} answers 400: no"
     assert not outcome.complete
 
 

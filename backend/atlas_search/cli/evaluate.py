@@ -90,7 +90,7 @@ from atlas_search.evaluation.grid import (
     grid_csv,
     grid_document,
     grid_markdown,
-    grid_rows,
+    grid_row,
     grid_tables,
 )
 from atlas_search.evaluation.judge import JudgeWanted
@@ -320,7 +320,7 @@ def grid_command(
         )
         grid = Grid(resume)
         first = grid.spec().runs[0].configuration
-        with grid.opened(grid.spec().collection, first) as atlas:
+        with grid.open(grid.spec().collection, first) as atlas:
             if require_llm:
                 _require_models(atlas, [run.configuration for run in grid.spec().runs])
             cells = list(carry_out_grid(grid, atlas, asking_bar, parallel=parallel))
@@ -345,7 +345,7 @@ def grid_command(
         with ExitStack() as opened:
             with grid.beginning() as made:
                 chosen = made.write_targets(axes, settings)
-                atlas = opened.enter_context(made.opened(collection, chosen[0]))
+                atlas = opened.enter_context(made.open(collection, chosen[0]))
                 splits: Sequence[str | None] = listed(split) or [None]
                 documents = ProcessSubject(atlas, chosen[0].name).documents
                 question_sets = [
@@ -365,7 +365,7 @@ def grid_command(
                 begin_grid(made, atlas, chosen, questions, wanted)
             cells = list(carry_out_grid(grid, atlas, asking_bar, parallel=parallel))
     judged = _judged(grid, cells, by) if judge else True
-    rows = grid_rows(cells)
+    rows = [grid_row(cell) for cell in cells]
     replace_file(grid.path / "grid.csv", grid_csv(rows))
     replace_file(grid.path / "grid.md", grid_markdown(rows))
     _print_tables(rows, as_json=as_json)

@@ -42,7 +42,6 @@ from atlas_search.evaluation.judge import (
 from atlas_search.evaluation.metrics import Tools
 from atlas_search.evaluation.people import (
     COHEN,
-    FLEISS,
     KRIPPENDORFF,
     WEIGHTED,
     Agreement,
@@ -247,7 +246,7 @@ def _table(report: JudgeReport, scored: Iterable[Scored]) -> Table:
     return table
 
 
-_HEADS = {COHEN: "Cohen", WEIGHTED: "weighted", FLEISS: "Fleiss", KRIPPENDORFF: "Krippendorff"}
+_HEADS = {COHEN: "Cohen", WEIGHTED: "weighted", KRIPPENDORFF: "Krippendorff"}
 
 
 def agreement_command(run: RunName, as_json: AsJson = False) -> None:

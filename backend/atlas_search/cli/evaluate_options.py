@@ -183,14 +183,12 @@ INTERRUPTED = 130  # as shells say of a command that Ctrl-C ended
 def remarks_on(outcome: RunOutcome) -> list[str]:
     """Say what a run lacks, a sentence for each thing."""
     remarks = []
-    if outcome.failed:
-        remarks.append(f"{len(outcome.failed)} questions failed, the first: {outcome.failed[0]}")
+    if failed := outcome.run.failed:
+        remarks.append(f"{len(failed)} questions failed, the first: {failed[0]}")
     if outcome.fallbacks:
         remarks.append(f"{outcome.fallbacks} answers are not the language model's (fallback).")
-    if outcome.lacking:
-        remarks.append(
-            f"{len(outcome.lacking)} questions lack figures, the first: {outcome.lacking[0]}"
-        )
+    if lacking := outcome.run.lacking:
+        remarks.append(f"{len(lacking)} questions lack figures, the first: {lacking[0]}")
     remarks += outcome.troubles
     if outcome.missing:
         remarks.append(f"{outcome.missing} questions were not asked.")

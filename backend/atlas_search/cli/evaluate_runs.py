@@ -4,9 +4,8 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
@@ -42,11 +41,10 @@ from atlas_search.evaluation.compare import (
     question_lines,
     row,
 )
-from atlas_search.evaluation.compare_figures import ALPHA
-from atlas_search.evaluation.exports import count_failed, read_replies, write_export
+from atlas_search.evaluation.compare_figures import ALPHA, Baseline
+from atlas_search.evaluation.exports import read_replies, write_export
 from atlas_search.evaluation.folder import RunFolder
 from atlas_search.evaluation.gate import (
-    Baseline,
     Check,
     Gate,
     baseline_of,
@@ -230,18 +228,12 @@ def _gate_table(checks: list[Check] | tuple[Check, ...]) -> Table:
     return table
 
 
-class DataSet(StrEnum):
-    """Tool that reads it."""
-
-    RAGAS = "ragas"
-    DEEPEVAL = "deepeval"
-    TREC = "trec"
-
-
 def export_command(
     run: RunName,
     file: Annotated[Path, typer.Argument(help="File to write; trec adds FILE.qrels")],
-    format_: Annotated[DataSet, typer.Option("--format", help="For whom")],
+    format_: Annotated[
+        Literal["ragas", "deepeval", "trec"], typer.Option("--format", help="For whom")
+    ],
 ) -> None:
     """Write a run as a data set that another tool of evaluation reads."""
     folder = RunFolder(run_folder(run))
@@ -249,7 +241,7 @@ def export_command(
     paths = write_export(came, format_, file)
     unasked = len(folder.labels()) - len(came.scored)
     lines = [f"Written: {', '.join(map(str, paths))}."]
-    if failed := count_failed(came):
+    if failed := len(came.failed):
         lines.append(f"Left out: {failed} that failed.")
     if unasked:
         lines.append(f"Left out: {unasked} that were not asked.")

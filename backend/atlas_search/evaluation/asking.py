@@ -2,9 +2,9 @@
 
 import logging
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -151,6 +151,9 @@ Item = TypeVar("Item")
 Told = Callable[[int, int], None]
 """Hears how many questions are done, of how many."""
 
+Progress = Callable[[str], AbstractContextManager[Told]]
+"""Opens what hears how far a step of that name is: a run of a grid, or an upload."""
+
 
 def no_one(done: int, questions: int) -> None:
     """Hear nothing."""
@@ -175,31 +178,33 @@ def ask_all(
         with trace.question(label):
             keep(asker.ask(label))
 
-    with closing(in_threads(ask, labels, parallel)) as each:
-        for done, _ in enumerate(each, start=1):
-            told(done, len(labels))
+    in_threads(ask, labels, parallel, told)
 
 
 def in_threads(
     work: Callable[[Item], None],
-    items: Iterable[Item],
+    items: Sequence[Item],
     parallel: int,
+    told: Told = no_one,
     hurry: Callable[[], object] = lambda: None,
-) -> Generator[None, None, None]:
-    """Do the work for all items, `parallel` at once; gives None as each is done.
+) -> None:
+    """Do the work for all items, `parallel` at once.
 
-    What is under way at an interrupt or an error, or when it is closed, is told to `hurry` and
-    waited for; no other is begun.
+    What is under way at an interrupt or an error is told to `hurry` and waited for; no other is
+    begun.
     """
     if parallel == 1:
-        yield from map(work, items)
+        for done, item in enumerate(items, start=1):
+            work(item)
+            told(done, len(items))
         return
     pool = ThreadPoolExecutor(parallel, thread_name_prefix="eval")
     try:
         # in the context of the run: what is silent here is silent there
         begun = [pool.submit(copy_context().run, work, item) for item in items]
-        for one in as_completed(begun):
-            yield one.result()
+        for done, one in enumerate(as_completed(begun), start=1):
+            one.result()
+            told(done, len(items))
     except BaseException:
         hurry()
         raise

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from importlib.resources import files
 from itertools import islice
 from math import ceil, floor
@@ -150,7 +150,7 @@ def calibrate(
     total = len(questions.good) + len(questions.off_topic)
     found = []
     for question in (*questions.good, *questions.off_topic):
-        found.append(_evidence(atlas, question, target, now.date()))
+        found.append(evidence_of(atlas.search(question, target=target, as_of=now.date())))
         told(len(found), total)
     good, off_topic = found[: len(questions.good)], found[len(questions.good) :]
     choice = choose(good, off_topic, questions.basis, lose)
@@ -232,10 +232,6 @@ def keep(folder: Path, version: str, calibration: Calibration) -> Manifest:
         calibrated.write(folder / version)
         go_live(folder, calibrated)
         return calibrated
-
-
-def _evidence(atlas: Atlas, question: str, target: str, today: date) -> float:
-    return evidence_of(atlas.search(question, target=target, as_of=today))
 
 
 def _below(values: FloatArray, threshold: float) -> float:

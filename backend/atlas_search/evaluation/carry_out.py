@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from atlas_search.atlas import Atlas
-from atlas_search.core.errors import AtlasError, ModelUnavailable, RequestError, SourceError
+from atlas_search.core.errors import AtlasError, ModelUnavailable, RequestError
 from atlas_search.core.registry import DISTRIBUTION
 from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.evaluation.asking import (
@@ -34,13 +34,12 @@ from atlas_search.evaluation.run import (
     LabelsUsed,
     RunSpec,
     labels_digest,
-    labels_used,
     means,
     run_id,
     score_all,
     versions,
 )
-from atlas_search.evaluation.scored import Scored, index_audit
+from atlas_search.evaluation.scored import index_audit
 from atlas_search.evaluation.statistics import FloatArray, interval
 from atlas_search.providers.chat import Health
 from atlas_search.providers.embedding import ROUNDED, Embedder, EmbedderInfo
@@ -126,7 +125,12 @@ class RunQuestions:
     @property
     def used(self) -> LabelsUsed:
         """Return the labels as a run names them."""
-        return labels_used(self.path, self.split, self.labels)
+        return LabelsUsed(
+            name=self.path.name,
+            sha256=labels_digest(self.labels),
+            split=self.split,
+            questions=len(self.labels),
+        )
 
 
 def choose_questions(
@@ -134,15 +138,8 @@ def choose_questions(
 ) -> RunQuestions:
     """The questions to ask: all, or `limit` drawn at random, in their order.
 
-    Always the same for the same seed. Raises RequestError if there are none, or two of one id.
+    Always the same for the same seed.
     """
-    if not labels:
-        of = f"the split {split} of " if split else ""
-        raise RequestError(f"There is no question in {of}{path}.")
-    ids = {label.id for label in labels}
-    if len(ids) < len(labels):
-        twice = next(i for i in sorted(ids) if sum(label.id == i for label in labels) > 1)
-        raise SourceError(f"{path}: two questions have the id {twice}. Give each its own.")
     if limit is not None and limit < len(labels):
         drawn = sorted(random.Random(seed).sample(range(len(labels)), limit))
         labels = [labels[place] for place in drawn]
@@ -213,16 +210,6 @@ class RunOutcome:
     troubles: tuple[str, ...] = ()
 
     @property
-    def lacking(self) -> list[str]:
-        """Return why a question lacks figures that it should have, for each."""
-        return [one.lacking for one in self.run.scored if one.lacking]
-
-    @property
-    def failed(self) -> list[str]:
-        """Return why nothing came back for a question, for each."""
-        return [one.reply.error for one in self.run.scored if one.reply.error]
-
-    @property
     def fallbacks(self) -> int:
         """Answers that the sources' own sentences gave in place of a language model."""
         answers = (one.reply.answer for one in self.run.scored)
@@ -231,7 +218,7 @@ class RunOutcome:
     @property
     def complete(self) -> bool:
         """Return whether every question has a reply with all figures it can have."""
-        return not (self.stopped or self.missing or self.failed or self.lacking)
+        return not (self.stopped or self.missing or self.run.failed or self.run.lacking)
 
 
 def carry_out(
@@ -281,14 +268,10 @@ def _write_figures(
 ) -> None:
     """Write the figures of all questions, if one lacks some or has another reply since."""
     labels, replies = folder.labels(), folder.replies()
-    known = {one.label.id for one in _known(folder) if not one.lacking} - set(asked)
+    scored = folder.load(lambda _: None).scored  # without what cannot be read
+    known = {one.label.id for one in scored if not one.lacking} - set(asked)
     if any(id_ in replies and id_ not in known for id_ in (label.id for label in labels)):
         folder.finish(score_all(labels, replies.values(), subject.tools(spec.k)))
-
-
-def _known(folder: RunFolder) -> tuple[Scored, ...]:
-    """Return what has figures that can be read."""
-    return folder.load(lambda _: None).scored
 
 
 def missing(folder: RunFolder) -> list[Label]:
@@ -405,40 +388,33 @@ _log = logging.getLogger(__name__)
 def check_index_is_here(where: str) -> None:
     """Raise RequestError unless the run asks a collection that is open in this process."""
     if where != PROCESS:
-        raise _elsewhere(where)
+        raise RequestError(
+            f"--audit-index reads every vector of a collection, and {where} does not give them. "
+            "Run it without --url where the collection is, or leave --audit-index out."
+        )
 
 
 def with_index_audit(folder: RunFolder, subject: Subject, outcome: RunOutcome) -> RunOutcome:
     """The outcome with the recall of the index, which is kept with the run.
 
     As many passages are compared as a search of all corpora draws from each. A run that was
-    interrupted is not audited. What fails of it is a trouble of the outcome, and named in the
-    reports. Raises RequestError for a server.
+    interrupted, or asks a server, is not audited. What fails of it is a trouble of the outcome, and
+    named in the reports.
     """
-    if outcome.stopped:
+    if outcome.stopped or not isinstance(subject, ProcessSubject):
         return outcome
-    if not isinstance(subject, ProcessSubject):
-        raise _elsewhere(subject.facts.where)
     _, target = subject.atlas.services.target(subject.target)
     try:
         with folder.naming("audit"):
             questions = [label.question for label in folder.labels()]
             depth = target.large_retrieval_size_all_corpus
-            found = index_audit(subject.atlas, questions, depth)
-            spec = folder.audited(found.recall, found.asked)
+            spec = folder.audited(*index_audit(subject.atlas, questions, depth))
     except Exception as error:
         if not isinstance(error, AtlasError):
             _log.exception("The index cannot be audited.")
         failed = f"The index was not audited: {folder.troubles().get('audit', error)}"
         return replace(outcome, troubles=(*outcome.troubles, failed))
     return replace(outcome, run=replace(outcome.run, spec=spec))
-
-
-def _elsewhere(where: str) -> RequestError:
-    return RequestError(
-        f"--audit-index reads every vector of a collection, and {where} does not give them. Run it "
-        "without --url where the collection is, or leave --audit-index out."
-    )
 
 
 def require_language_model(subject: Subject) -> None:

@@ -2,12 +2,13 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from atlas_search.core.errors import SourceError
 from atlas_search.evaluation.compare_figures import (
     ALPHA,
     SAME,
+    Baseline,
     Difference,
     QuestionPairs,
     differences,
@@ -17,7 +18,7 @@ from atlas_search.evaluation.compare_figures import (
     unlike_sources,
 )
 from atlas_search.evaluation.run import EvalRun, JudgeUsed, RunSpec
-from atlas_search.evaluation.scored import ALL, MetricsSource, Scored, slices
+from atlas_search.evaluation.scored import ALL, Scored, slices
 
 Side = Literal["better", "worse"]
 
@@ -119,28 +120,12 @@ class ChangedValue:
     b: Any
 
 
-class Measured(Protocol):
-    """A run, or what is kept of one."""
-
-    @property
-    def spec(self) -> RunSpec:
-        """Return what was asked of whom."""
-
-    @property
-    def metrics_source(self) -> MetricsSource:
-        """Return who gave the figures that a judge or a heuristic can give."""
-
-    @property
-    def judge(self) -> JudgeUsed | None:
-        """Return who judged, if anyone did."""
-
-
 def changed_options(a: RunSpec, b: RunSpec) -> list[ChangedValue]:
     """Options of the targets that differ, by name."""
     return _changes(a.options, b.options)
 
 
-def changed_basis(a: Measured, b: Measured) -> list[ChangedValue]:
+def changed_basis(a: EvalRun | Baseline, b: EvalRun | Baseline) -> list[ChangedValue]:
     """List what else differs that figures depend on.
 
     Questions, collection, who was asked and who judged, settings, versions.
@@ -152,7 +137,7 @@ def changed_basis(a: Measured, b: Measured) -> list[ChangedValue]:
     return changes + _changes(a.spec.versions, b.spec.versions)
 
 
-def _basis(run: Measured) -> dict[str, Any]:
+def _basis(run: EvalRun | Baseline) -> dict[str, Any]:
     spec, judge = run.spec, run.judge
     drawn = "all" if spec.limit is None else f"{spec.limit} with seed {spec.seed}"
     return {
@@ -241,7 +226,7 @@ def compare(a: EvalRun, b: EvalRun, *, alpha: float = ALPHA) -> RunComparison:
 def gaps(run: EvalRun, name: str) -> list[str]:
     """Count the questions of a run without figures or reply, a sentence each."""
     asked, wanted = len(run.scored), run.spec.labels.questions
-    failed = sum(bool(one.reply.error) for one in run.scored)
+    failed = len(run.failed)
     told = []
     if asked < wanted:
         told.append(f"{name} has figures of {asked} of its {wanted} questions.")

@@ -18,11 +18,12 @@ from atlas_search.evaluation.confidence import (
     outcome_of,
     together,
 )
-from atlas_search.evaluation.metrics import METRICS, metric_of
-from atlas_search.evaluation.run import EvalRun
-from atlas_search.evaluation.scored import FAILED, Scored, Source
+from atlas_search.evaluation.metrics import known_metric
+from atlas_search.evaluation.run import EvalRun, JudgeUsed, RunSpec
+from atlas_search.evaluation.scored import FAILED, MetricsSource, Scored, Source
 from atlas_search.evaluation.statistics import (
     SEED,
+    FloatArray,
     holm,
     interval,
     least_p_value,
@@ -54,31 +55,32 @@ RunFigures = Mapping[str, QuestionFigures]
 """By the ids of labels, in their order."""
 
 
+@dataclass(frozen=True)
+class Baseline:
+    """Baseline of a run: the figures of another, what was asked of whom, and who judged."""
+
+    spec: RunSpec
+    figures: RunFigures
+    metrics_source: MetricsSource
+    judge: JudgeUsed | None
+
+
 def run_figures(run: EvalRun) -> dict[str, QuestionFigures]:
     """Return the figures of each question, with `seconds` where a reply came."""
     return {one.label.id: question_figures(one) for one in run.scored}
 
 
-def known_figures() -> list[str]:
-    """The names of all metrics, those of depths as `recall@`, and `seconds`."""
-    return sorted([*METRICS, SECONDS])
-
-
 def is_known(figure: str) -> bool:
     """Return whether some run could have this figure."""
-    return figure == SECONDS or _has_metric(figure)
-
-
-def is_of_sets(figure: str) -> bool:
-    """Return whether only many questions together have this figure."""
-    return figure in FIGURES
+    return figure == SECONDS or known_metric(figure) is not None
 
 
 def better(figure: str) -> Better:
     """Return the better direction of a figure; `none` where its metric is not known."""
     if figure == SECONDS:
         return "lower"
-    return metric_of(figure).better if _has_metric(figure) else "none"
+    metric = known_metric(figure)
+    return metric.better if metric else "none"
 
 
 def question_figures(one: Scored) -> QuestionFigures:
@@ -89,14 +91,6 @@ def question_figures(one: Scored) -> QuestionFigures:
     figures = {FAILED: float(bool(one.reply.error)), **one.figures, **came}
     numbers = {name: value for name, value in figures.items() if isfinite(value)}
     return QuestionFigures(digest, numbers, dict(one.sources), outcome_of(one))
-
-
-def _has_metric(figure: str) -> bool:
-    try:
-        metric_of(figure)
-    except KeyError:
-        return False
-    return True
 
 
 SAME = 1e-5
@@ -164,8 +158,6 @@ MOST_DRAWS = 100_000
 
 _AT_ONCE = 2_000_000  # weights in memory
 _ROUNDING = 1e-9
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

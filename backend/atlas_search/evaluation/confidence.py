@@ -5,13 +5,15 @@ by a weight, so that bootstrap samples are weights, too."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.evaluation.metrics import Reply
 from atlas_search.evaluation.statistics import Figure, FloatArray, interval
+
+if TYPE_CHECKING:
+    from atlas_search.evaluation.scored import Scored
 
 PRECISION = 0.9
 BINS = 10
@@ -21,22 +23,6 @@ _CORRECT = "answer_correctness"
 
 SetFigure = Callable[["Outcomes", FloatArray], FloatArray]
 """A figure of outcomes for each row of weights, shape (m, n) to (m); NaN where it says nothing."""
-
-
-class FiguredQuestion(Protocol):
-    """A question with its figures."""
-
-    @property
-    def reply(self) -> Reply:
-        """Reply to the question."""
-
-    @property
-    def figures(self) -> Mapping[str, float]:
-        """Figures by name."""
-
-    @property
-    def sources(self) -> Mapping[str, str]:
-        """Source of a figure: `judge` or `heuristic`."""
 
 
 class AnswerOutcome(NamedTuple):
@@ -85,7 +71,7 @@ class Bin(NamedTuple):
     right: float
 
 
-def set_figures(scored: Sequence[FiguredQuestion]) -> dict[str, Figure]:
+def set_figures(scored: Sequence["Scored"]) -> dict[str, Figure]:
     """Return FIGURES of the questions, with intervals by the percentile bootstrap."""
     known = [outcome for one in scored if (outcome := outcome_of(one))]
     gathered = {name: (of, together(name, known)) for name, of in FIGURES.items()}
@@ -94,7 +80,7 @@ def set_figures(scored: Sequence[FiguredQuestion]) -> dict[str, Figure]:
     }
 
 
-def outcomes(scored: Iterable[FiguredQuestion]) -> Outcomes:
+def outcomes(scored: Iterable["Scored"]) -> Outcomes:
     """Gather the questions that were declined, or whose answer is known to be right or wrong.
 
     How right an answer is says a judge if one was asked, else its label (`right`). The confidence
@@ -103,7 +89,7 @@ def outcomes(scored: Iterable[FiguredQuestion]) -> Outcomes:
     return _gathered([outcome for one in scored if (outcome := outcome_of(one))])
 
 
-def outcome_of(one: FiguredQuestion) -> AnswerOutcome | None:
+def outcome_of(one: "Scored") -> AnswerOutcome | None:
     """Return how a question went; None where it is not known whether its answer is right."""
     reply = one.reply
     if reply.answer is None or (reply.answered and _right(one) is None):
@@ -138,7 +124,7 @@ def _gathered(known: Sequence[AnswerOutcome]) -> Outcomes:
     )
 
 
-def curve(scored: Iterable[FiguredQuestion]) -> list[CoveragePoint]:
+def curve(scored: Iterable["Scored"]) -> list[CoveragePoint]:
     """Precision against coverage, from the most confident answers to all."""
     found = outcomes(scored)
     if not found.answered.any():
@@ -150,7 +136,7 @@ def curve(scored: Iterable[FiguredQuestion]) -> list[CoveragePoint]:
     ]
 
 
-def reliability(scored: Iterable[FiguredQuestion]) -> list[Bin]:
+def reliability(scored: Iterable["Scored"]) -> list[Bin]:
     """Bin the answers by their likelihood; bins without an answer are left out."""
     known = [outcome for one in scored if (outcome := outcome_of(one))]
     found = together("calibration_error", known)
@@ -230,12 +216,12 @@ def _figure(of: SetFigure, found: Outcomes) -> Figure:
     return Figure(value, low, high, len(found))
 
 
-def _right(one: FiguredQuestion) -> float | None:
+def _right(one: "Scored") -> float | None:
     if one.sources.get(_CORRECT) == "judge":
         return one.figures[_CORRECT]
     return one.figures.get("right")
 
 
-def _likelihood(one: FiguredQuestion) -> float | None:
+def _likelihood(one: "Scored") -> float | None:
     answer = one.reply.answer
     return answer.confidence.likelihood if answer and answer.confidence else None

@@ -42,9 +42,7 @@ def jaccard(first: Terms, second: Terms) -> float:
     return len(first & second) / len(either) if either else 0.0
 
 
-@lru_cache(maxsize=1 << 12)  # the same passages are found again and again
-def _terms(text: str) -> Terms:
-    return content_terms(text)
+_terms = lru_cache(maxsize=1 << 12)(content_terms)  # the same passages are found again and again
 
 
 RELEVANT = 0.1

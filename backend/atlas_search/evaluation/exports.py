@@ -92,11 +92,6 @@ def read_replies(folder: RunFolder) -> EvalRun:
     return EvalRun(folder.spec(), tuple(came))
 
 
-def count_failed(run: EvalRun) -> int:
-    """Questions that failed: no data set has them."""
-    return sum(bool(one.reply.error) for one in run.scored)
-
-
 def _came(run: EvalRun) -> list[Scored]:
     return [one for one in run.scored if not one.reply.error]
 

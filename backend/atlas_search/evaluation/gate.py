@@ -20,15 +20,14 @@ from atlas_search.evaluation.compare_figures import (
     ALPHA,
     NO_PAIRS,
     SECONDS,
+    Baseline,
     QuestionFigures,
     QuestionPairs,
     RunFigures,
     Test,
     better,
     is_known,
-    is_of_sets,
     is_worse,
-    known_figures,
     p_pairs,
     paired_differences,
     paired_values,
@@ -38,7 +37,8 @@ from atlas_search.evaluation.compare_figures import (
     set_pairs,
     unlike_sources,
 )
-from atlas_search.evaluation.confidence import AnswerOutcome, set_figures
+from atlas_search.evaluation.confidence import FIGURES, AnswerOutcome, set_figures
+from atlas_search.evaluation.metrics import METRICS
 from atlas_search.evaluation.run import EvalRun, JudgeUsed, RunSpec
 from atlas_search.evaluation.scored import (
     ALL,
@@ -143,16 +143,6 @@ FORM = 2
 """Of the file: what another form holds is not enough, or more than is understood."""
 
 
-@dataclass(frozen=True)
-class Baseline:
-    """Baseline of a run: the figures of another, what was asked of whom, and who judged."""
-
-    spec: RunSpec
-    figures: RunFigures
-    metrics_source: MetricsSource
-    judge: JudgeUsed | None
-
-
 _Question = tuple[str, list[float | None], dict[str, Source]]
 _WithOutcome = tuple[str, list[float | None], dict[str, Source], AnswerOutcome]
 
@@ -195,7 +185,7 @@ def write_baseline(run: EvalRun, path: Path, only: Collection[str] = ()) -> None
     names = sorted(known & set(only) if only else known)
     spec = json.dumps(run.spec.model_dump(mode="json"), indent=1, sort_keys=True)
     judge = json.dumps(run.judge.model_dump(mode="json") if run.judge else None, sort_keys=True)
-    outcomes = not only or any(map(is_of_sets, only))
+    outcomes = not only or any(figure in FIGURES for figure in only)
     lines = (
         f"{json.dumps(id_)}: {_line(one if outcomes else replace(one, outcome=None), names)}"
         for id_, one in figures.items()
@@ -327,10 +317,18 @@ def gate(
     ]
     against = [rule for rule in rules.rules if rule.needs.against]
     if baseline is None:
-        _check_alone(against)
+        if against:
+            raise SourceError(
+                f"{against[0].slice}: {against[0].figure} is held to another run: name it, "
+                "--against RUN."
+            )
         return Gate(tuple(bounds))
     common = pairs(baseline.figures, figures)
-    paired = _paired(against, figures, baseline.figures, parts, set(common.common))
+    both = set(common.common)
+    paired = [
+        _pair(rule, figures, baseline.figures, [id_ for id_ in parts[rule.slice] if id_ in both])
+        for rule in against
+    ]
     unlike = unlike_sources(baseline.figures, figures, common.common)
     return Gate(
         checks=(
@@ -354,14 +352,6 @@ def _all_questions(common: QuestionPairs, wanted: int) -> list[Check]:
     return [missing] if found < wanted else []
 
 
-def _check_alone(against: Sequence[GateRule]) -> None:
-    if against:
-        raise SourceError(
-            f"{against[0].slice}: {against[0].figure} is held to another run: name it, "
-            "--against RUN."
-        )
-
-
 def _check_whole(run: EvalRun) -> None:
     asked, wanted = len(run.scored), run.spec.labels.questions
     if asked < wanted or not asked:
@@ -369,8 +359,7 @@ def _check_whole(run: EvalRun) -> None:
             f"The run {run.spec.id} has figures of {asked} of its {wanted} questions: go on with "
             "it first."
         )
-    lacking = [one.lacking for one in run.scored if one.lacking]
-    if lacking:
+    if lacking := run.lacking:
         raise SourceError(
             f"{len(lacking)} questions of the run {run.spec.id} lack figures ({lacking[0]}): go on "
             "with it first."
@@ -383,7 +372,7 @@ def _check_names(rules: Rules, figures: RunFigures, parts: Mapping[str, Sequence
         if rule.slice not in parts:
             raise SourceError(f"No question is in {rule.slice}. Known: {', '.join(parts)}.")
         if not (rule.figure in own or is_known(rule.figure)):
-            known = ", ".join(known_figures())
+            known = ", ".join(sorted([*METRICS, SECONDS]))
             raise SourceError(f"{rule.slice}: {rule.figure} is no figure. Known: {known}.")
         if rule.needs.max_drop is not None and better(rule.figure) == "none":
             raise SourceError(
@@ -405,7 +394,7 @@ def _bounds(rule: GateRule, scored: Sequence[Scored]) -> Iterator[Check]:
 
 def _mean(figure: str, scored: Sequence[Scored]) -> tuple[float, int]:
     """The mean of a figure, or that of all together, and of how many questions; 0, 0 of none."""
-    if is_of_sets(figure):
+    if figure in FIGURES:
         found = set_figures(scored).get(figure)
         return (found.mean, found.questions) if found else (0.0, 0)
     known = (question_figures(one).figures.get(figure) for one in scored)
@@ -413,22 +402,8 @@ def _mean(figure: str, scored: Sequence[Scored]) -> tuple[float, int]:
     return (sum(values) / len(values), len(values)) if values else (0.0, 0)
 
 
-def _paired(
-    rules: Sequence[GateRule],
-    figures: RunFigures,
-    baseline: RunFigures,
-    parts: Mapping[str, Sequence[str]],
-    common: Collection[str],
-) -> list[_Paired]:
-    paired = []
-    for rule in rules:
-        ids = [id_ for id_ in parts[rule.slice] if id_ in common]
-        paired.append(_pair(rule, figures, baseline, ids))
-    return paired
-
-
 def _pair(rule: GateRule, figures: RunFigures, baseline: RunFigures, ids: Sequence[str]) -> _Paired:
-    if not is_of_sets(rule.figure):
+    if rule.figure not in FIGURES:
         changes = paired_differences(paired_values(baseline, figures, ids, rule.figure))
         mean = sum(changes) / len(changes) if changes else 0.0
         return _Paired(rule, changes, len(changes), mean)

@@ -6,10 +6,11 @@ import logging
 import re
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from atlas_search.atlas import Atlas
 from atlas_search.core.errors import AtlasError, RequestError, SourceError
 from atlas_search.core.settings import Settings
 from atlas_search.core.targets import Target
-from atlas_search.evaluation.asking import Told
+from atlas_search.evaluation.asking import Progress, Told
 from atlas_search.evaluation.carry_out import (
     Ends,
     Operations,
@@ -40,7 +41,6 @@ from atlas_search.evaluation.folder import AtWork, RunFolder, new_folder
 from atlas_search.evaluation.run import EvalRun, run_id
 from atlas_search.evaluation.scored import summarise, with_ends
 from atlas_search.evaluation.statistics import Figure
-from atlas_search.providers.embedding import Embedder
 from atlas_search.providers.open import EXTRACTIVE
 from atlas_search.services import load_targets
 
@@ -158,9 +158,6 @@ _log = logging.getLogger(__name__)
 
 GRID, TARGETS = "grid.json", "targets"
 
-Bar = Callable[[str], AbstractContextManager[Told]]
-"""Shows how far a run is, by the name of its folder."""
-
 
 class GridRun(BaseModel):
     """A configuration over a split; `folder` is the name of its run's below the grid's."""
@@ -234,16 +231,10 @@ class Grid:
         write_targets(self.path / TARGETS, targets, settings.targets_directory)
         return list(found)
 
-    @contextmanager
-    def opened(
-        self, collection: str, first: Configuration, embedder: Embedder | None = None
-    ) -> Iterator[Atlas]:
-        """A collection with the targets of the grid, the `first` by default."""
+    def open(self, collection: str, first: Configuration) -> Atlas:
+        """Open a collection with the targets of the grid, the `first` by default."""
         targets = (self.path / TARGETS).absolute()
-        with Atlas.open(
-            collection, embedder=embedder, targets_directory=targets, test_target=first.name
-        ) as atlas:
-            yield atlas
+        return Atlas.open(collection, targets_directory=targets, test_target=first.name)
 
 
 def begin_grid(
@@ -274,7 +265,7 @@ def begin_grid(
 
 
 def carry_out_grid(
-    grid: Grid, atlas: Atlas, bar: Bar, *, parallel: int | None = None
+    grid: Grid, atlas: Atlas, progress: Progress, *, parallel: int | None = None
 ) -> Iterator[GridCell]:
     """Carry out one run after the other, or what they lack.
 
@@ -294,7 +285,7 @@ def carry_out_grid(
         if not outcome:
             subject = ProcessSubject(atlas, run.configuration.name)
             check_same(folder, subject)
-            with bar(run.folder) as told:
+            with progress(run.folder) as told:
                 outcome = _carried_out(folder, subject, parallel, told)
         yield GridCell(run, outcome)
         stopped = outcome.stopped
@@ -353,11 +344,6 @@ class GridRow:
     missing: int
 
 
-def grid_rows(cells: Sequence[GridCell]) -> list[GridRow]:
-    """A row for each run, in their order."""
-    return [_row(cell) for cell in cells]
-
-
 def grid_tables(rows: Sequence[GridRow]) -> list[Table]:
     """One for each split."""
     return [_table(split, found, _named(rows)) for split, found in _by_split(rows).items()]
@@ -384,7 +370,8 @@ def grid_document(rows: Sequence[GridRow]) -> list[dict[str, object]]:
     return [_flat(row) for row in rows]
 
 
-def _row(cell: GridCell) -> GridRow:
+def grid_row(cell: GridCell) -> GridRow:
+    """The row of a run."""
     run, options = cell.outcome.run, cell.outcome.run.spec.options
     k = options["search_k"]
     summary = summarise(run.scored)
@@ -443,21 +430,17 @@ def _named_cells(row: GridRow, named: Sequence[str]) -> list[str]:
     return [*(row.values[name] for name in named), count]
 
 
-def _values(row: GridRow) -> list[tuple[float, Ends] | None]:
-    """Each figure and what its run took, with their intervals; None where there is none."""
+def _values(row: GridRow) -> list[tuple[float | None, Ends | None]]:
+    """Each figure and what its run took, with their intervals."""
     figures = (row.figures.get(head) for head in FIGURES)
     took, seconds = row.took, row.took.seconds
     return [
-        *((one.mean, (one.low, one.high)) if one else None for one in figures),
-        (seconds.p50, seconds.p50_interval) if seconds else None,
-        (seconds.p95, seconds.p95_interval) if seconds else None,
-        _known(took.tokens_per_second, took.tokens_per_second_interval),
-        _known(took.cost_per_100, took.cost_per_100_interval),
+        *((one.mean, (one.low, one.high)) if one else _NOTHING for one in figures),
+        (seconds.p50, seconds.p50_interval) if seconds else _NOTHING,
+        (seconds.p95, seconds.p95_interval) if seconds else _NOTHING,
+        (took.tokens_per_second, took.tokens_per_second_interval),
+        (took.cost_per_100, took.cost_per_100_interval),
     ]
-
-
-def _known(value: float | None, ends: Ends | None) -> tuple[float, Ends] | None:
-    return None if value is None or ends is None else (value, ends)
 
 
 def _heads(named: Sequence[str]) -> list[str]:
@@ -472,13 +455,13 @@ def _table(split: str, rows: Sequence[GridRow], named: Sequence[str]) -> Table:
     table = Table(*heads, title=Text(split), box=None, padding=(0, 1, 0, 0))
     for row in rows:
         # no markup: a model may be called [x]
-        table.add_row(*map(Text, _named_cells(row, named)), *map(_two_lines, _values(row)))
+        table.add_row(*map(Text, _named_cells(row, named)), *starmap(_two_lines, _values(row)))
     return table
 
 
 def _markdown(split: str, rows: Sequence[GridRow], named: Sequence[str]) -> str:
     lines = [_heads(named), ["---"] * len(_heads(named))]
-    lines += [[*_named_cells(row, named), *map(_in_line, _values(row))] for row in rows]
+    lines += [[*_named_cells(row, named), *starmap(with_ends, _values(row))] for row in rows]
     return "\n".join([f"### {split}", "", *(f"| {' | '.join(line)} |" for line in lines), ""])
 
 
@@ -509,13 +492,8 @@ def _with_ends(name: str, value: float | None, ends: Ends | None) -> dict[str, f
     return {name: value, f"{name} low": low, f"{name} high": high}
 
 
-def _two_lines(known: tuple[float, Ends] | None) -> Text:
+def _two_lines(value: float | None, ends: Ends | None) -> Text:
     """A value, and below it its interval."""
-    if known is None:
+    if value is None or ends is None:
         return Text("-")
-    value, (low, high) = known
-    return Text(f"{value:.2f}\n{low:.2f}-{high:.2f}")
-
-
-def _in_line(known: tuple[float, Ends] | None) -> str:
-    return with_ends(*known) if known else "-"
+    return Text(f"{value:.2f}\n{ends[0]:.2f}-{ends[1]:.2f}")

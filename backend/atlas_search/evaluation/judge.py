@@ -3,7 +3,7 @@
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -306,9 +306,7 @@ def judge_questions(
 
     found: dict[int, JudgedQuestion] = {}
     hurry = partial(panel.model.stop.set, "The judging was stopped.")
-    with closing(in_threads(judge, range(len(scored)), parallel, hurry)) as each:
-        for done, _ in enumerate(each, start=1):
-            told(done, len(scored))
+    in_threads(judge, range(len(scored)), parallel, told, hurry)
     return [found[place] for place in range(len(scored))]
 
 
@@ -440,7 +438,7 @@ def _fold(text: str) -> str:
 
 
 def _agreement(scale: Scale, pairs: Sequence[tuple[bool, bool]]) -> PeopleAgreement:
-    judge, people = ([str(said) for said in each] for each in zip(*pairs, strict=True))
+    judge, people = ([int(said) for said in each] for each in zip(*pairs, strict=True))
     agreeing = sum(a == b for a, b in pairs) / len(pairs)
     try:
         kappa = cohen_kappa(judge, people)
@@ -582,7 +580,7 @@ def judge_folder(
     """
     with folder.held():
         run = folder.load()
-        if not any(not one.reply.error for one in run.scored):
+        if len(run.failed) == len(run.scored):
             raise RequestError(f"No reply of {folder.path} can be judged. Finish the run first.")
         found = judge_questions(panel, tools, run.spec.id, run.scored, parallel=parallel, told=told)
         scored = [one.scored for one in found]

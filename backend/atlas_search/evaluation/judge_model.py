@@ -203,22 +203,13 @@ class Outage:
 
 @dataclass
 class Call:
-    """Cost of a call: the tokens it `took`, and those that it may cost at most, `owed`."""
+    """Cost of a call: the tokens it `took`, and those that it may cost at most, `owed`.
+
+    Where the server does not say what it took, it may have taken all that it was allowed to.
+    """
 
     owed: Usage
     took: Usage = field(default=Usage())
-
-    def counted(self, usage: Usage) -> None:
-        """The server says what it took."""
-        self.took = self.owed = usage
-
-    def estimated(self, usage: Usage) -> None:
-        """It says nothing: it may have taken all that it was allowed to."""
-        self.took = usage
-
-    def not_made(self) -> None:
-        """The provider did not begin with it."""
-        self.owed = Usage()
 
 
 class JudgeSpending:
@@ -422,16 +413,16 @@ class JudgeModel:
             with closing(self.chat.stream(task.messages, options, self.stop)) as stream:
                 ended = read_stream(stream, options, pieces)
         except (ModelRefused, ModelBusy):
-            call.not_made()
+            call.owed = Usage()  # the provider did not begin with it
             raise
         except Exception:
             if pieces:
-                call.estimated(estimate_usage(task.messages, pieces))
+                call.took = estimate_usage(task.messages, pieces)
             raise
         if ended and ended.usage != Usage():
-            call.counted(ended.usage)
+            call.took = call.owed = ended.usage
         else:
-            call.estimated(estimate_usage(task.messages, pieces))
+            call.took = estimate_usage(task.messages, pieces)
         ended = ended or Ended(Usage(), options.model, "length")
         return Completion("".join(pieces), replace(ended, usage=call.took))
 

@@ -17,9 +17,7 @@ from atlas_search.evaluation.label_set import (
     REMARK,
     LabelSet,
     ReadLabel,
-    Understood,
     are_verdicts,
-    count,
     distinct_ids,
     is_unmentioned,
     read_label,
@@ -47,16 +45,13 @@ from atlas_search.readers.encoding import Undecodable, open_text
 from atlas_search.readers.tables import Columns, JsonlReader, delimiter_of, rows_of
 
 ALWAYS = ("id", "split", "category", "question", "answers", "gold_document_ids", "kind")
-"""Fields that every line has; others are left out where nothing is known."""
+"""Fields that every line has; others are left out where nothing is known.
 
-
-def write_labels(labels: Iterable[Label], path: Path) -> None:
-    """Write a file that `load_labels` reads back the same."""
-    path.write_text(labels_text(labels), encoding="utf-8", newline="")
+The columns of a table that Atlas wrote, in which no spreadsheet computes, begin with them too."""
 
 
 def labels_text(labels: Iterable[Label]) -> str:
-    """The lines of such a file."""
+    """The lines of a file that `load_labels` reads back the same."""
     lines = (json.dumps(label_fields(label), ensure_ascii=False) for label in labels)
     return "".join(f"{line}\n" for line in lines)
 
@@ -78,9 +73,6 @@ def _plain(value: object) -> object:
         return [item if isinstance(item, str) else asdict(item) for item in value]
     return value
 
-
-OWN = ALWAYS
-"""What the columns of a table begin with that Atlas wrote, in which no spreadsheet computes."""
 
 _NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "`|`"}
 
@@ -114,7 +106,7 @@ def _check(header: list[str], path: Path) -> None:
 def _rows(
     found: Iterator[tuple[int, list[str] | csv.Error]], header: list[str], path: Path
 ) -> Iterator[LabelRow]:
-    read = original if tuple(header[: len(OWN)]) == OWN else str
+    read = original if tuple(header[: len(ALWAYS)]) == ALWAYS else str
     for line, cells in found:
         place = f"{path}:{line}"
         if isinstance(cells, csv.Error):
@@ -476,8 +468,8 @@ def read_labels(path: Path, *, filter_by: str = "") -> LabelSet:
     skipped = [row.place for row, label in read if not label]
     remarks = (*found_rows.remarks, *([REMARK] if verdicts else []))
     warnings = (*remarks, *_warnings(path, found, columns, skipped))
-    told = columns.used_as_filter(filter_by)
-    return LabelSet(path, tuple(found), Understood(found_rows.form, told, count(found), warnings))
+    used = columns.used_as_filter(filter_by)
+    return LabelSet(path, tuple(found), found_rows.form, used, warnings)
 
 
 def _rows_of_file(path: Path) -> Rows:

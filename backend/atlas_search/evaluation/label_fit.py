@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, Protocol, get_args
 from atlas_search.atlas import Atlas
 from atlas_search.building.prepare import slug
 from atlas_search.core.errors import AtlasError
-from atlas_search.evaluation.label_set import LabelCounts, LabelSet, ReadLabel
+from atlas_search.evaluation.label_set import LabelSet, ReadLabel
 from atlas_search.evaluation.labels import GoldSpan, Label
 
 Way = Literal["id", "id without corpus", "record id", "file name", "title"]
@@ -319,19 +319,22 @@ _NAMED = 5  # quotes and ids
 
 def understood_text(labels: LabelSet) -> str:
     """A few lines: how many labels of what kind, what each column became, and warnings."""
-    understood = labels.understood
-    lines = [f"{labels.path.name}, {understood.form}: {_counts(understood.counts)}."]
     read = (
         name if name == meaning else f"{name} = {meaning}"
-        for name, meaning in understood.columns.meanings.items()
+        for name, meaning in labels.columns.meanings.items()
     )
-    unused = understood.columns.unused
+    unused = labels.columns.unused
     not_used = f" Not used: {_some(unused)}." if unused else ""
-    lines.append(f"Read: {_some(read)}.{not_used}")
-    groups = (("Splits", understood.counts.splits), ("Categories", understood.counts.categories))
-    lines.append(" ".join(f"{name}: {_groups(counts)}." for name, counts in groups))
-    lines += [f"Warning: {warning}." for warning in understood.warnings]
-    return "\n".join(lines)
+    splits = Counter(label.split for label in labels.labels if label.split)
+    categories = Counter(label.category for label in labels.labels)
+    return "\n".join(
+        [
+            f"{labels.path.name}, {labels.form}: {_counts(labels)}.",
+            f"Read: {_some(read)}.{not_used}",
+            f"Splits: {_groups(splits)}. Categories: {_groups(categories)}.",
+            *(f"Warning: {warning}." for warning in labels.warnings),
+        ]
+    )
 
 
 def fitted_text(fitted: Fitted) -> str:
@@ -363,12 +366,16 @@ def split_text(asked: LabelSet, split: str) -> str:
     return f"Asked: the {count} of the split {split}." if split else f"Asked: all {count}."
 
 
-def _counts(counts: LabelCounts) -> str:
-    quotes = f", {counts.with_quotes} with quotes" if counts.with_quotes else ""
+def _counts(labels: LabelSet) -> str:
+    every = labels.labels
+    answerable = sum(label.answerable for label in every)
+    references = sum(bool(label.answers) for label in every)
+    gold = sum(label.located for label in every)
+    quoted = sum(bool(one.quotes) for one in labels.read)
+    quotes = f", {quoted} with quotes" if quoted else ""
     return (
-        f"{counts.labels} questions, {counts.answerable} to be answered and {counts.unanswerable} "
-        f"to be declined; {counts.with_references} with references, {counts.with_gold} with gold "
-        f"documents{quotes}"
+        f"{len(every)} questions, {answerable} to be answered and {len(every) - answerable} to be "
+        f"declined; {references} with references, {gold} with gold documents{quotes}"
     )
 
 

@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -318,40 +317,18 @@ EVERY_SPLIT = "all"
 
 
 @dataclass(frozen=True)
-class LabelCounts:
-    """Number of labels, and of those of which something is known."""
-
-    labels: int
-    answerable: int
-    with_references: int
-    with_gold: int
-    with_quotes: int
-    splits: Mapping[str, int]
-    categories: Mapping[str, int]
-
-    @property
-    def unanswerable(self) -> int:
-        """Questions that should be declined."""
-        return self.labels - self.answerable
-
-
-@dataclass(frozen=True)
-class Understood:
-    """Reading of a label set: its form, what its columns mean, and what is odd about it."""
-
-    form: str
-    columns: LabelColumns
-    counts: LabelCounts
-    warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
 class LabelSet:
-    """The labels of a file or folder, in its order, and what was understood of all of it."""
+    """The labels of a file or folder, in its order.
+
+    Its form, the meanings of its columns and the warnings are of the whole file, whatever the
+    split.
+    """
 
     path: Path
     read: tuple[ReadLabel, ...]
-    understood: Understood
+    form: str
+    columns: LabelColumns
+    warnings: tuple[str, ...] = ()
 
     @property
     def labels(self) -> list[Label]:
@@ -382,18 +359,3 @@ class LabelSet:
             has = f"it has {known}" if known else "its labels have no split: leave --split out"
             raise SourceError(f"{self.path} has no split `{split}`; {has}.")
         return replace(self, read=chosen)
-
-
-def count(read: Iterable[ReadLabel]) -> LabelCounts:
-    """Return what is known of how many labels."""
-    read = list(read)
-    labels = [one.label for one in read]
-    return LabelCounts(
-        labels=len(labels),
-        answerable=sum(label.answerable for label in labels),
-        with_references=sum(bool(label.answers) for label in labels),
-        with_gold=sum(label.located for label in labels),
-        with_quotes=sum(bool(one.quotes) for one in read),
-        splits=Counter(label.split for label in labels if label.split),
-        categories=Counter(label.category for label in labels),
-    )

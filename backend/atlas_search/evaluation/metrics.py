@@ -315,9 +315,7 @@ def normalise(text: str) -> str:
     return " ".join(_NO_WORD.sub(" ", text.lower()).split())
 
 
-@lru_cache(maxsize=1 << 12)  # the same passages are found again and again
-def _padded(text: str) -> str:
-    return fold_words(text)
+_padded = lru_cache(maxsize=1 << 12)(fold_words)  # the same passages are found again and again
 
 
 def _without_articles(text: str) -> list[str]:
@@ -373,11 +371,6 @@ def _right(case: Case) -> dict[str, float]:
         return {"right": 1.0}
     literal = any(contains_reference(one.text, label.answers) for one in case.reply.passages)
     return {"right": float(not literal and any(held_gold(answer.citations, label)))}
-
-
-_SHARE = "Share of the {} that are of this corpus"
-_ENTROPY = "Entropy (Shannon) of the {} over the corpora / its maximum: 1 if all gave as many"
-_IMBALANCE = "1 - least / most {} of a corpus: 0 if all gave as many, 1 if one gave none"
 
 
 def measure_balance(case: Case) -> dict[str, float]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
@@ -28,9 +28,8 @@ from atlas_search.evaluation.metrics import Reply
 from atlas_search.evaluation.statistics import (
     Figure,
     cohen_kappa,
-    fleiss_kappa,
     krippendorff_alpha,
-    mean_interval,
+    mean_figures,
 )
 
 _UNCHANGED = (
@@ -49,11 +48,6 @@ def read_lines(path: Path) -> list[str]:
         raise SourceError(f"{path} cannot be read: {error}") from error
     # not by splitlines: a text may hold other ends of lines
     return [line.rstrip("\r") for line in text.split("\n") if line.strip()]
-
-
-def json_line(document: Any) -> str:
-    """A document as one line."""
-    return json.dumps(document, ensure_ascii=False)
 
 
 def digest_of(path: Path) -> str:
@@ -319,7 +313,7 @@ def check_scores(
             raise RequestError(f"{name} goes from {low} to {high}; {score} is not on it.")
 
 
-COHEN, WEIGHTED, FLEISS, KRIPPENDORFF = "cohen", "cohen_weighted", "fleiss", "krippendorff"
+COHEN, WEIGHTED, KRIPPENDORFF = "cohen", "cohen_weighted", "krippendorff"
 
 Table = Mapping[str, Mapping[str, int]]
 """By label, what each rater gave."""
@@ -358,7 +352,7 @@ def _table(ratings: Sequence[Rating], name: str) -> dict[str, dict[str, int]]:
 
 def _agreement(table: Table, scale: Scale) -> Agreement:
     raters = tuple(sorted({rater for row in table.values() for rater in row}))
-    coefficients, missing = _coefficients(table, raters, scale)
+    coefficients, missing = _coefficients(table, raters)
     return Agreement(
         scale=scale,
         raters=raters,
@@ -371,27 +365,20 @@ def _agreement(table: Table, scale: Scale) -> Agreement:
     )
 
 
-def _coefficients(
-    table: Table, raters: Sequence[str], scale: Scale
-) -> tuple[dict[str, float], dict[str, str]]:
-    """Kappas are over the items that all have rated, alpha over those that two have."""
-    whole = [[row[rater] for rater in raters] for row in table.values() if len(row) == len(raters)]
+def _coefficients(table: Table, raters: Sequence[str]) -> tuple[dict[str, float], dict[str, str]]:
+    """Kappa is over the items that both have rated, alpha over those that two have."""
 
-    def cohen(weights: bool) -> float:
+    def cohen(*, squared: bool) -> float:
         if len(raters) != 2:
             raise RequestError("Cohen's kappa is of two raters.")
-        first, second = [row[0] for row in whole], [row[1] for row in whole]
-        return cohen_kappa(
-            first, second, weights="quadratic" if weights else "none", scale=list(scale.steps)
-        )
+        both = [row for row in table.values() if len(row) == 2]
+        first, second = ([row[rater] for row in both] for rater in raters)
+        return cohen_kappa(first, second, squared=squared)
 
     computed: Mapping[str, Callable[[], float]] = {
-        COHEN: lambda: cohen(weights=False),
-        WEIGHTED: lambda: cohen(weights=True),
-        FLEISS: lambda: fleiss_kappa(whole),
-        KRIPPENDORFF: lambda: krippendorff_alpha(
-            [list(row.values()) for row in table.values()], level="ordinal"
-        ),
+        COHEN: lambda: cohen(squared=False),
+        WEIGHTED: lambda: cohen(squared=True),
+        KRIPPENDORFF: lambda: krippendorff_alpha([list(row.values()) for row in table.values()]),
     }
     coefficients, missing = {}, {}
     for name, compute in computed.items():
@@ -404,10 +391,7 @@ def _coefficients(
 
 def _mean(table: Table) -> Figure | None:
     means = [sum(row.values()) / len(row) for row in table.values()]
-    if not means:
-        return None
-    low, high = mean_interval(means)
-    return Figure(sum(means) / len(means), low, high, len(means))
+    return mean_figures({"": means})[""] if means else None
 
 
 def rater_name(given: str, known: Iterable[str], *, others: bool) -> str:
@@ -534,9 +518,8 @@ class LabelFile:
 def label_line(label: Label) -> str:
     """A label as a line of its file: the same for the same label, without what it leaves out."""
     document = _LABEL.dump_python(label, mode="json", exclude_defaults=True)
-    return json_line(
-        {name: sorted(value) if name in _UNORDERED else value for name, value in document.items()}
-    )
+    fields = {n: sorted(value) if n in _UNORDERED else value for n, value in document.items()}
+    return json.dumps(fields, ensure_ascii=False)
 
 
 def revision_of(line: str) -> str:

@@ -1,8 +1,6 @@
 """Label sets and runs as datasets and experiments of Phoenix."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -16,7 +14,7 @@ from atlas_search.core.errors import Conflict, NotFound, RequestError, SourceErr
 from atlas_search.core.settings import Settings
 from atlas_search.core.telemetry.redaction import SpanMask, open_redactions
 from atlas_search.core.telemetry.span import digest
-from atlas_search.evaluation.asking import Told
+from atlas_search.evaluation.asking import Progress, Told, in_threads
 from atlas_search.evaluation.folder import RunFolder, replace_file
 from atlas_search.evaluation.labels import Label
 from atlas_search.evaluation.metrics import Metric, Reply, known_metric, metric_of
@@ -327,7 +325,8 @@ def send_runs(
         except Conflict:  # it came, and Phoenix's answer to that was lost
             return
 
-    _at_once(send, [one for one in run.scored if one.label.id not in there], told)
+    lacking = [one for one in run.scored if one.label.id not in there]
+    in_threads(send, lacking, TOGETHER, told)
     return _runs(api, experiment, dataset, failed_too=True)
 
 
@@ -360,7 +359,7 @@ def send_evaluations(
             }
             api.post("/v1/experiment_evaluations", body | evaluation)
 
-    _at_once(send, run.scored, told)
+    in_threads(send, run.scored, TOGETHER, told)
 
 
 def said_by(evaluation: Mapping[str, Any], result: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -442,25 +441,6 @@ def _evaluations(
         }
 
 
-def _at_once(send: Callable[[Scored], None], scored: Sequence[Scored], told: Told) -> None:
-    """Send all, some at once; the first that fails ends it."""
-    for done, _ in enumerate(_sent(send, scored), start=1):
-        told(done, len(scored))
-
-
-def _sent(send: Callable[[Scored], None], scored: Sequence[Scored]) -> Iterator[None]:
-    pool = ThreadPoolExecutor(TOGETHER, thread_name_prefix="phoenix")
-    try:
-        for one in as_completed([pool.submit(send, one) for one in scored]):
-            yield one.result()
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-Progress = Callable[[str], AbstractContextManager[Told]]
-"""Opens what hears how far a step of that name is."""
-
-
 @dataclass(frozen=True)
 class Uploaded:
     """A dataset, and the experiments of runs over it, in the order of the runs.
@@ -522,7 +502,7 @@ def annotate_ratings(
 
     if ratings:
         with progress("Ratings") as told:
-            _at_once(send, run.scored, told)
+            in_threads(send, run.scored, TOGETHER, told)
     return lost
 
 

@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
-from types import TracebackType
 from typing import Any
 
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, stop_before_delay
@@ -65,12 +64,7 @@ class PhoenixApi:
         """For `with`: it is closed at the end."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        where: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Close it."""
         self.close()
 

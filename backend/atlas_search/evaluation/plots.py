@@ -10,6 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from atlas_search.core.registry import require
 from atlas_search.evaluation.statistics import Figure
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+    from atlas_search.evaluation.confidence import Bin
+
 
 class PlotPoint(NamedTuple):
     """A value at a place, and the ends of its 95% interval."""
@@ -41,14 +47,6 @@ class PlotRow(NamedTuple):
     figures: tuple[Figure | None, ...]
 
 
-class Count(NamedTuple):
-    """A bin with the number of its answers."""
-
-    low: float
-    high: float
-    answers: int
-
-
 def point(x: float, figure: Figure) -> PlotPoint:
     """A figure at a place."""
     return PlotPoint(x, figure.mean, figure.low, figure.high)
@@ -66,9 +64,6 @@ def errors(points: Sequence[PlotPoint]) -> list[list[float]]:
         [max(each.high - each.y, 0.0) for each in points],
     ]
 
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Canvas
 
 INK, FAINT, LINE, PANEL = "#fe0001", "#fe0002", "#fe0003", "#fe0004"
 COLOURS = ("#fe0011", "#fe0012", "#fe0013", "#fe0014", "#fe0015", "#fe0016")
@@ -134,9 +129,6 @@ def svg_of(figure: "Canvas", id_: str) -> str:
     svg = written.getvalue()
     svg = svg[svg.index("<svg") :].rstrip()
     svg = re.sub(r"<metadata>.*?</metadata>\s*|<style.*?</style>", "", svg, flags=re.DOTALL)
-    svg = re.sub(
-        r'(<svg[^>]*?) width="[^"]*" height="[^"]*"|(<svg[^>]*?) height="[^"]*"', r"\1\2", svg
-    )
     end = svg.index(">")
     svg = re.sub(r' (?:width|height)="[^"]*"', "", svg[:end]) + svg[end:]  # the page says it
     svg = re.sub(r'\bid="', f'id="{id_}-', svg)
@@ -145,10 +137,6 @@ def svg_of(figure: "Canvas", id_: str) -> str:
         svg = svg.replace(colour, f"var({variable})")
     return svg
 
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Canvas
 
 MOST = len(COLOURS)
 """Series that a plot can tell apart."""
@@ -203,12 +191,10 @@ def rows(id_: str, names: Sequence[str], shown: Sequence[PlotRow], x: str) -> st
             known = [(place, row.figures[number]) for place, row in enumerate(shown)]
             places = [place + aside for place, figure_ in known if figure_]
             values = [figure_ for _, figure_ in known if figure_]
-            below = [max(each.mean - each.low, 0.0) for each in values]
-            above = [max(each.high - each.mean, 0.0) for each in values]
             ax.errorbar(
                 [each.mean for each in values],
                 places,
-                xerr=[below, above],
+                xerr=errors([point(0, each) for each in values]),
                 fmt=MARKERS[number],
                 color=COLOURS[number],
                 label=short(name),
@@ -254,7 +240,7 @@ def bands(id_: str, series: Sequence[Series], x: str, y: str) -> str:
         return svg_of(figure, id_)
 
 
-def calibration(id_: str, series: Sequence[Series], counts: Sequence[Sequence[Count]]) -> str:
+def calibration(id_: str, series: Sequence[Series], counts: Sequence[Sequence["Bin"]]) -> str:
     """Share right against likelihood, and below it how many answers each bin has."""
     with drawing():
         from matplotlib.figure import Figure as Canvas

@@ -17,7 +17,7 @@ from atlas_search.atlas import Atlas
 from atlas_search.core.addresses import address_fault, bounded, without_login
 from atlas_search.core.errors import AtlasError, NotFound, RequestError, UnknownTarget
 from atlas_search.core.ids import COLLECTION_HEADER
-from atlas_search.core.settings import Settings, load_settings
+from atlas_search.core.settings import load_settings
 from atlas_search.core.telemetry.tracer import Tracer, open_tracer
 from atlas_search.documents.answer import AnswerDocument
 from atlas_search.documents.search import SearchOut
@@ -329,21 +329,14 @@ def open_subject(where: str, collection: str, target: str | None) -> Iterator[Su
 
     `where` is PROCESS or the address of a server. Raises AtlasError if it cannot be asked.
     """
-    if where == PROCESS:
-        with Atlas.open(collection) as atlas:
+    with ExitStack() as closing:
+        if where == PROCESS:
+            atlas = closing.enter_context(Atlas.open(collection))
             name, _ = atlas.services.target(target)
             yield ProcessSubject(atlas, name)
-    else:
-        with _open_remote(load_settings(), where, collection, target) as subject:
-            yield subject
-
-
-@contextmanager
-def _open_remote(
-    settings: Settings, address: str, collection: str, target: str | None
-) -> Iterator[Subject]:
-    with ExitStack() as closing:
-        server = RemoteServer(address, settings.atlas_api_key, collection)
+            return
+        settings = load_settings()
+        server = RemoteServer(where, settings.atlas_api_key, collection)
         closing.callback(server.close)
         facts = server_facts(server, target)
         tracer = open_tracer(settings)

@@ -2,7 +2,7 @@
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isfinite
@@ -17,17 +17,16 @@ from atlas_search.evaluation.carry_out import Operations, operations
 from atlas_search.evaluation.confidence import Bin, CoveragePoint, curve, outcomes, reliability
 from atlas_search.evaluation.folder import RUN, Part, RunFolder
 from atlas_search.evaluation.grid import GRID, Grid
-from atlas_search.evaluation.labels import Label
 from atlas_search.evaluation.metrics import confusion
 from atlas_search.evaluation.run import EvalRun, RunSpec
 from atlas_search.evaluation.scored import (
-    ALL,
     CATEGORY,
     CORPUS,
     FAILED,
+    SPLIT,
     Scored,
     by_category,
-    corpora_of,
+    slices,
     summarise,
     visible,
 )
@@ -301,8 +300,11 @@ class Analysis:
 
     @cached_property
     def slices(self) -> dict[str, list[Scored]]:
-        """The questions of each slice."""
-        return questions_by_slice(self.scored, self.spec.corpora)
+        """The questions of `all`, and of each `category.`, `corpus.` and `split.`, by name."""
+        scored = {one.label.id: one for one in self.scored}
+        labels = (one.label for one in self.scored)
+        found = slices(labels, self.spec.corpora, (CATEGORY, CORPUS, SPLIT))
+        return {name: [scored[id_] for id_ in ids] for name, ids in found.items()}
 
     @cached_property
     def figures(self) -> dict[str, dict[str, Figure]]:
@@ -363,10 +365,9 @@ class Analysis:
     @cached_property
     def errors(self) -> dict[str, list[str]]:
         """Ids of the questions that failed with each error, the most frequent first."""
-        counted = Counter(one.reply.error for one in self.scored if one.reply.error)
         return {
             error: [one.label.id for one in self.scored if one.reply.error == error]
-            for error, _ in counted.most_common()
+            for error, _ in Counter(self.run.failed).most_common()
         }
 
 
@@ -442,34 +443,6 @@ def _unheard(_: SourceError) -> None:
 def _with_numbers(one: Scored) -> Scored:
     """Without figures that are none: what is no number says nothing of a question."""
     return replace(one, figures={n: value for n, value in one.figures.items() if isfinite(value)})
-
-
-SPLIT = "split"
-
-
-def questions_by_slice(
-    scored: Sequence[Scored], corpora: Collection[str]
-) -> dict[str, list[Scored]]:
-    """The questions of `all`, and of each `category.`, `corpus.` and `split.`, by name.
-
-    A question is in the corpora of its gold documents, of those that were asked: in several, in
-    one, or in none.
-    """
-    members: dict[str, list[Scored]] = {ALL: []}
-    for one in scored:
-        for name in _slices_of(one.label, corpora):
-            members.setdefault(name, []).append(one)
-    kinds = (ALL, CATEGORY, CORPUS, SPLIT)
-    return dict(sorted(members.items(), key=lambda m: (kinds.index(m[0].split(".")[0]), m[0])))
-
-
-def _slices_of(label: Label, corpora: Collection[str]) -> Iterator[str]:
-    yield ALL
-    yield from (f"{CORPUS}.{corpus}" for corpus in corpora_of(label, corpora))
-    if label.category:
-        yield f"{CATEGORY}.{label.category}"
-    if label.split:
-        yield f"{SPLIT}.{label.split}"
 
 
 def _one_source(given: set[str]) -> MetricsSource:

@@ -1,15 +1,15 @@
 """Files of a report: its pages, tables and results."""
 
-import csv
-import io
 import json
-import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
-from atlas_search.documents.export import inert
+from pydantic_core import to_jsonable_python
+
+from atlas_search.documents.export import csv_text
 from atlas_search.evaluation.folder import replace_file
 from atlas_search.evaluation.report_analysis import (
     Analysis,
@@ -31,16 +31,15 @@ def per_question(runs: Sequence[Analysis]) -> str:
 
     A text that a spreadsheet could run as a formula has a `'` put before it.
     """
-    rows = [{"run": run.name} | _about(one) for run in runs for one in run.scored]
     figures = in_order({name for run in runs for one in run.scored for name in one.figures})
-    written = io.StringIO(newline="")
-    writer = csv.DictWriter(written, [*_HEADS, *figures], restval="")
-    writer.writeheader()
-    questions = (one for run in runs for one in run.scored)
-    for row, one in zip(rows, questions, strict=True):
-        cells = {name: _cell(value) for name, value in row.items()}
-        writer.writerow(cells | dict(one.figures))
-    return written.getvalue()
+    rows = (
+        {"run": run.name} | _about(one) | dict(one.figures) for run in runs for one in run.scored
+    )
+    shown = (
+        {name: visible(cell) if isinstance(cell, str) else cell for name, cell in row.items()}
+        for row in rows
+    )
+    return csv_text([*_HEADS, *figures], shown)
 
 
 _HEADS = (
@@ -84,31 +83,21 @@ def _about(one: Scored) -> dict[str, object]:
     }
 
 
-def _cell(value: object) -> object:
-    return inert(visible(value)) if isinstance(value, str) else value
-
-
 NAME = "results.json"
 
 _RESULT_PARTS: Mapping[str, Callable[[Analysis], object]] = {
     "spec": lambda run: run.spec.model_dump(mode="json"),
     "questions": lambda run: {
         "asked": len(run.scored),
-        "failed": sum(map(len, run.errors.values())),
+        "failed": len(run.run.failed),
         "unasked": run.unasked,
         "unjudged": run.unjudged,
-        "lacking": sum(bool(one.lacking) for one in run.scored),
+        "lacking": len(run.run.lacking),
     },
-    "troubles": lambda run: [
-        *run.troubles,
-        *dict.fromkeys(one.lacking for one in run.scored if one.lacking),
-    ],
+    "troubles": lambda run: [*run.troubles, *dict.fromkeys(run.run.lacking)],
     "metrics_source": lambda run: run.metrics_source,
     "sources": lambda run: run.sources,
-    "figures": lambda run: {
-        part: {name: asdict(figure) for name, figure in figures.items()}
-        for part, figures in run.figures.items()
-    },
+    "figures": lambda run: run.figures,
     "decisions": lambda run: [
         {"expected": expected, "taken": taken, "questions": count}
         for expected, taken, count in run.confusion
@@ -136,28 +125,19 @@ def results_json(
         "reports": [*written, NAME],
         "failed": [fault._asdict() for fault in faults.found],
     }
-    return json.dumps(_plain(document), indent=2, allow_nan=False) + "\n"
+    return json.dumps(document, indent=2, allow_nan=False) + "\n"
 
 
 def _parts(run: Analysis, faults: Faults) -> dict[str, object]:
     made = {
-        name: faults.attempt(NAME, name, lambda make=make: _plain(make(run)))  # type: ignore[misc]
+        name: faults.attempt(NAME, name, partial(_json_of, make, run))
         for name, make in _RESULT_PARTS.items()
     }
     return {name: None if isinstance(part, ReportFault) else part for name, part in made.items()}
 
 
-def _plain(value: object) -> object:
-    """Return what JSON has: no data classes, and no float that is not a number."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return _plain(asdict(value))
-    if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+def _json_of(make: Callable[[Analysis], object], run: Analysis) -> object:
+    return to_jsonable_python(make(run), inf_nan_mode="null")
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ from dataclasses import replace
 from atlas_search.core.registry import DISTRIBUTION
 from atlas_search.evaluation.plots import (
     MOST,
-    Count,
     PlotPanel,
     PlotPoint,
     PlotRow,
@@ -56,7 +55,6 @@ def _reliability(runs: Sequence[Analysis]) -> Block:
         )
         for run in told
     )
-    counts = [[Count(b.low, b.high, b.answers) for b in run.reliability] for run in told]
     cells = tuple(
         (
             run.name,
@@ -73,8 +71,8 @@ def _reliability(runs: Sequence[Analysis]) -> Block:
     return Plot(
         "Reliability of the likelihood",
         "Share of right answers against the likelihood that they stated; on the dotted line both "
-        f"are the same. Bars count the answers of each bin.{_first(told)} {said}.",
-        lambda: calibration("reliability", series, counts),
+        f"are the same. Bars count the answers of each bin.{_first(len(told), 'runs')} {said}.",
+        lambda: calibration("reliability", series, [run.reliability for run in told]),
         of_runs(
             len(runs),
             Table(
@@ -105,7 +103,7 @@ def _coverage(runs: Sequence[Analysis]) -> Block:
     return Plot(
         "Coverage against precision",
         "Precision of the answers against the share of all questions that is answered, as the "
-        f"least confident answers are given up.{_first(told)} Precision: {said}.",
+        f"least confident answers are given up.{_first(len(told), 'runs')} Precision: {said}.",
         lambda: bands("coverage", series, "Coverage: share answered", "Precision: share right"),
         of_runs(
             len(runs),
@@ -134,8 +132,8 @@ def _some(points: Sequence[PlotPoint], most: int = 10) -> list[PlotPoint]:
     return [points[round(place * (len(points) - 1) / (most - 1))] for place in range(most)]
 
 
-def _first(told: Sequence[Analysis]) -> str:
-    return "" if len(told) <= MOST else f" The plot shows the first {MOST} runs."
+def _first(count: int, what: str) -> str:
+    return "" if count <= MOST else f" The plot shows the first {MOST} {what}."
 
 
 _AT_DEPTH = ("recall", "precision", "ndcg", "success")
@@ -204,7 +202,7 @@ def _by_k(runs: Sequence[Analysis]) -> Block:
     return Plot(
         "Quality against k",
         "Line charts of figures against the number k of passages."
-        f"{_first_at_depth(len(groups))} {told}.",
+        f"{_first(len(groups), 'configurations')} {told}.",
         lambda: lines("quality-k", panels, "passages (k)"),
         Table("Quality against k", heads, rows, texts=1),
     )
@@ -228,14 +226,10 @@ def _by_time(runs: Sequence[Analysis]) -> Block:
     return Plot(
         "Quality against time",
         f"{title_of(main)} against the median of seconds, a point for each run."
-        f"{_first_at_depth(len(series))} {told}.",
+        f"{_first(len(series), 'configurations')} {told}.",
         lambda: points("quality-time", series, "seconds (median)", title_of(main)),
         Table("Quality against time", heads, rows),
     )
-
-
-def _first_at_depth(configurations: int) -> str:
-    return "" if configurations <= MOST else f" The plot shows the first {MOST} configurations."
 
 
 def _series(figures: Mapping[int, Figure]) -> Series:
@@ -409,20 +403,14 @@ def _balance(runs: Sequence[Analysis]) -> tuple[Block, ...]:
         return (
             ReportText("No question was asked of several corpora, so there is no balance to tell."),
         )
-    several = len(runs) > 1
-    heads = (
-        *(["Run"] if several else []),
-        "Corpus",
-        "Share of candidates",
-        "Share of kept passages",
-    )
+    heads = ("Run", "Corpus", "Share of candidates", "Share of kept passages")
     cells = tuple(
-        (*([run.name] if several else []), corpus, *map(with_interval, pair))
+        (run.name, corpus, *map(with_interval, pair))
         for run, corpora in told
         for corpus, pair in corpora.items()
     )
     shown = tuple(
-        PlotRow(f"{run.name}: {corpus}" if several else corpus, pair)
+        PlotRow(f"{run.name}: {corpus}" if len(runs) > 1 else corpus, pair)
         for run, corpora in told
         for corpus, pair in corpora.items()
     )[:_ROWS]
@@ -431,7 +419,7 @@ def _balance(runs: Sequence[Analysis]) -> tuple[Block, ...]:
         "Dots with 95% intervals: the mean share of each corpus among candidates and among kept "
         f"passages. {'; '.join(f'{row.name}: {_told(_STAGES, row)}' for row in shown)}.",
         lambda: rows("balance", _STAGES, shown, "mean share of the passages of a question"),
-        Table("Share of each corpus", heads, cells, texts=len(heads) - 2),
+        of_runs(len(runs), Table("Share of each corpus", heads, cells, texts=2)),
     )
     return (plot,)
 

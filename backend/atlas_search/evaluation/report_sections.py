@@ -165,7 +165,7 @@ def _warnings(runs: Sequence[Analysis]) -> Iterator[ReportText]:
 
 def _lacks(run: Analysis) -> Iterator[str]:
     asked = len(run.scored)
-    failed = sum(map(len, run.errors.values()))
+    failed = len(run.run.failed)
     if run.unasked:
         yield f"This run is not complete: {run.unasked} questions were not asked."
     if failed:
@@ -175,8 +175,7 @@ def _lacks(run: Analysis) -> Iterator[str]:
             f"{run.unjudged} replies are not judged yet. `atlas eval --resume` with the folder "
             "of the run judges them."
         )
-    lacking = [one.lacking for one in run.scored if one.lacking]
-    if lacking:
+    if lacking := run.run.lacking:
         yield (
             f"{len(lacking)} of {asked} questions lack figures: {lacking[0]} `atlas eval --resume` "
             "with the folder of the run computes them."

@@ -129,6 +129,16 @@ class EvalRun:
         """Return who gave the figures that a judge or a heuristic can give."""
         return metrics_source(self.scored)
 
+    @property
+    def failed(self) -> list[str]:
+        """Return why nothing came back for a question, for each."""
+        return [one.reply.error for one in self.scored if one.reply.error]
+
+    @property
+    def lacking(self) -> list[str]:
+        """Return why a question lacks figures that it should have, for each."""
+        return [one.lacking for one in self.scored if one.lacking]
+
 
 def evaluate(
     atlas: Atlas, labels: Iterable[Label], target: str, today: date, *, parallel: int = 1
@@ -163,12 +173,6 @@ def score_all(labels: Iterable[Label], replies: Iterable[Reply], tools: Tools) -
 def means(scored: Sequence[Scored]) -> dict[str, float]:
     """The mean of every figure."""
     return {name: figure.mean for name, figure in summarise(scored).items()}
-
-
-def labels_used(path: Path, split: str, labels: Sequence[Label]) -> LabelsUsed:
-    """Return what is said of the labels of a file, those of a split if it is not empty."""
-    digest = labels_digest(labels)
-    return LabelsUsed(name=path.name, sha256=digest, split=split, questions=len(labels))
 
 
 def judge_used(path: Path) -> JudgeUsed | None:

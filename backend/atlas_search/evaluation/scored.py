@@ -17,29 +17,21 @@ from atlas_search.evaluation import estimates, metrics, metrics_ranked
 from atlas_search.evaluation.confidence import set_figures
 from atlas_search.evaluation.labels import Label
 from atlas_search.evaluation.metrics import Case, Measure, Reply, Tools, metric_of
-from atlas_search.evaluation.statistics import Figure, mean_intervals
+from atlas_search.evaluation.statistics import Figure, mean_figures
 from atlas_search.stores.store import Store
 
 _SAME = 1e-6  # cosines of one pair differ by so much from one way to compute them to another
 
 
-@dataclass(frozen=True)
-class IndexAudit:
-    """`index_recall` and that of each corpus; `asked` are the corpora whose searches use the index.
-
-    Searches of the others compare every vector, and miss nothing.
-    """
-
-    recall: dict[str, Figure]
-    asked: tuple[str, ...]
-
-
-def index_audit(atlas: Atlas, questions: Sequence[str], depth: int) -> IndexAudit:
-    """The index itself against a comparison of every vector, over at least one question.
+def index_audit(
+    atlas: Atlas, questions: Sequence[str], depth: int
+) -> tuple[dict[str, Figure], tuple[str, ...]]:
+    """The index itself against a comparison of every vector, over at least one question:
+    `index_recall` and that of each corpus, and the corpora whose searches use the index.
 
     It is asked for the `depth` nearest passages of every corpus, also of those whose searches do
-    without it. Raises RequestError without a question, and AtlasError where a question cannot be
-    embedded or an index not be read.
+    without it: they compare every vector, and miss nothing. Raises RequestError without a question,
+    and AtlasError where a question cannot be embedded or an index not be read.
     """
     if not questions:
         raise RequestError("An audit of the index needs a question.")
@@ -50,14 +42,9 @@ def index_audit(atlas: Atlas, questions: Sequence[str], depth: int) -> IndexAudi
         for corpus in store.corpora
     }
     together = [sum(shares) / len(shares) for shares in zip(*own.values(), strict=True)]
-    values = {"index_recall": together} | own
-    ends = mean_intervals(values)
-    recall = {
-        name: Figure(sum(shares) / len(shares), *ends[name], len(shares))
-        for name, shares in values.items()
-    }
+    recall = mean_figures({"index_recall": together} | own)
     asked = [corpus.id for corpus in store.corpora if not store.compares_all(corpus.id)]
-    return IndexAudit(recall, tuple(asked))
+    return recall, tuple(asked)
 
 
 def _found(store: Store, corpus: str, vector: NDArray[np.float32], depth: int) -> float:
@@ -111,38 +98,39 @@ def figures_of(case: Case, lacking: Callable[[Exception], object] = reraise) -> 
     return found
 
 
-ALL, CORPUS, CATEGORY = "all", "corpus", "category"
+ALL, CORPUS, CATEGORY, SPLIT = "all", "corpus", "category", "split"
 
 
-def slices(labels: Iterable[Label], corpora: Collection[str]) -> dict[str, list[str]]:
-    """The ids of the labels in `all`, in each `corpus.<id>`, and in each `category.<name>`.
+def slices(
+    labels: Iterable[Label], corpora: Collection[str], kinds: Sequence[str] = (CORPUS, CATEGORY)
+) -> dict[str, list[str]]:
+    """The ids of the labels in `all`, and in each `corpus.<id>`, `category.<name>` and
+    `split.<name>` of the `kinds`, in their order and by name.
 
-    Corpora and categories by name. A question may be in several of the `corpora`, and in none.
+    A question may be in several of the `corpora`, and in none.
     """
     members: dict[str, list[str]] = {ALL: []}
     for label in labels:
-        for name in _slices_of(label, corpora):
+        own = {
+            CORPUS: _corpora_of(label, corpora),
+            CATEGORY: filter(None, [label.category]),
+            SPLIT: filter(None, [label.split]),
+        }
+        for name in (ALL, *(f"{kind}.{value}" for kind in kinds for value in own[kind])):
             members.setdefault(name, []).append(label.id)
-    order = (ALL, CORPUS, CATEGORY)
+    order = (ALL, *kinds)
     return dict(sorted(members.items(), key=lambda m: (order.index(m[0].split(".")[0]), m[0])))
 
 
-def corpora_of(label: Label, known: Collection[str] | None = None) -> list[str]:
+def _corpora_of(label: Label, known: Collection[str]) -> list[str]:
     """The corpora of its gold documents; without one those that are asked, if not all are.
 
-    Of `known` ones and those that are asked, if they are given: gold documents that no collection
-    has may be called as they like.
+    Of `known` ones and those that are asked: gold documents that no collection has may be called as
+    they like.
     """
     # an id of a document or passage begins with its corpus and a full stop
     gold = {id_.partition(".")[0] for id_ in (*label.relevance, *label.gold_passage_ids)}
-    if known is not None:
-        gold &= {*known, *label.corpus_filter}
-    return sorted(gold or label.corpus_filter)
-
-
-def _slices_of(label: Label, corpora: Collection[str]) -> list[str]:
-    category = [f"{CATEGORY}.{label.category}"] if label.category else []
-    return [ALL, *(f"{CORPUS}.{corpus}" for corpus in corpora_of(label, corpora)), *category]
+    return sorted(gold & {*known, *label.corpus_filter} or label.corpus_filter)
 
 
 _log = logging.getLogger(__name__)
@@ -203,12 +191,7 @@ def summarise(scored: Iterable[Scored]) -> dict[str, Figure]:
     for one in every:
         for name, figure in one.figures.items():
             values.setdefault(name, []).append(figure)
-    ends = mean_intervals(values)
-    means = {
-        name: Figure(sum(found) / len(found), *ends[name], len(found))
-        for name, found in values.items()
-    }
-    return means | set_figures(every)
+    return mean_figures(values) | set_figures(every)
 
 
 def metrics_source(scored: Iterable[Scored]) -> MetricsSource:
@@ -290,9 +273,7 @@ def with_interval(figure: Figure | None) -> str:
     """A figure, its interval, and over how many questions."""
     if figure is None:
         return "-"
-    return (
-        f"{number(figure.mean)} [{number(figure.low)}, {number(figure.high)}] n={figure.questions}"
-    )
+    return f"{with_ends(figure.mean, (figure.low, figure.high))} n={figure.questions}"
 
 
 def share(count: int, of: int) -> str:
