@@ -46,12 +46,7 @@ from atlas_search.providers.embedding import Embedder
 from atlas_search.readers import Reader
 from atlas_search.stores.manifest import CorpusStatistics, Manifest, Origin
 from atlas_search.stores.staging import Staging
-from atlas_search.stores.versions import (
-    STAGING,
-    lock,
-    remove_old,
-    versions,
-)
+from atlas_search.stores.versions import STAGING, lock, remove_old, versions
 
 if TYPE_CHECKING:
     from atlas_search.core.telemetry.span import AttributeValue, Span

@@ -16,12 +16,7 @@ from atlas_search.core.errors import RequestError
 from atlas_search.core.locator import page_unit, place_in_words
 from atlas_search.core.notebook import answer_frame, answer_html
 from atlas_search.core.sent import Facts, Link, Sent
-from atlas_search.documents.search import (
-    RankedPassageOut,
-    RetrievalOut,
-    ScopeOut,
-    SuccessorOut,
-)
+from atlas_search.documents.search import RankedPassageOut, RetrievalOut, ScopeOut, SuccessorOut
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -25,12 +25,7 @@ from atlas_search.core.files import writing
 from atlas_search.documents.answer import AnswerDocument
 from atlas_search.evaluation.labels import Label
 from atlas_search.evaluation.metrics import Reply
-from atlas_search.evaluation.statistics import (
-    Figure,
-    cohen_kappa,
-    krippendorff_alpha,
-    mean_figures,
-)
+from atlas_search.evaluation.statistics import Figure, cohen_kappa, krippendorff_alpha, mean_figures
 
 _UNCHANGED = (
     "Nothing of the file has changed. Make room, or give this user the right to write, and save "

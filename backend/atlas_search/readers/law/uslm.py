@@ -5,13 +5,7 @@ from collections.abc import Iterable
 
 from lxml import etree
 
-from atlas_search.readers.law.statutes import (
-    Law,
-    Place,
-    line_of,
-    note_text,
-    number,
-)
+from atlas_search.readers.law.statutes import Law, Place, line_of, note_text, number
 from atlas_search.readers.xml.tree import Layout, first_address, names, text_of
 
 _TYPES = {

@@ -17,13 +17,7 @@ from werkzeug.formparser import parse_form_data
 from atlas_search.building.chunking import Chunking, chunking
 from atlas_search.building.kept_files import INGEST, describe
 from atlas_search.building.sources import DATES, CorpusNote, corpus_id
-from atlas_search.core.errors import (
-    Conflict,
-    MissingStore,
-    NotAllowed,
-    RequestError,
-    SourceError,
-)
+from atlas_search.core.errors import Conflict, MissingStore, NotAllowed, RequestError, SourceError
 from atlas_search.core.files import MEGABYTE, not_kept
 from atlas_search.core.ids import check_id, moment
 from atlas_search.core.settings import Settings

@@ -28,7 +28,7 @@ from atlas_search.providers.open import EmbedderFactory
 from atlas_search.readers.files import files_reader
 from atlas_search.server.ingest.documents import RemarkOut, ResultOut
 from atlas_search.services import check_embedder
-from atlas_search.stores.manifest import Manifest
+from atlas_search.stores.manifest import Manifest, readable_manifest
 from atlas_search.stores.qdrant import QdrantPlace
 
 log = logging.getLogger(__name__)
@@ -210,16 +210,8 @@ def _names(task: Task) -> set[str]:
     return {p.relative_to(task.arriving).as_posix() for p in task.arriving.rglob("*")}
 
 
-def _live(folder: Path) -> Manifest | None:
-    """The live manifest; None if there is none that can be read."""
-    try:
-        return Manifest.read(folder)
-    except AtlasError:
-        return None
-
-
 def _version(folder: Path) -> str:
-    live = _live(folder)
+    live = readable_manifest(folder)
     return live.version if live else ""
 
 
@@ -305,7 +297,7 @@ def run_task(
                 continue
             message = ours.recv()
             if message == MAY_GO_LIVE:
-                before, committed = _live(folder), may_go_live()
+                before, committed = readable_manifest(folder), may_go_live()
                 ours.send(committed)
             elif isinstance(message, ResultOut):
                 return message
@@ -319,7 +311,7 @@ def run_task(
         process.join()
         own = isinstance(error, AtlasError)
         reason = str(error) if own else f"The process that built it ended with {process.exitcode}"
-        after = _live(folder)
+        after = readable_manifest(folder)
         if committed and after and after.version != (before.version if before else ""):
             log.warning("%s is live, though its job failed: %s", after.version, reason)
             lost = RemarkOut(source="", refused=False, remarks=[_LOST])
