@@ -92,13 +92,12 @@ class Cosines:
         return result
 
     def _compare(self, rows: IntArray, result: FloatArray) -> None:
-        for start in range(0, len(rows), AT_ONCE):
-            part = slice(start, start + AT_ONCE)
-            result[part] = self._similarities(rows[part], self.vector)
+        if len(rows):
+            result[:] = self._similarities(rows, self.vector)
 
 
 VECTORS, DIGESTS, TOKENS, SUMS = "vectors.npy", "digests.npy", "tokens.npy", "sums.npy"
-SPREAD = 2
+SPREAD = 4
 """Comparing so many times as many vectors that stand together takes less than copying some."""
 
 
@@ -219,7 +218,8 @@ def read_vectors(folder: Path, order: Order | None) -> HalfArray | Spliced:
 def _similarities(vectors: HalfArray, rows: IntArray, vector: NDArray[np.float32]) -> FloatArray:
     first, end = (int(rows[0]), int(rows[-1]) + 1) if len(rows) else (0, 0)
     if end - first > SPREAD * len(rows):
-        return cosines(vectors[rows], vector)
+        parts = [rows[start : start + AT_ONCE] for start in range(0, len(rows), AT_ONCE)]
+        return np.concatenate([cosines(vectors[part], vector) for part in parts])
     every = cosines(vectors[first:end], vector)
     return every if len(every) == len(rows) else every[rows - first]
 
