@@ -41,8 +41,8 @@ COSTS: Mapping[str, Cost] = {
     "embedded: Chroma": Cost(1_739, "bytes a passage", BENCH),
     "embedded: tantivy": Cost(155, "bytes a passage", BENCH),
     "embedded: memory of a server": Cost(3_260, "bytes a passage", ENGINES),
-    "embedded: engine, 200,000": Cost(9.64, "ms a search", ENGINES),
-    "embedded: engine, 1,000,000": Cost(21.8, "ms a search", ENGINES),
+    "embedded: engine, 200,000": Cost(10.4, "ms a search", ENGINES),
+    "embedded: engine, 1,000,000": Cost(20.3, "ms a search", ENGINES),
     "server beside its engine": Cost(21.9, "ms a search", BENCH, "over HTTP, question embedded"),
     "p95 at half load": Cost(2.18, "times the mean", BENCH),
     # Qdrant
@@ -52,8 +52,8 @@ COSTS: Mapping[str, Cost] = {
     "Qdrant: terms": Cost(1_020, "bytes a passage", UNMEASURED, "an id and a weight for each term"),
     "Qdrant: disk": Cost(2_151, "bytes a passage", ENGINES, "all parts"),
     "Qdrant: memory of a server": Cost(2_730, "bytes a passage", ENGINES, "its engine within"),
-    "Qdrant: node, 20,000": Cost(3.61, "ms a search", ENGINES, "in one process"),
-    "Qdrant: node, 200,000": Cost(8.42, "ms a search", ENGINES, "in one process"),
+    "Qdrant: node, 20,000": Cost(3.02, "ms a search", ENGINES, "in one process"),
+    "Qdrant: node, 200,000": Cost(8.40, "ms a search", ENGINES, "in one process"),
     # the default model, on a processor
     "embedding": Cost(28, "ms a passage", QUANTISATION, "of 776 characters"),
 }
