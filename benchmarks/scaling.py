@@ -52,8 +52,8 @@ COSTS: Mapping[str, Cost] = {
     "Qdrant: terms": Cost(1_020, "bytes a passage", UNMEASURED, "an id and a weight for each term"),
     "Qdrant: disk": Cost(2_151, "bytes a passage", ENGINES, "all parts"),
     "Qdrant: memory of a server": Cost(2_730, "bytes a passage", ENGINES, "its engine within"),
-    "Qdrant: node, 20,000": Cost(3.02, "ms a search", ENGINES, "in one process"),
     "Qdrant: node, 200,000": Cost(8.40, "ms a search", ENGINES, "in one process"),
+    "Qdrant: node, 1,000,000": Cost(22.1, "ms a search", ENGINES, "in one process"),
     # the default model, on a processor
     "embedding": Cost(28, "ms a passage", QUANTISATION, "of 776 characters"),
 }

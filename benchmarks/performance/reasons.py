@@ -36,10 +36,10 @@ REASONS: Mapping[str, str] = {
         "a build also reads, cuts and analyses the documents, and writes records and words."
     ),
     "growth: search, vector given": (
-        "below 75,000 passages of a corpus every vector is compared, which grows with the corpus."
+        "below the size from which the index is asked, every vector is compared."
     ),
     "growth: one changed document": "every source file is looked at, however little has changed.",
-    "growth: open a collection": "the index of a corpus of more than 75,000 passages is opened.",
+    "growth: open a collection": "the index of a corpus large enough to have one is opened.",
     "memory a passage": (
         "half is mapped files (vectors 1.5 KB, words .5), which the system takes back at need; "
         "most of the rest is Chroma's index."

@@ -123,7 +123,7 @@ class Store(Protocol):
         """Return the unit vectors of passages, shape (n, d)."""
 
     def similarities(self, rows: IntArray, vector: NDArray[np.float32]) -> FloatArray:
-        """Return the cosines of ascending `rows` and the unit vector, each to 1e-4."""
+        """Return the cosines of ascending `rows` and the unit vector, each within .001."""
 
     def passage_ids(self, rows: Sequence[int]) -> list[str]:
         """Return passage ids by row, in the order of `rows`."""

@@ -52,8 +52,8 @@ Similarities = Callable[[IntArray, NDArray[np.float32]], FloatArray]
 def cosines(vectors: HalfArray, vector: NDArray[np.float32]) -> FloatArray:
     """Return the cosines of `vectors` (n, d) and `vector`, all of unit length.
 
-    They are worked out in half precision, which changes one by 1e-4 or less. Those of equal
-    vectors are equal, wherever they stand.
+    They are worked out in half precision, which changes one by less than .001 (measured: 1e-4 of
+    384 numbers, 3e-4 of 32). Those of equal vectors are equal, wherever they stand.
     """
     import numkong  # takes .08 s; NumPy turns each number of half precision into another first
 

@@ -78,7 +78,7 @@ SAMPLE = 100  # passages used as questions, spread over the corpus
 NOISE = 0.5  # length of what is added to a passage's vector to make a question of it
 LEAST_RECALL = 0.95
 WORSE = 0.01  # most by which an index that searches ask may find less than when it was measured
-CLOSE = 1e-4  # most by which two cosines differ that half precision gives for one
+CLOSE = 1e-4  # by which an index may put one before another that is as near in half precision
 SAME = 1e-3  # most by which a vector in the index may differ from the one it was made from
 
 
