@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from atlas_search.core.domain import CheckedPassage, MetadataValue, Passage, RankedPassage
+from atlas_search.core.domain import CheckedPassage, Passage, RankedPassage
+from atlas_search.core.metadata import MetadataValue
 
 BEGIN = 100  # where each passage begins in its document
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
+from atlas_search.answer.document import AnswerDocument
 from atlas_search.core.domain import MARKER
-from atlas_search.documents.answer import AnswerDocument
-from atlas_search.documents.search import RankedPassageOut
+from atlas_search.core.wire import RankedPassageOut
 from atlas_search.evaluation.labels import Decision
 from atlas_search.evaluation.metrics import Reply
 

@@ -11,6 +11,7 @@ from flask.testing import FlaskClient
 import atlas_search
 from atlas_search import Answer, Atlas, SearchResult
 from atlas_search.answer.answer import References, Token
+from atlas_search.answer.document import AnswerDocument
 from atlas_search.core.domain import ChatTurn
 from atlas_search.core.errors import (
     ConfigurationError,
@@ -23,8 +24,7 @@ from atlas_search.core.errors import (
     UnknownFilterField,
     UnknownTarget,
 )
-from atlas_search.documents.answer import AnswerDocument
-from atlas_search.documents.search import SearchOut
+from atlas_search.search.result import SearchOut
 from atlas_search.services import Services
 from tests.hash_embedder import HashEmbedder
 

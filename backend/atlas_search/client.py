@@ -24,15 +24,16 @@ from urllib.parse import quote
 from pydantic import BaseModel, TypeAdapter
 
 from atlas_search.answer.answer import Checked, Event, References, Restart, Section, Token
+from atlas_search.answer.document import AnswerDocument
 from atlas_search.answer.request import AskRequest
 from atlas_search.core import errors
 from atlas_search.core.addresses import bounded
 from atlas_search.core.domain import CheckedSentence, Corpus
 from atlas_search.core.ids import COLLECTION_HEADER
-from atlas_search.documents.answer import AnswerDocument
-from atlas_search.documents.search import DocumentOut, PassageOut, RankedPassageOut, SearchOut
+from atlas_search.core.wire import DocumentOut, PassageOut, RankedPassageOut
 from atlas_search.search.counts import ScopeCounts
 from atlas_search.search.request import FacetsRequest, SearchRequest, request_of
+from atlas_search.search.result import SearchOut
 from atlas_search.search.suggestions import Suggestion
 from atlas_search.words.request import (
     CollocatesRequest,

@@ -7,10 +7,10 @@ import pytest
 from flask.testing import FlaskClient
 
 from atlas_search.answer.answer import Answer
+from atlas_search.answer.document import read_answer
 from atlas_search.answer.quotes.scores import LIKELY, POSSIBLE
 from atlas_search.atlas import Atlas
 from atlas_search.core.ids import CLOSEST, CONFIDENCE
-from atlas_search.documents.answer import read_answer
 from atlas_search.providers.embedding_local import LocalEmbedder
 from tests.answer.models import Both, printed
 from tests.answering import asked

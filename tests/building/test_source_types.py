@@ -10,7 +10,7 @@ import pytest
 from atlas_search.building.chunking import chunking
 from atlas_search.building.flow import BuildReport
 from atlas_search.cli.create import COMMANDS
-from atlas_search.core.domain import MetadataValue
+from atlas_search.core.metadata import MetadataValue
 from atlas_search.language.text import content_words, words
 from atlas_search.stores.embedded import EmbeddedStore
 from tests.hash_embedder import HashEmbedder

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from atlas_search.documents.answer import CitationOut
+from atlas_search.core.wire import CitationOut
 from atlas_search.documents.references import (
     Base,
     dating,

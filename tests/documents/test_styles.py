@@ -12,7 +12,7 @@ import pytest
 from flask.testing import FlaskClient
 from hypothesis import given, settings
 
-from atlas_search.documents.answer import CitationOut
+from atlas_search.core.wire import CitationOut
 from atlas_search.documents.references import one_line
 from atlas_search.documents.styles import STYLES, Styled, StyleName, cite
 from tests.exporting import NASTY, TEXTS, citation

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from atlas_search.documents.search import SearchOut
 from atlas_search.evaluation.folder import RunFolder
 from atlas_search.evaluation.labels import Label
 from atlas_search.evaluation.metrics import Reply, Tools
 from atlas_search.evaluation.run import LabelsUsed, RunSpec
 from atlas_search.evaluation.scored import score
+from atlas_search.search.result import SearchOut
 from tests.hash_embedder import HashEmbedder
 from tests.replies import passage, reply
 

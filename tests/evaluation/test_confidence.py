@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from sklearn.calibration import calibration_curve
 
 from atlas_search.answer.decide import evidence_of
-from atlas_search.documents.search import SearchOut
 from atlas_search.evaluation.carry_out import ProcessSubject
 from atlas_search.evaluation.confidence import (
     Bin,
@@ -26,6 +25,7 @@ from atlas_search.evaluation.confidence import (
 from atlas_search.evaluation.labels import Label
 from atlas_search.evaluation.metrics import Reply
 from atlas_search.evaluation.scored import Scored
+from atlas_search.search.result import SearchOut
 from tests.replies import reply
 
 LABEL = Label("q1", "", "", "?")

@@ -8,7 +8,7 @@ import pytrec_eval
 from hypothesis import given
 from hypothesis import strategies as st
 
-from atlas_search.documents.search import RankedPassageOut
+from atlas_search.core.wire import RankedPassageOut
 from atlas_search.evaluation import metrics_ranked
 from atlas_search.evaluation.labels import GoldSpan, Label
 from atlas_search.evaluation.metrics import (

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from atlas_search.core.domain import Metadata
+from atlas_search.core.metadata import Metadata
 from atlas_search.readers.metadata import MOST_FREQUENT, FieldCounter, typed_metadata
 from atlas_search.stores.manifest import Field
 

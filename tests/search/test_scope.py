@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from atlas_search import Atlas
-from atlas_search.documents.search import ScopeOut
-from atlas_search.search.scope import ShortLeg
+from atlas_search.search.scope import ScopeOut, ShortLeg
 from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.store import LegHits
 from tests.finding import aimed, find, searching

@@ -14,6 +14,7 @@ from pydantic_core import to_jsonable_python as plain
 from atlas_search.answer.check.citations import Verification
 from atlas_search.answer.conflicts import Contradiction
 from atlas_search.answer.decide import Outcome
+from atlas_search.answer.document import Counted, Fallback
 from atlas_search.answer.quotes.scores import Confidence
 from atlas_search.answer.readings import Reading
 from atlas_search.answer.request import AnswerPlan
@@ -144,14 +145,6 @@ Emit = Callable[[Event], None]
 
 
 @dataclass(frozen=True)
-class Fallback:
-    """The reason why the sources' own sentences stand in for a model's: a fixed word and a text."""
-
-    code: Literal["model_refused", "model_blocked", "model_unavailable", "model_unusable"]
-    message: str
-
-
-@dataclass(frozen=True)
 class Writer:
     """The provider and model of a text, the attempts it took, and their tokens and cost.
 
@@ -210,20 +203,6 @@ class Comparison:
     answers: tuple[CorpusAnswer, ...] = ()
     agreements: tuple[ComparisonPoint, ...] = ()
     differences: tuple[ComparisonPoint, ...] = ()
-
-
-@dataclass(frozen=True)
-class Counted:
-    """The exact count of some words: `hits` in `documents`, out of `of_documents` searched.
-
-    `query` finds them in a concordance.
-    """
-
-    words: str
-    query: str
-    hits: int
-    documents: int
-    of_documents: int
 
 
 @dataclass(frozen=True, repr=False)

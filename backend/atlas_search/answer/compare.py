@@ -13,7 +13,6 @@ from atlas_search.answer.answer import (
     ComparisonPoint,
     Context,
     CorpusAnswer,
-    Fallback,
     Section,
     Support,
     Writer,
@@ -21,6 +20,7 @@ from atlas_search.answer.answer import (
 from atlas_search.answer.check.citations import Verification, sum_up, verify
 from atlas_search.answer.conflicts import conflicts_between, difference, may_agree, read, specific
 from atlas_search.answer.decide import ANSWERED, before_writing, no_corpus_answers
+from atlas_search.answer.document import Fallback
 from atlas_search.answer.judge import join_support, judge_of, judge_points
 from atlas_search.answer.prompts import Filled, prompt
 from atlas_search.answer.run import AnswerRun, Evidence

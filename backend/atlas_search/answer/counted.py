@@ -8,7 +8,7 @@ the 184 labelled questions about the bundled corpora none is taken for one.
 import re
 from collections.abc import Sequence
 
-from atlas_search.answer.answer import Counted
+from atlas_search.answer.document import Counted
 from atlas_search.answer.run import AnswerRun
 from atlas_search.core.domain import ChatTurn
 from atlas_search.core.errors import InvalidQuery

@@ -8,7 +8,6 @@ from atlas_search.answer.answer import (
     Checked,
     Comparison,
     CorpusAnswer,
-    Counted,
     References,
     Section,
     Token,
@@ -24,6 +23,7 @@ from atlas_search.answer.decide import (
     describe_collection,
     leans_on,
 )
+from atlas_search.answer.document import Counted
 from atlas_search.answer.readings import Reading, clarify, must_choose, readings
 from atlas_search.answer.run import AnswerRun, Evidence
 from atlas_search.answer.trace import answering

@@ -34,9 +34,10 @@ from atlas_search.building.prepare import document_digest, staged_passage
 from atlas_search.building.reading import Plan
 from atlas_search.building.sources import note_of
 from atlas_search.building.workers import ReadingLimits
-from atlas_search.core.domain import Document, Located, Passage, Segment, passage_id, plain_metadata
+from atlas_search.core.domain import Document, Located, Passage, Segment, passage_id
 from atlas_search.core.errors import DamagedStore, SourceError
 from atlas_search.core.ids import __version__, moment
+from atlas_search.core.metadata import plain_metadata
 from atlas_search.language.text import TextSpan
 from atlas_search.providers.embedding import Embedder
 from atlas_search.readers.titles import closed, title_from

@@ -20,8 +20,9 @@ from atlas_search.building.document_ids import (
     require_apart,
 )
 from atlas_search.building.kept_files import INGEST
-from atlas_search.core.domain import Document, Metadata, Passage, passage_id
+from atlas_search.core.domain import Document, Passage, passage_id
 from atlas_search.core.errors import AtlasError, DamagedStore, MissingStore, OutdatedStore
+from atlas_search.core.metadata import Metadata
 from atlas_search.language.text import ANALYSER_VERSION, TextSpan, terms_and_parts
 from atlas_search.readers.files import READERS
 from atlas_search.stores.arrays import IntArray

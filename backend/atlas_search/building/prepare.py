@@ -16,9 +16,10 @@ from statistics import fmean
 from atlas_search.building.chunking import Chunking, TokenSpans, is_title, passage_spans, positions
 from atlas_search.building.source_file import CorpusRule, SourceFile, sha256_of
 from atlas_search.core.addresses import Linked, with_link
-from atlas_search.core.domain import Document, Metadata, Segment, embedded_text
+from atlas_search.core.domain import Document, Segment, embedded_text
 from atlas_search.core.errors import SourceError
 from atlas_search.core.ids import check_id
+from atlas_search.core.metadata import Metadata
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.language.text import ANALYSER_VERSION, TextSpan, terms_and_parts
 from atlas_search.readers import Draft, EmbeddedDraft, Read, Reader, ScanDraft, Skipped

@@ -18,8 +18,9 @@ from atlas_search.building.document_ids import FoundDocument, KeptDocuments, Pla
 from atlas_search.building.materials import Live, Materials, Ready, former_places
 from atlas_search.building.sources import CorpusNote, label_of
 from atlas_search.core.addresses import UNLINKED, URL
-from atlas_search.core.domain import Document, Metadata
+from atlas_search.core.domain import Document
 from atlas_search.core.errors import SourceError
+from atlas_search.core.metadata import Metadata
 from atlas_search.core.targets import VectorSearch
 from atlas_search.language.languages import SAMPLE, likely_language
 from atlas_search.language.text import content_words, words

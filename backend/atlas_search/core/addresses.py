@@ -13,7 +13,7 @@ from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from atlas_search.core.domain import Metadata, MetadataValue, plain_metadata, values_of
+from atlas_search.core.metadata import Metadata, MetadataValue, plain_metadata, values_of
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient, Client, Response

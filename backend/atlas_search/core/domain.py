@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from atlas_search.core.locator import TOKEN_PLACE, common, is_locator, token_place
+from atlas_search.core.metadata import Metadata, plain_metadata
+from atlas_search.core.wire import Highlight
 
-MetadataValue = str | int | float | tuple[str, ...]
-Metadata = Mapping[str, MetadataValue]
 Leg = Literal["dense", "lexical", "sparse"]
 Decision = Literal["ANSWER", "ABSTAIN", "BLOCK"]
 LEGS: tuple[Leg, ...] = ("dense", "lexical")
@@ -253,14 +253,6 @@ class RankedPassage:
 
 
 @dataclass(frozen=True, slots=True)
-class Highlight:
-    """Characters `start` to `end` of a passage's text that speak to the question."""
-
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
 class CheckedPassage:
     """A ranked passage after the evidence check.
 
@@ -397,16 +389,3 @@ def embedded_text(title: str, section: str, speaker: str, text: str) -> str:
 
 
 SUCCESSOR = "superseded_by"  # the field that names what took a document's place
-
-
-def values_of(metadata: Metadata, field: str) -> tuple[str, ...]:
-    """Return the values of a field as texts; none if it is not there."""
-    stated = metadata.get(field, ())
-    return stated if isinstance(stated, tuple) else (str(stated),)
-
-
-def plain_metadata(metadata: Metadata) -> dict[str, Any]:
-    """Metadata as JSON has it: several values are a list."""
-    return {
-        name: list(value) if isinstance(value, tuple) else value for name, value in metadata.items()
-    }

@@ -21,12 +21,12 @@ from atlas_search.core.domain import CheckedPassage, Decision
 from atlas_search.core.errors import NotFound, SourceError
 from atlas_search.core.ids import __version__
 from atlas_search.core.targets import Target
-from atlas_search.documents.search import ScopeOut
 from atlas_search.search.flow import search
 from atlas_search.search.ranking import SCORERS
 from atlas_search.search.request import SearchPlan
 from atlas_search.search.rerankers import known_rerankers
 from atlas_search.search.run import Searcher, SearchRun
+from atlas_search.search.scope import ScopeOut
 from atlas_search.stores.filters import DOCUMENT_ID, PASSAGE_FIELDS, Condition
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.store import Store

@@ -9,13 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from atlas_search.core.addresses import unlink
-from atlas_search.core.errors import RequestError
-from atlas_search.core.ids import CLOSEST, CONFIDENCE
-from atlas_search.core.stop import Stop
-from atlas_search.documents.answer import (
+from atlas_search.answer.document import (
     AnswerDocument,
-    CitationOut,
     PointOut,
     SentenceOut,
     SideOut,
@@ -23,6 +18,11 @@ from atlas_search.documents.answer import (
     read_answer,
     without_markers,
 )
+from atlas_search.core.addresses import unlink
+from atlas_search.core.errors import RequestError
+from atlas_search.core.ids import CLOSEST, CONFIDENCE
+from atlas_search.core.stop import Stop
+from atlas_search.core.wire import CitationOut
 from atlas_search.documents.references import (
     Base,
     Reference,

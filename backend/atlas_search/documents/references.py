@@ -18,9 +18,10 @@ from html import escape
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 from urllib.parse import quote
 
-from atlas_search.core.domain import MetadataValue
+from atlas_search.answer.document import place_of
+from atlas_search.core.metadata import MetadataValue
 from atlas_search.core.registry import require
-from atlas_search.documents.answer import CitationOut, place_of
+from atlas_search.core.wire import CitationOut
 from atlas_search.language.dates import OPEN_END, bounds
 from atlas_search.language.lines import unwrap
 from atlas_search.readers.metadata import doi_in

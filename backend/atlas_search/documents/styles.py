@@ -18,7 +18,7 @@ from html import escape
 from typing import Literal, NamedTuple
 
 from atlas_search.core.locator import page_unit
-from atlas_search.documents.answer import CitationOut
+from atlas_search.core.wire import CitationOut
 from atlas_search.documents.references import (
     Dating,
     Kind,

@@ -5,7 +5,8 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from atlas_search.documents.answer import AnswerDocument, CitationOut, without_markers
+from atlas_search.answer.document import AnswerDocument, without_markers
+from atlas_search.core.wire import CitationOut
 from atlas_search.documents.references import Base, permalink
 
 _CONTEXT = "http://www.w3.org/ns/anno.jsonld"

@@ -14,15 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.answer.cache import AnswerCache
+from atlas_search.answer.document import AnswerDocument
 from atlas_search.atlas import Atlas
 from atlas_search.core.errors import AtlasError, EmbeddingUnavailable
 from atlas_search.core.telemetry.names import label_traces
 from atlas_search.core.telemetry.span import Span
 from atlas_search.core.telemetry.tracer import Tracer
-from atlas_search.documents.answer import AnswerDocument
-from atlas_search.documents.search import SearchOut
 from atlas_search.evaluation.labels import Label
 from atlas_search.evaluation.metrics import Reply, TextEmbedder
+from atlas_search.search.result import SearchOut
 
 _log = logging.getLogger(__name__)
 

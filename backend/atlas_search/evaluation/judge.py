@@ -18,7 +18,7 @@ from atlas_search.core.errors import EmbeddingUnavailable, RequestError
 from atlas_search.core.settings import Settings
 from atlas_search.core.targets import Target
 from atlas_search.core.telemetry.tracer import open_tracer
-from atlas_search.documents.search import RankedPassageOut
+from atlas_search.core.wire import RankedPassageOut
 from atlas_search.evaluation import estimates
 from atlas_search.evaluation.asking import (
     PatientEmbedder,

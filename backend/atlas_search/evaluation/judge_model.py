@@ -31,7 +31,7 @@ from atlas_search.core.stop import Stop
 from atlas_search.core.targets import Target
 from atlas_search.core.telemetry.span import Span, describe_call, describe_prompt, describe_reply
 from atlas_search.core.telemetry.tracer import Tracer
-from atlas_search.documents.search import RankedPassageOut
+from atlas_search.core.wire import RankedPassageOut
 from atlas_search.evaluation.scored import Source
 from atlas_search.providers.chat import ChatModel, ChatOptions, Ended, Message, Usage
 

@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from atlas_search.answer.decide import mean_evidence
+from atlas_search.answer.document import AnswerDocument
 from atlas_search.core.domain import MARKER
-from atlas_search.documents.answer import AnswerDocument
-from atlas_search.documents.search import RankedPassageOut, RetrievalOut, SearchOut
+from atlas_search.core.wire import RankedPassageOut
 from atlas_search.evaluation.labels import Decision, GoldSpan, Label
 from atlas_search.language.text import fold_words, words
+from atlas_search.search.result import RetrievalOut, SearchOut
 from atlas_search.search.trace import imbalance
 
 

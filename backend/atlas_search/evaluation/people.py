@@ -20,9 +20,9 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
+from atlas_search.answer.document import AnswerDocument
 from atlas_search.core.errors import Conflict, NotFound, RequestError, SourceError
 from atlas_search.core.files import writing
-from atlas_search.documents.answer import AnswerDocument
 from atlas_search.evaluation.labels import Label
 from atlas_search.evaluation.metrics import Reply
 from atlas_search.evaluation.statistics import Figure, cohen_kappa, krippendorff_alpha, mean_figures

@@ -13,14 +13,13 @@ from urllib.parse import quote, urlencode
 from pydantic import SecretStr
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, stop_before_delay
 
+from atlas_search.answer.document import AnswerDocument
 from atlas_search.atlas import Atlas
 from atlas_search.core.addresses import address_fault, bounded, without_login
 from atlas_search.core.errors import AtlasError, NotFound, RequestError, UnknownTarget
 from atlas_search.core.ids import COLLECTION_HEADER
 from atlas_search.core.settings import load_settings
 from atlas_search.core.telemetry.tracer import Tracer, open_tracer
-from atlas_search.documents.answer import AnswerDocument
-from atlas_search.documents.search import SearchOut
 from atlas_search.evaluation.asking import Asker, failure
 from atlas_search.evaluation.carry_out import SERVER, Facts, ProcessSubject, Subject, judging_tools
 from atlas_search.evaluation.label_fit import LabelCollection, NamedDocument
@@ -42,6 +41,7 @@ from atlas_search.providers.http import (
     wait_as_asked,
 )
 from atlas_search.providers.open import open_embedder
+from atlas_search.search.result import SearchOut
 
 ATTEMPTS = 6
 FIRST_BACKOFF, LONGEST_BACKOFF = 1.0, 30.0  # seconds, where the server does not say

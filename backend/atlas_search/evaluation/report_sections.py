@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from atlas_search.core.locator import page_unit, place_in_words
 from atlas_search.core.registry import DISTRIBUTION
-from atlas_search.documents.search import RankedPassageOut
+from atlas_search.core.wire import RankedPassageOut
 from atlas_search.evaluation.metrics import METRICS, known_metric
 from atlas_search.evaluation.report_analysis import (
     Analysis,

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from atlas_search.answer.document import AnswerDocument, SentenceOut, without_markers
 from atlas_search.core.ids import CLOSEST, CONFIDENCE
-from atlas_search.documents.answer import AnswerDocument, CitationOut, SentenceOut, without_markers
+from atlas_search.core.wire import CitationOut
 from atlas_search.documents.export import escape_line
 
 LinkOf = Callable[[CitationOut], str]

@@ -26,13 +26,13 @@ from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel, Field
 
 from atlas_search.answer.answer import Checked, References, Restart, Section
+from atlas_search.answer.document import AnswerDocument, ConflictOut, ReasonOut
 from atlas_search.answer.request import AskRequest
 from atlas_search.client import ApiCall, AtlasClient
 from atlas_search.core.errors import AtlasError, NotFound, RequestError
 from atlas_search.core.ids import __version__
-from atlas_search.documents.answer import AnswerDocument, CitationOut, ConflictOut, ReasonOut
+from atlas_search.core.wire import CitationOut, PassageOut
 from atlas_search.documents.references import permalink
-from atlas_search.documents.search import PassageOut
 from atlas_search.documents.styles import cite
 from atlas_search.integrations.linked import linked_text
 from atlas_search.search.request import MAX_PASSAGES, ScopeRequest, request_of

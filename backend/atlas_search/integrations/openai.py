@@ -20,10 +20,11 @@ from uuid import uuid4
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from atlas_search.answer.answer import Checked, References
+from atlas_search.answer.document import AnswerDocument
 from atlas_search.answer.request import AskRequest
 from atlas_search.client import ApiCall, AtlasClient
 from atlas_search.core.errors import AtlasError, RequestError, faults_of
-from atlas_search.documents.answer import AnswerDocument, CitationOut
+from atlas_search.core.wire import CitationOut
 from atlas_search.documents.references import permalink
 from atlas_search.integrations.linked import LinkedText, linked_text
 from atlas_search.search.request import request_of

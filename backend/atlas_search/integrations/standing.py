@@ -15,10 +15,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from pydantic import BaseModel, Field, ValidationError
 
+from atlas_search.answer.document import AnswerDocument
 from atlas_search.answer.request import AskRequest
 from atlas_search.atlas import Atlas
 from atlas_search.core import errors
-from atlas_search.documents.answer import AnswerDocument, CitationOut
+from atlas_search.core.wire import CitationOut
 from atlas_search.documents.references import Base, permalink
 from atlas_search.evaluation import folder as reports
 from atlas_search.evaluation.folder import replace_file

@@ -10,7 +10,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
-from atlas_search.core.domain import Metadata, MetadataValue
+from atlas_search.core.metadata import Metadata, MetadataValue
 from atlas_search.language.dates import bounds, iso_day
 from atlas_search.language.text import distinct
 

@@ -6,9 +6,9 @@ from datetime import date, timedelta
 from math import fsum
 from typing import NamedTuple
 
-from atlas_search.core.domain import CheckedPassage, Highlight, Passage, RankedPassage
-from atlas_search.core.sent import sent
+from atlas_search.core.domain import CheckedPassage, Passage, RankedPassage
 from atlas_search.core.targets import Target
+from atlas_search.core.wire import Highlight, sent
 from atlas_search.language.dates import OPEN_END, OPEN_START, bounds, iso_day
 from atlas_search.language.text import TextSpan, places_of, sentences, starts_of
 from atlas_search.search.query import Query

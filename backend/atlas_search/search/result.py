@@ -11,15 +11,15 @@ from pydantic_core import to_jsonable_python as plain
 
 from atlas_search.core.domain import CheckedPassage, Citation, Leg
 from atlas_search.core.notebook import search_frame, search_html
-from atlas_search.core.sent import sent
 from atlas_search.core.stop import Stop
 from atlas_search.core.targets import Target
+from atlas_search.core.wire import RankedPassageOut, Sent, sent
 from atlas_search.search.candidates import Candidates
-from atlas_search.search.counts import Facets
+from atlas_search.search.counts import CountedValue, Facets
 from atlas_search.search.evidence import Freshness, RetrievalConfidence
 from atlas_search.search.query import Query
 from atlas_search.search.ranking import Ranking
-from atlas_search.search.scope import Extent
+from atlas_search.search.scope import Extent, ScopeOut
 from atlas_search.search.unknown import UnknownWord
 from atlas_search.stores.store import Store
 
@@ -208,3 +208,69 @@ class WholeResult(SearchResult):
     def kept_only(self) -> SearchResult:
         """Return the result without the candidates that were not kept."""
         return SearchResult(**{f.name: getattr(self, f.name) for f in fields(SearchResult)})
+
+
+class RetrievalOut(Sent):
+    """The way in which the passages were found."""
+
+    legs: list[str] = []
+    corpora: list[str] = []
+    depth: int = 0
+    reranker: str = ""
+    balance: str = ""
+    sub_questions: list[str] = Field([], description="Parts of the question that were searched too")
+    preferred: list[str] = Field([], description="Phrases in quotation marks: they rank higher")
+    required: list[str] = Field([], description="Phrases that passages must hold")
+    required_unmet: RequiredUnmet | None = Field(
+        None, description="Where fewer passages hold what is required than were asked for"
+    )
+    excluded: list[str] = Field([], description="Phrases that no passage may hold")
+    unknown_words: list[UnknownWord] = Field(
+        [], description="Words of the question that no searched source holds"
+    )
+    searched_as: str | None = Field(
+        None, description="The question with what was searched for instead of unknown words"
+    )
+    spellings: dict[str, list[str]] = Field(
+        {}, description="Stems that counted as a word of the question though spelt otherwise"
+    )
+    per_corpus: dict[str, CorpusCounts] = {}
+    confidence: RetrievalConfidence = Field(default_factory=RetrievalConfidence)
+    freshness: Freshness = Field(default_factory=Freshness)
+    notes: list[str] = Field([], description="The warnings that nothing else here says")
+    warnings: list[str] = []
+
+
+class SearchOut(Sent):
+    """Ranked passages without an answer."""
+
+    question: str
+    target: str
+    trace_id: str = Field("", description="Empty for who may not see traces")
+    passages: list[RankedPassageOut]
+    scope: ScopeOut
+    retrieval: RetrievalOut
+    facets: dict[str, list[CountedValue]] | None = Field(
+        description="Values of the candidates' documents, most frequent first; with `facets` only"
+    )
+    candidates: list[Explained] | None = Field(
+        description="Every candidate, best first; with `explain` only"
+    )
+    timings_ms: dict[str, float]
+
+    @property
+    def per_corpus(self) -> dict[str, CorpusCounts]:
+        """Passages of each corpus at each stage."""
+        return self.retrieval.per_corpus
+
+    @property
+    def confidence(self) -> RetrievalConfidence:
+        """The evidence that the collection holds."""
+        return self.retrieval.confidence
+
+    def to_frame(self) -> "DataFrame":
+        """A pandas table: a row for each passage, a column for each value and signal."""
+        return search_frame(self.to_dict())
+
+    def _repr_html_(self) -> str:
+        return search_html(self.to_dict())

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from atlas_search.core.domain import Leg
 from atlas_search.core.stop import Stop
@@ -330,3 +330,50 @@ def joint(extents: Sequence[Extent], unknown_words: Sequence[str]) -> Extent:
         unknown_words=tuple(unknown_words),
         short_legs=tuple(leg for each in extents for leg in each.short_legs),
     )
+
+
+class SearchedCorpusOut(BaseModel):
+    """A corpus that was searched: how much of it could be found, of all that it holds."""
+
+    id: str
+    label: str
+    documents: int
+    passages: int
+    all_documents: int
+    all_passages: int
+
+
+class DatesOut(BaseModel):
+    """The time that the documents searched are of."""
+
+    first: str | None = Field(description="The first day that a document states, ISO")
+    last: str | None = Field(description="The last day that a document states, ISO")
+    or_earlier: bool = Field(description="Whether a document says only before when it was")
+    or_later: bool = Field(description="Whether a document says only since when it was")
+    undated: int = Field(description="Documents without a date that can be read")
+
+
+class ScopeOut(BaseModel):
+    """The sources that were searched."""
+
+    sentence: str = Field(description="All of it that a reader wants to know")
+    narrowed: bool = Field(description="Whether the collection holds more than was searched")
+    corpora: list[SearchedCorpusOut]
+    all_corpora: int = Field(description="Corpora in the collection")
+    documents: int
+    passages: int
+    all_documents: int = Field(description="Documents that the searched corpora hold")
+    all_passages: int
+    dates: DatesOut
+    filters: dict[str, list[str] | dict[str, str]] = Field(
+        description="By field: values of which one must match, or `from` and `to`"
+    )
+    required: list[str] = Field(description="Phrases that every passage searched holds")
+    unmet: list[str] = Field(
+        description="Phrases that were required too, but that too few passages hold"
+    )
+    excluded: list[str] = Field(description="Phrases that no passage searched holds")
+    unknown_words: list[str] = Field(
+        description="Words of the question that no searched corpus holds"
+    )
+    short_legs: list[ShortLeg]

@@ -12,8 +12,8 @@ from pydantic import Field
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from atlas_search.core.sent import sent
 from atlas_search.core.stop import Stop
+from atlas_search.core.wire import sent
 from atlas_search.language.numerals import numerals
 from atlas_search.language.text import UNSPACED_LETTER, Word, content_words, words
 from atlas_search.language.word_pieces import is_english

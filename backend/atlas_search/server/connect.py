@@ -15,8 +15,8 @@ from atlas_search.client import ApiCall, AtlasClient
 from atlas_search.core.errors import NotFound, RequestError
 from atlas_search.core.registry import require
 from atlas_search.core.settings import Settings
+from atlas_search.core.wire import PassageOut
 from atlas_search.documents.references import Base, permalink
-from atlas_search.documents.search import PassageOut
 from atlas_search.integrations import openai
 from atlas_search.integrations.within import AsgiBridge, client_within
 from atlas_search.server.collections import chosen_collection

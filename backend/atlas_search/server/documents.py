@@ -10,14 +10,15 @@ from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
 from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
 
-from atlas_search.core.domain import LEGS, MetadataValue
+from atlas_search.core.domain import LEGS
 from atlas_search.core.ids import __version__, moment
-from atlas_search.documents.search import DatesOut, DocumentOut, PassageOut
+from atlas_search.core.metadata import MetadataValue
+from atlas_search.core.wire import DocumentOut, PassageOut
 from atlas_search.language.dates import iso_day
 from atlas_search.language.languages import LANGUAGES
 from atlas_search.search.ranking import FUSED_WEIGHTS
 from atlas_search.search.request import Filters, conditions
-from atlas_search.search.scope import CorpusExtent, joint_dates
+from atlas_search.search.scope import CorpusExtent, DatesOut, joint_dates
 from atlas_search.server.access.caller import present_caller
 from atlas_search.server.limits import waiting
 from atlas_search.server.problems import TOLD_TO_ADMINISTRATORS, holds_path, sees_paths

@@ -13,9 +13,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from atlas_search.answer.request import Identifier
 from atlas_search.core.errors import NotAllowed, NotFound, RequestError
-from atlas_search.core.sent import Facts
 from atlas_search.core.settings import Settings
-from atlas_search.documents.answer import CitationOut
+from atlas_search.core.wire import CitationOut, Facts
 from atlas_search.documents.export import (
     FORMATS,
     LIST_FORMATS,

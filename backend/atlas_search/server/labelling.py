@@ -17,13 +17,13 @@ from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.openapi import OpenAPI
 from pydantic import Field
 
+from atlas_search.answer.document import AnswerDocument, place_of
 from atlas_search.atlas import Atlas
 from atlas_search.core.domain import Passage
 from atlas_search.core.errors import NotAllowed, NotFound, RequestError, UnknownCaller
 from atlas_search.core.files import bundled_folder
 from atlas_search.core.settings import Settings
-from atlas_search.documents.answer import AnswerDocument, place_of
-from atlas_search.documents.search import PassageOut
+from atlas_search.core.wire import PassageOut
 from atlas_search.evaluation.labels import Decision, GoldSpan, Label
 from atlas_search.evaluation.people import (
     LabelFile,

@@ -9,9 +9,8 @@ from pydantic import BaseModel, Field, RootModel
 
 from atlas_search.atlas import MOST_SUGGESTIONS
 from atlas_search.core.telemetry.names import Ids, identify
-from atlas_search.documents.search import SearchOut
 from atlas_search.search.counts import ScopeCounts
-from atlas_search.search.result import SearchResult
+from atlas_search.search.result import SearchOut, SearchResult
 from atlas_search.search.suggestions import Suggestion
 from atlas_search.server.access.caller import present_caller
 from atlas_search.server.limits import waiting

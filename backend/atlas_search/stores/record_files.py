@@ -13,8 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from atlas_search.core.domain import Metadata
 from atlas_search.core.errors import ClosedStore, DamagedStore
+from atlas_search.core.metadata import Metadata
 from atlas_search.stores.filters import FUNCTIONS
 from atlas_search.stores.record_writer import Provenance, read_only
 

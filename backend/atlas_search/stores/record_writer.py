@@ -9,7 +9,8 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from atlas_search.core.domain import Document, Located, Metadata
+from atlas_search.core.domain import Document, Located
+from atlas_search.core.metadata import Metadata
 from atlas_search.language.dates import bounds
 from atlas_search.language.text import TextSpan
 

@@ -18,13 +18,12 @@ from atlas_search.core.domain import (
     SUCCESSOR,
     Document,
     Located,
-    Metadata,
     Passage,
     Segment,
     Successor,
-    values_of,
 )
 from atlas_search.core.errors import NotFound
+from atlas_search.core.metadata import Metadata, values_of
 from atlas_search.language.languages import DEFAULT_LANGUAGE, fold
 from atlas_search.stores.arrays import IntArray
 from atlas_search.stores.filters import DATE, Filter, where

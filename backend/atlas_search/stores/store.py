@@ -14,8 +14,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from atlas_search.core.domain import Corpus, Document, Metadata, Passage
+from atlas_search.core.domain import Corpus, Document, Passage
 from atlas_search.core.errors import NotFound
+from atlas_search.core.metadata import Metadata
 from atlas_search.core.stop import Stop
 from atlas_search.core.targets import VectorSearch
 from atlas_search.stores.arrays import IntArray, Ragged, sorted_unique

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, Field
 
 from atlas_search.core.notebook import frame
-from atlas_search.core.sent import Link, Sent
+from atlas_search.core.wire import Link, Sent
 from atlas_search.words.request import CORPUS
 
 if TYPE_CHECKING:

@@ -12,8 +12,9 @@ from functools import cached_property
 
 from atlas_search.answer.check.markers import ROUND, MarkedSentence
 from atlas_search.answer.check.support import KnownNumbers, ReadPassage, numbers_missing
-from atlas_search.core.domain import SUCCESSOR, Passage, values_of
+from atlas_search.core.domain import SUCCESSOR, Passage
 from atlas_search.core.locator import LOCATOR_IN_TEXT
+from atlas_search.core.metadata import values_of
 from atlas_search.language.text import content_terms, words
 
 # longer brackets are asides; the bound keeps the search linear. What the levels of a locator are in

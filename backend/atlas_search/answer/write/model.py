@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from atlas_search.answer.answer import Checked, Context, Doubt, Fallback, Restart, Token, Writer
+from atlas_search.answer.answer import Checked, Context, Doubt, Restart, Token, Writer
 from atlas_search.answer.check.citations import Verification, sum_up
 from atlas_search.answer.check.markers import as_quoted
 from atlas_search.answer.conflicts import find_concealed
 from atlas_search.answer.decide import ANSWERED, Outcome, TextFault, after_writing, refuse
+from atlas_search.answer.document import Fallback
 from atlas_search.answer.judge import judge_of
 from atlas_search.answer.prompts import Filled, prompt
 from atlas_search.answer.quotes.scores import LIKELY, names_missing

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from atlas_search.answer.answer import Fallback
 from atlas_search.answer.check.markers import MarkedSentence, as_quoted
 from atlas_search.answer.conflicts import Contradiction
 from atlas_search.answer.decide import ANSWERED, before_quoting
+from atlas_search.answer.document import Fallback
 from atlas_search.answer.quotes.choose import Chosen, Extract, read_by_model
 from atlas_search.answer.quotes.quotable import Quote, quote_at
 from atlas_search.answer.run import AnswerRun, Evidence

@@ -3,58 +3,46 @@
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 
-from atlas_search.answer.answer import Counted, Fallback
 from atlas_search.answer.decide import Outcome
 from atlas_search.answer.quotes.scores import Confidence
 from atlas_search.core.domain import MARKER, Decision
 from atlas_search.core.errors import RequestError
 from atlas_search.core.locator import page_unit, place_in_words
 from atlas_search.core.notebook import answer_frame, answer_html
-from atlas_search.core.sent import Facts, Link, Sent
-from atlas_search.documents.search import RankedPassageOut, RetrievalOut, ScopeOut, SuccessorOut
+from atlas_search.core.wire import CitationOut, RankedPassageOut, Sent
+from atlas_search.search.result import RetrievalOut
+from atlas_search.search.scope import ScopeOut
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-class CitationOut(Sent):
-    """A verified citation: `quote` is the document's text from `start` to `end`."""
+@dataclass(frozen=True)
+class Fallback:
+    """The reason why the sources' own sentences stand in for a model's: a fixed word and a text."""
 
-    marker: str
-    passage_id: str
-    document_id: str
-    corpus: str
-    title: str
-    locator: str | None = Field(
-        None, description="How the source cites the place of the quote: `s 10(1)`"
-    )
-    page: int
-    printed_page: str | None = Field(None, description="The number that stands on the page")
-    line: int | None = Field(None, description="Line of the document at which the quote begins")
-    section: str | None = None
-    speaker: str | None = None
-    date: str | None = None
-    url: Link = None
-    start: int
-    end: int
-    quote: str
-    metadata: Facts = Field(default_factory=dict, description="The document's")
-    successors: list[SuccessorOut] = Field([], description="What took the document's place")
+    code: Literal["model_refused", "model_blocked", "model_unavailable", "model_unusable"]
+    message: str
 
-    @property
-    def passage(self) -> Self:
-        """Itself: in Python a citation has the passage that it quotes."""
-        return self
 
-    @property
-    def id(self) -> str:
-        """The passage's id, as `Passage` calls it."""
-        return self.passage_id
+@dataclass(frozen=True)
+class Counted:
+    """The exact count of some words: `hits` in `documents`, out of `of_documents` searched.
+
+    `query` finds them in a concordance.
+    """
+
+    words: str
+    query: str
+    hits: int
+    documents: int
+    of_documents: int
 
 
 class SentenceOut(Sent):
