@@ -127,9 +127,8 @@ def test_of_a_passage_of_several_articles_a_quote_is_cited_by_its_own(
         quote = TREATY.splitlines()[line - 1]
         (citation,) = [c for c in atlas.ask(question).citations if c.quote == quote]
         assert citation.passage.section == "Treaty on collective passports"
-        sent = citation.to_dict()
-        assert sent["section"] == f"Treaty on collective passports > {article}"
-        assert sent["line"] == line
+        sent = citation.form()
+        assert (sent.section, sent.line) == (f"Treaty on collective passports > {article}", line)
         hits = [hit.section.rpartition(" > ")[2] for hit in atlas.concordance("persons").lines]
         assert hits == ["Article 3", "Article 5"]
 

@@ -82,7 +82,7 @@ def hits_of(folder: Path) -> list[list[dict[str, Any]]]:
     """The passages that searches find, with their scores."""
     with Atlas.open(folder, embedder=HashEmbedder()) as atlas:
         results = [atlas.search(question) for question in ("who gives milk?", "cloth and silk")]
-    return [[passage.to_dict() for passage in result.passages] for result in results]
+    return [[passage.form().to_dict() for passage in result.passages] for result in results]
 
 
 def test_a_build_after_an_import_reads_only_what_changed(letters: Path, tmp_path: Path) -> None:

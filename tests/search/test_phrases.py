@@ -70,7 +70,7 @@ def test_a_search_finds_nothing_but_what_it_requires_where_enough_holds_it(
     result = find(atlas, question, k=1, **where)
     assert names(result) == ["losses"]
     assert result.required_unmet is None
-    assert result.retrieval()["required"][-1] == "the same year"
+    assert result.retrieval().required[-1] == "the same year"
     assert sum(counts.candidates for counts in result.per_corpus.values()) == 1
 
 
@@ -80,7 +80,7 @@ def test_a_required_phrase_that_too_few_hold_comes_first_with_a_warning(atlas: A
     assert set(names(result)[1:]) == {"wool", "income"}
     losses = result.passages[0].passage.id
     assert result.required_unmet == RequiredUnmet(("the same year",), 1, (losses,))
-    assert result.retrieval()["required_unmet"] == {
+    assert result.to_dict()["retrieval"]["required_unmet"] == {
         "phrases": ["the same year"],
         "passages": 1,
         "kept": [losses],
@@ -131,7 +131,7 @@ def test_an_excluded_phrase_is_in_no_passage(
 ) -> None:
     result = find(atlas, question, k=6, exclude=exclude)
     assert "income" not in names(result)
-    assert result.retrieval()["excluded"] == ["no income"]
+    assert result.retrieval().excluded == ["no income"]
 
 
 @pytest.mark.parametrize("question", ["capital gains -tax", "a state - of - the art tax"])

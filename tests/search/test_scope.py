@@ -115,7 +115,7 @@ def test_a_scope_has_its_counts_and_conditions_as_values(atlas: Atlas) -> None:
         require=["the harbour", "bell"],
         exclude=["lamp"],
     )
-    scope = result.scope.to_dict()
+    scope = result.to_dict()["scope"]
     assert ScopeOut.model_validate(scope).model_dump(mode="json") == scope
     assert [
         (c["id"], c["label"], c["documents"], c["all_documents"]) for c in scope["corpora"]
@@ -169,7 +169,7 @@ def test_candidates_that_the_index_missed_are_told(
 
 def test_corpora_that_are_compared_are_counted_together(atlas: Atlas) -> None:
     question = "fog wheel blockchian"
-    whole = find(atlas, question).scope.to_dict()
+    whole = find(atlas, question).to_dict()["scope"]
     compared = aimed(atlas).compare(question, target="test", k=1, require=["the mill"]).to_dict()
     scope = compared["scope"]
     assert (scope["documents"], scope["passages"], scope["dates"]) == (6, 6, whole["dates"])
@@ -194,9 +194,9 @@ def test_dates_that_are_open_at_an_end_count_with_the_other(
             "Searched 3 corpora (A, B, C): 4 documents, 4 passages, "
             "1900-12-31 or earlier to 1980-01-01 or later (1 undated)."
         )
-        one = find(opened, "lamp", corpora="b").scope
-        assert one.sentence.endswith("1 passage, 1980-01-01 or later.")
-        assert one.to_dict()["dates"] == {
+        one = find(opened, "lamp", corpora="b")
+        assert one.scope.sentence.endswith("1 passage, 1980-01-01 or later.")
+        assert one.to_dict()["scope"]["dates"] == {
             "first": "1980-01-01",
             "last": "1980-01-01",
             "or_earlier": False,

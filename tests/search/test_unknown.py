@@ -44,7 +44,7 @@ def test_misspelt_words_are_searched_as_what_the_sources_hold(atlas: Atlas) -> N
 def test_a_question_whose_words_are_known_is_searched_as_it_is(atlas: Atlas, question: str) -> None:
     result = find(atlas, question)
     assert (result.unknown_words, result.searched_as) == ((), "")
-    assert result.retrieval()["searched_as"] is None
+    assert result.retrieval().searched_as is None
 
 
 @pytest.mark.parametrize(

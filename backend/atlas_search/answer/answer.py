@@ -5,16 +5,20 @@ A judge says whether the passages that a claim cites support it. It is the targe
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, Protocol
-
-from pydantic_core import to_jsonable_python as plain
 
 from atlas_search.answer.check.citations import Verification
 from atlas_search.answer.conflicts import Contradiction
 from atlas_search.answer.decide import Outcome
-from atlas_search.answer.document import Counted, Fallback
+from atlas_search.answer.document import (
+    AnswerDocument,
+    Counted,
+    Fallback,
+    PointOut,
+    SentenceOut,
+)
 from atlas_search.answer.quotes.scores import Confidence
 from atlas_search.answer.readings import Reading
 from atlas_search.answer.request import AnswerPlan
@@ -268,9 +272,70 @@ class Answer:
         """The corpora and documents that were searched."""
         return self.result.scope
 
+    def form(self, *, include_context: bool = True) -> AnswerDocument:
+        """Its form, as POST /api/ask sends it; without `include_context` no passages."""
+        request, checked, citations = self.request, self.verification, self.citations
+        question = request.search.question
+        compared = request.mode == "compare"
+        return AnswerDocument.model_validate(
+            {
+                "qa_id": request.qa_id,
+                "session_id": request.session_id,
+                "trace_id": self.trace_id,
+                "span_id": self.span_id,
+                "target": request.target_name,
+                "composite_target": request.run_name,
+                "collection": self.collection,
+                "collection_version": self.collection_version,
+                "created": self.created.isoformat(timespec="seconds"),
+                "question": question,
+                "mode": request.mode,
+                "standalone_question": self.standalone,
+                "standalone_note": self.standalone_note,
+                "read_as": self.read_as,
+                "decision": self.outcome.decision,
+                "reason": self.outcome,
+                "answer": self.text,
+                "sentences": _sentences(self.outcome, checked, citations),
+                "citations": [citation.form() for citation in citations],
+                "closest": [citation.form() for citation in self.closest],
+                "confidence": self.confidence,
+                "validation": {
+                    "citation_valid": checked.valid,
+                    "errors": checked.errors,
+                    "warnings": checked.warnings,
+                    "sentence_groundedness": checked.sentence_groundedness,
+                    "answer_grounded": checked.answer_grounded,
+                    "verified_by": self.support.verified_by if checked.sentences else None,
+                    "struck": self.support.struck,
+                },
+                "conflicts": [_conflict(conflict) for conflict in self.conflicts],
+                "choices": [_choice(way, self.standalone or question) for way in self.choices],
+                "counted": self.counted,
+                "comparison": _comparison(self.comparison, citations) if compared else None,
+                "fallback": self.writer.fallback,
+                "scope": self.scope,
+                "retrieval": self.result.retrieval(citations),
+                "passages": [item.form() for item in self.result.passages]
+                if include_context
+                else None,
+                "context": self.context,
+                "timings_ms": self.timings_ms,
+                "usage": {
+                    "provider": self.writer.provider,
+                    "model": self.writer.model,
+                    "attempts": self.writer.attempts,
+                    "prompt_tokens": self.writer.usage.prompt_tokens,
+                    "completion_tokens": self.writer.usage.completion_tokens,
+                    "cost": self.writer.cost,
+                },
+                "cache_hit": self.cache_hit and not self.as_new,
+            }
+        )
+
     def to_dict(self, *, include_context: bool = True) -> dict[str, Any]:
         """Plain values, as POST /api/ask sends them; without `include_context` no passages."""
-        return answer_document(self, include_context=include_context)
+        return self.form(include_context=include_context).to_dict()
 
     def to_frame(self) -> "DataFrame":
         """A pandas table: a row for each citation of each sentence."""
@@ -280,96 +345,21 @@ class Answer:
         return answer_html(self.to_dict())
 
 
-def answer_document(answer: Answer, *, include_context: bool) -> dict[str, Any]:
-    """An answer as plain values."""
-    request, checked, citations = answer.request, answer.verification, answer.citations
-    return {
-        "qa_id": request.qa_id,
-        "session_id": request.session_id,
-        "trace_id": answer.trace_id,
-        "span_id": answer.span_id,
-        "target": request.target_name,
-        "composite_target": request.run_name,
-        "collection": answer.collection,
-        "collection_version": answer.collection_version,
-        "created": answer.created.isoformat(timespec="seconds"),
-        "question": request.search.question,
-        "mode": request.mode,
-        "standalone_question": answer.standalone or None,
-        "standalone_note": answer.standalone_note or None,
-        "read_as": answer.read_as or None,
-        "decision": answer.outcome.decision,
-        "reason": _reason(answer.outcome),
-        "answer": answer.text or None,
-        "sentences": _sentences(answer.outcome, checked, citations),
-        "citations": [citation.to_dict() for citation in citations],
-        "closest": [citation.to_dict() for citation in answer.closest],
-        "confidence": plain(answer.confidence),
-        "validation": {
-            "citation_valid": checked.valid,
-            "errors": list(checked.errors),
-            "warnings": list(checked.warnings),
-            "sentence_groundedness": checked.sentence_groundedness,
-            "answer_grounded": checked.answer_grounded,
-            "verified_by": answer.support.verified_by if checked.sentences else None,
-            "struck": [_struck(doubt) for doubt in answer.support.struck],
-        },
-        "conflicts": [_conflict(conflict) for conflict in answer.conflicts],
-        "choices": [
-            _choice(reading, answer.standalone or request.search.question)
-            for reading in answer.choices
-        ],
-        "counted": asdict(answer.counted) if answer.counted else None,
-        "comparison": _comparison(answer.comparison, citations)
-        if request.mode == "compare"
-        else None,
-        "fallback": plain(answer.writer.fallback),
-        "scope": answer.scope.to_dict(),
-        "retrieval": answer.result.retrieval(citations),
-        "passages": [item.to_dict() for item in answer.result.passages]
-        if include_context
-        else None,
-        "context": {f.name: getattr(answer.context, f.name) for f in fields(Context)[1:]},
-        "timings_ms": dict(answer.timings_ms),
-        "usage": {
-            "provider": answer.writer.provider,
-            "model": answer.writer.model,
-            "attempts": answer.writer.attempts,
-            **asdict(answer.writer.usage),
-            "cost": answer.writer.cost,
-        },
-        "cache_hit": answer.cache_hit and not answer.as_new,
-    }
-
-
-def _reason(outcome: Outcome) -> dict[str, Any]:
-    return {
-        "code": outcome.code,
-        "message": outcome.message,
-        "numbers": dict(outcome.numbers),
-        "missing": list(outcome.missing),
-    }
-
-
 def _sentences(
     outcome: Outcome, checked: Verification, citations: Sequence[Citation]
-) -> list[dict[str, Any]]:
+) -> list[SentenceOut]:
     if outcome.decision != "ANSWER":
         return []
     return [
-        {
-            "text": sentence.text,
-            "citations": _indices(sentence.citations, citations),
-            "grounded": sentence.grounded,
-            "caveat": sentence.caveat,
-            "support": sentence.support or None,
-        }
+        SentenceOut(
+            text=sentence.text,
+            citations=_indices(sentence.citations, citations),
+            grounded=sentence.grounded,
+            caveat=sentence.caveat,
+            support=sentence.support or None,
+        )
         for sentence in checked.sentences
     ]
-
-
-def _struck(doubt: Doubt) -> dict[str, str]:
-    return {"sentence": doubt.sentence, "verdict": doubt.verdict, "reason": doubt.reason}
 
 
 def _indices(of: Sequence[Citation], citations: Sequence[Citation]) -> list[int]:
@@ -377,22 +367,22 @@ def _indices(of: Sequence[Citation], citations: Sequence[Citation]) -> list[int]
     return [places.index(citation.place) for citation in of]
 
 
-def _comparison(comparison: Comparison, citations: Sequence[Citation]) -> dict[str, Any]:
-    def points(of: Sequence[ComparisonPoint]) -> list[dict[str, Any]]:
-        return [{"text": p.text, "citations": _indices(p.citations, citations)} for p in of]
+def _comparison(comparison: Comparison, citations: Sequence[Citation]) -> dict[str, object]:
+    def points(of: Sequence[ComparisonPoint]) -> list[PointOut]:
+        return [PointOut(text=p.text, citations=_indices(p.citations, citations)) for p in of]
 
     return {
         "answers": [
             {
                 "corpus": part.corpus,
                 "decision": part.outcome.decision,
-                "reason": _reason(part.outcome),
-                "answer": part.text or None,
+                "reason": part.outcome,
+                "answer": part.text,
                 "sentences": _sentences(part.outcome, part.verification, citations),
                 "provider": part.writer.provider if part.writer.attempts else None,
                 "model": part.writer.model if part.writer.attempts else None,
-                "fallback": plain(part.writer.fallback),
-                "confidence": plain(part.confidence),
+                "fallback": part.writer.fallback,
+                "confidence": part.confidence,
             }
             for part in comparison.answers
         ],
@@ -401,27 +391,21 @@ def _comparison(comparison: Comparison, citations: Sequence[Citation]) -> dict[s
     }
 
 
-def _choice(reading: Reading, question: str) -> dict[str, Any]:
+def _choice(reading: Reading, question: str) -> dict[str, object]:
     return {
         "label": reading.label,
         "question": question,
-        "corpus_filter": list(reading.corpora),
-        "filters": {field: list(values) for field, values in reading.filters.items()},
-        "citation": reading.citation.to_dict(),
+        "corpus_filter": reading.corpora,
+        "filters": reading.filters,
+        "citation": reading.citation.form(),
     }
 
 
-def _conflict(conflict: Contradiction) -> dict[str, Any]:
-    names = ("passage_id", "document_id", "corpus", "title", "date", "marker", "locator", "start")
-
-    def place(of: Citation) -> dict[str, Any]:
-        values = of.to_dict()
-        return {name: values[name] for name in (*names, "end", "quote")}
-
+def _conflict(conflict: Contradiction) -> dict[str, object]:
     return {
         "kind": conflict.kind,
         "detail": conflict.detail,
         "stated": conflict.stated,
-        "first": place(conflict.first),
-        "second": place(conflict.second),
+        "first": conflict.first.form(),
+        "second": conflict.second.form(),
     }

@@ -15,7 +15,7 @@ from atlas_search.core.domain import MARKER, Decision
 from atlas_search.core.errors import RequestError
 from atlas_search.core.locator import page_unit, place_in_words
 from atlas_search.core.notebook import answer_frame, answer_html
-from atlas_search.core.wire import CitationOut, RankedPassageOut, Sent
+from atlas_search.core.wire import CitationOut, RankedPassageOut, Sent, Stated
 from atlas_search.search.result import RetrievalOut
 from atlas_search.search.scope import ScopeOut
 
@@ -167,7 +167,7 @@ class CorpusAnswerOut(Sent):
     corpus: str
     decision: Literal["ANSWER", "ABSTAIN", "BLOCK"]
     reason: ReasonOut
-    answer: str | None
+    answer: Stated
     sentences: list[SentenceOut]
     provider: str | None = Field(None, description="Who wrote it; null if nobody did")
     model: str | None = None
@@ -223,18 +223,18 @@ class AnswerDocument(Sent):
     )
     question: str
     mode: Literal["answer", "compare"] = "answer"
-    standalone_question: str | None = Field(
+    standalone_question: Stated = Field(
         None, description="What a follow-up was rewritten into; this was searched for"
     )
-    standalone_note: str | None = Field(None, description="Why a follow-up was not rewritten")
-    read_as: str | None = Field(
+    standalone_note: Stated = Field(None, description="Why a follow-up was not rewritten")
+    read_as: Stated = Field(
         None,
         description="The question a follow-up is read as by rule; offered, and searched for only "
         "if `standalone_question` says so",
     )
     decision: Literal["ANSWER", "ABSTAIN", "BLOCK"]
     reason: ReasonOut
-    answer: str | None
+    answer: Stated
     sentences: list[SentenceOut]
     citations: list[CitationOut]
     closest: list[CitationOut] = Field(

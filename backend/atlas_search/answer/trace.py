@@ -149,9 +149,9 @@ def _describe_answer(run: "AnswerRun", span: Span, answer: Answer, writer: Write
     )
     _set_writer(span, writer)
     describe_index(span, run.answerer.searcher.store, run.request.search, run.target, answer.result)
-    per_corpus = answer.result.retrieval(answer.citations)["per_corpus"]
-    describe_counts(span, answer.result, {c: of["cited"] for c, of in per_corpus.items()})
-    span.metadata({**_metadata(run), "per_corpus": per_corpus})
+    per_corpus = answer.result.retrieval(answer.citations).per_corpus
+    describe_counts(span, answer.result, {c: of.cited for c, of in per_corpus.items()})
+    span.metadata({**_metadata(run), "per_corpus": {c: asdict(of) for c, of in per_corpus.items()}})
     _list_passages(span, answer)
 
 

@@ -6,8 +6,14 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from atlas_search.core.locator import TOKEN_PLACE, common, is_locator, token_place
-from atlas_search.core.metadata import Metadata, plain_metadata
-from atlas_search.core.wire import Highlight
+from atlas_search.core.metadata import Metadata
+from atlas_search.core.wire import (
+    CitationOut,
+    DocumentOut,
+    Highlight,
+    PassageOut,
+    RankedPassageOut,
+)
 
 Leg = Literal["dense", "lexical", "sparse"]
 Decision = Literal["ANSWER", "ABSTAIN", "BLOCK"]
@@ -97,26 +103,8 @@ class Document:
 
     def to_dict(self, passages: Sequence["Passage"] = ()) -> dict[str, Any]:
         """Plain values, with its `passages`."""
-        return {
-            "document_id": self.id,
-            "corpus": self.corpus,
-            "title": self.title,
-            "text": self.text,
-            "metadata": plain_metadata(self.metadata),
-            "source": self.source,
-            "pages": list(self.pages),
-            "printed_pages": list(self.printed_pages),
-            "segments": [
-                {
-                    "start": segment.start,
-                    "section": segment.section or None,
-                    "speaker": segment.speaker or None,
-                    "locator": segment.locator or None,
-                }
-                for segment in self.segments
-            ],
-            "passages": [passage.to_dict() for passage in passages],
-        }
+        own = [PassageOut.model_validate(passage) for passage in passages]
+        return DocumentOut.model_validate(self).model_copy(update={"passages": own}).to_dict()
 
 
 class Successor(NamedTuple):
@@ -124,10 +112,6 @@ class Successor(NamedTuple):
 
     title: str
     document_id: str = ""
-
-    def to_dict(self) -> dict[str, str | None]:
-        """Plain values."""
-        return {"title": self.title, "document_id": self.document_id or None}
 
 
 OCR_CONFIDENCE = "ocr_confidence"
@@ -217,26 +201,7 @@ class Passage:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as the API sends them; None where the source does not say."""
-        return {
-            "passage_id": self.id,
-            "document_id": self.document_id,
-            "corpus": self.corpus,
-            "title": self.title,
-            "text": self.text,
-            "start": self.start,
-            "end": self.end,
-            "page": self.page,
-            "line": self.line,
-            "section": self.section or None,
-            "speaker": self.speaker or None,
-            "locator": self.locator or None,
-            "printed_page": self.printed_page or None,
-            "date": self.date or None,
-            "url": self.url or None,
-            "metadata": plain_metadata(self.metadata),
-            "successors": [successor.to_dict() for successor in self.successors],
-            "marker": self.marker,
-        }
+        return PassageOut.model_validate(self).to_dict()
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,16 +234,19 @@ class CheckedPassage:
         """The passage itself."""
         return self.ranked.passage
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values: those of the passage, and why it is where it is."""
-        return self.passage.to_dict() | {
-            "score": self.ranked.score,
-            "signals": dict(self.ranked.signals),
-            "valid": self.valid,
-            "overlap": self.overlap,
-            "highlights": [{"start": h.start, "end": h.end} for h in self.highlights],
-            "duplicates": list(self.ranked.duplicates),
-        }
+    def form(self) -> RankedPassageOut:
+        """Its form: that of the passage, and why it is where it is."""
+        return RankedPassageOut.model_validate(
+            dict(PassageOut.model_validate(self.passage))
+            | {
+                "score": self.ranked.score,
+                "signals": self.ranked.signals,
+                "valid": self.valid,
+                "overlap": self.overlap,
+                "highlights": self.highlights,
+                "duplicates": self.ranked.duplicates,
+            }
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,19 +289,20 @@ class Citation:
         passage = self.passage
         return passage.line + passage.text.count("\n", 0, self.start - passage.start)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values: where the quote stands, and what the document is."""
-        about = self.passage.to_dict()
-        del about["text"]
-        return about | {
-            "marker": self.marker,
-            "locator": self.locator or None,
-            "section": self.section or None,
-            "line": self.line,
-            "start": self.start,
-            "end": self.end,
-            "quote": self.quote,
-        }
+    def form(self) -> CitationOut:
+        """Its form: where the quote stands, and what the document is."""
+        return CitationOut.model_validate(
+            dict(PassageOut.model_validate(self.passage))
+            | {
+                "marker": self.marker,
+                "locator": self.locator,
+                "section": self.section,
+                "line": self.line,
+                "start": self.start,
+                "end": self.end,
+                "quote": self.quote,
+            }
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,17 +326,6 @@ class CheckedSentence:
     def line(self) -> str:
         """The sentence with its valid markers."""
         return " ".join([self.text, *(citation.marker for citation in self.citations)])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, with the citation tokens that hold."""
-        return {
-            "text": self.text,
-            "markers": [citation.marker for citation in self.citations],
-            "grounded": self.grounded,
-            "caveat": self.caveat,
-            "errors": list(self.errors),
-            "warnings": list(self.warnings),
-        }
 
 
 def passage_id(document_id: str, start: int, end: int) -> str:

@@ -1,9 +1,9 @@
-"""The base of every document that the API sends and describes."""
+"""The forms in which documents, passages and citations are sent, and the base of all such forms."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any, Self, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from atlas_search.core.addresses import is_link, linked_fields
 from atlas_search.core.metadata import MetadataValue
@@ -24,9 +24,14 @@ def sent(kind: type[T]) -> type[T]:
 
 
 class Sent(BaseModel):
-    """Every field is sent. What has a default may be missing from a document that is read."""
+    """A form that is made of an object with attributes of these names, or read from JSON.
 
-    model_config = ConfigDict(json_schema_extra=_require_all)
+    Every field is sent. What has a default may be missing from a document that is read.
+    """
+
+    model_config = ConfigDict(
+        from_attributes=True, defer_build=True, json_schema_extra=_require_all
+    )
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, as the API sends them."""
@@ -36,6 +41,9 @@ class Sent(BaseModel):
 def _link(address: str | None) -> str | None:
     return address if is_link(address) else None
 
+
+Stated = Annotated[str | None, BeforeValidator(lambda text: text or None)]
+"""A text, null where the source does not say."""
 
 Link = Annotated[str | None, AfterValidator(_link)]
 """An address of the web; what is none is read as null."""
@@ -56,28 +64,28 @@ class SuccessorOut(Sent):
     """A document that took another's place; one that is not held has no id."""
 
     title: str
-    document_id: str | None
+    document_id: Stated
 
 
 class PassageOut(Sent):
     """A passage, with the score and signals that placed it."""
 
-    passage_id: str
+    passage_id: str = Field(validation_alias=AliasChoices("passage_id", "id"))
     document_id: str
     corpus: str
     title: str
     text: str
     start: int = Field(description="First character in the document's text")
     end: int = Field(description="Character after the last")
-    locator: str | None = Field(
+    locator: Stated = Field(
         None, description="How the source cites the smallest part that holds it: `s 10(1)`"
     )
     page: int = Field(description="Counted from 1")
-    printed_page: str | None = Field(None, description="The number that stands on the page: `xii`")
+    printed_page: Stated = Field(None, description="The number that stands on the page: `xii`")
     line: int
-    section: str | None = Field(description="Path of headings where the passage begins")
-    speaker: str | None = Field(description="Who speaks in it; several joined by `; `")
-    date: str | None
+    section: Stated = Field(description="Path of headings where the passage begins")
+    speaker: Stated = Field(description="Who speaks in it; several joined by `; `")
+    date: Stated
     url: Link
     metadata: Facts
     successors: list[SuccessorOut] = Field([], description="What its `superseded_by` names")
@@ -120,15 +128,15 @@ class CitationOut(Sent):
     document_id: str
     corpus: str
     title: str
-    locator: str | None = Field(
+    locator: Stated = Field(
         None, description="How the source cites the place of the quote: `s 10(1)`"
     )
     page: int
-    printed_page: str | None = Field(None, description="The number that stands on the page")
+    printed_page: Stated = Field(None, description="The number that stands on the page")
     line: int | None = Field(None, description="Line of the document at which the quote begins")
-    section: str | None = None
-    speaker: str | None = None
-    date: str | None = None
+    section: Stated = None
+    speaker: Stated = None
+    date: Stated = None
     url: Link = None
     start: int
     end: int
@@ -147,13 +155,13 @@ class CitationOut(Sent):
         return self.passage_id
 
 
-class SegmentOut(BaseModel):
+class SegmentOut(Sent):
     """From the character `start` to the next segment: a section, or one speech."""
 
     start: int
-    section: str | None = Field(description="Headings that it stands under, joined by ` > `")
-    speaker: str | None
-    locator: str | None
+    section: Stated = Field(description="Headings that it stands under, joined by ` > `")
+    speaker: Stated
+    locator: Stated
 
 
 class DocumentOut(Sent):
@@ -163,7 +171,7 @@ class DocumentOut(Sent):
     for each or none at all.
     """
 
-    document_id: str
+    document_id: str = Field(validation_alias=AliasChoices("document_id", "id"))
     corpus: str
     title: str
     text: str
@@ -172,7 +180,7 @@ class DocumentOut(Sent):
     pages: list[int]
     printed_pages: list[str]
     segments: list[SegmentOut]
-    passages: list[PassageOut]
+    passages: list[PassageOut] = []
 
     @property
     def id(self) -> str:

@@ -216,7 +216,7 @@ def bundle_of(answer: Answer, manifest: Manifest) -> RunBundle:
         embedding=EmbeddingUsed(
             name=manifest.embedding.name, fingerprint=manifest.embedding.fingerprint
         ),
-        scope=ScopeOut.model_validate(answer.scope.to_dict()),
+        scope=ScopeOut.model_validate(answer.scope),
         ranked=tuple(
             RankedUsed(
                 passage_id=item.passage.id, score=item.ranked.score, signals=item.ranked.signals

@@ -72,11 +72,11 @@ class ProcessAsker:
             session_id=self.session,
             **self._where(label),
         )
-        return AnswerDocument.model_validate(answer.to_dict())
+        return answer.form()
 
     def _search(self, label: Label) -> SearchOut:
         found = self.atlas.search(label.question, **self._where(label))
-        return SearchOut.model_validate(found.to_dict())
+        return found.form()
 
     def _where(self, label: Label) -> dict[str, Any]:
         return {

@@ -6,10 +6,15 @@ from typing import Any, NamedTuple
 from atlas_search.atlas import Atlas
 from atlas_search.client import AtlasClient
 from atlas_search.core.errors import RequestError
+from atlas_search.core.wire import RankedPassageOut
 from atlas_search.documents.references import permalink
+from atlas_search.search.result import SearchResult
 
 Source = Atlas | AtlasClient
 """A collection in this process or on a server."""
+
+
+_LEFT_OUT = {"text", "signals", "valid", "overlap", "highlights", "duplicates", "successors"}
 
 
 class Retrieved(NamedTuple):
@@ -45,14 +50,13 @@ class Retriever:
     def retrieve(self, query: str, k: int | None = None) -> list[Retrieved]:
         """The passages that speak to a query, best first."""
         options = self.options if k is None else {**self.options, "k": k}
-        return [self._retrieved(item) for item in self.source.search(query, **options).passages]
+        result = self.source.search(query, **options)
+        form = result.form() if isinstance(result, SearchResult) else result
+        return [self._retrieved(passage) for passage in form.passages]
 
-    def _retrieved(self, item: Any) -> Retrieved:
-        fields = {name: value for name, value in item.to_dict().items() if value is not None}
+    def _retrieved(self, passage: RankedPassageOut) -> Retrieved:
+        fields = passage.model_dump(mode="json", exclude=_LEFT_OUT, exclude_none=True)
         about = fields.pop("metadata")
-        text, score, id_ = fields.pop("text"), fields.pop("score"), fields["passage_id"]
-        for name in ("signals", "valid", "overlap", "highlights", "duplicates", "successors"):
-            fields.pop(name)
         if self._base:
-            fields["citation_link"] = permalink(self._base, id_)
-        return Retrieved(id_, text, score, about | fields | {"score": score})
+            fields["citation_link"] = permalink(self._base, passage.id)
+        return Retrieved(passage.id, passage.text, passage.score, about | fields)

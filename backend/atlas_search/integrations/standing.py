@@ -146,7 +146,7 @@ def _ask(atlas: Atlas, request: AskRequest | CountsRequest) -> Reply:
     if answer.writer.fallback and answer.writer.fallback.code == "model_unavailable":
         # another writer's words are no change of the sources
         raise errors.ModelUnavailable(answer.writer.fallback.message)
-    return AnswerDocument.model_validate(answer.to_dict(include_context=False))
+    return answer.form(include_context=False)
 
 
 def _compared(reply: Reply) -> tuple[object, ...]:

@@ -1,13 +1,13 @@
 """The result of a search: its passages with their scores, and the figures beside them."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
-from pydantic_core import to_jsonable_python as plain
 
 from atlas_search.core.domain import CheckedPassage, Citation, Leg
 from atlas_search.core.notebook import search_frame, search_html
@@ -149,46 +149,54 @@ class SearchResult:
         """The question with what was looked for instead of unknown words; empty if as asked."""
         return "" if self.query.question == self.question else self.query.question
 
+    def form(self) -> "SearchOut":
+        """Its form, as POST /api/search sends it."""
+        return SearchOut.model_validate(
+            {
+                "question": self.question,
+                "target": self.target_name,
+                "trace_id": self.trace_id,
+                "passages": [item.form() for item in self.passages],
+                "scope": self.scope,
+                "retrieval": self.retrieval(),
+                "facets": self.facets,
+                "candidates": self.explained,
+                "timings_ms": self.timings_ms,
+            }
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as POST /api/search sends them."""
-        return {
-            "question": self.question,
-            "target": self.target_name,
-            "trace_id": self.trace_id,
-            "passages": [item.to_dict() for item in self.passages],
-            "scope": self.scope.to_dict(),
-            "retrieval": self.retrieval(),
-            "facets": plain(self.facets),
-            "candidates": plain(self.explained),
-            "timings_ms": dict(self.timings_ms),
-        }
+        return self.form().to_dict()
 
-    def retrieval(self, citations: Sequence[Citation] = ()) -> dict[str, Any]:
+    def retrieval(self, citations: Sequence[Citation] = ()) -> "RetrievalOut":
         """Describe how the passages were retrieved, and how many of each corpus were cited."""
-        cited = {citation.passage.id: citation.passage.corpus for citation in citations}
-        return {
-            "legs": list(self.legs),
-            "corpora": list(self.per_corpus),
-            "depth": self.depth,
-            "reranker": self.target.reranker,
-            "balance": self.target.balance,
-            "sub_questions": list(self.sub_questions),
-            "preferred": [phrase.text for phrase in self.query.preferred],
-            "required": [phrase.text for phrase in self.query.required],
-            "required_unmet": plain(self.required_unmet),
-            "excluded": [phrase.text for phrase in self.query.excluded],
-            "unknown_words": plain(self.unknown_words),
-            "searched_as": self.searched_as or None,
-            "spellings": {term: list(others) for term, others in self.query.spellings.items()},
-            "per_corpus": {
-                corpus: asdict(replace(counts, cited=list(cited.values()).count(corpus)))
+        cited = Counter(
+            {citation.passage.id: citation.passage.corpus for citation in citations}.values()
+        )
+        return RetrievalOut(
+            legs=[*self.legs],
+            corpora=[*self.per_corpus],
+            depth=self.depth,
+            reranker=self.target.reranker,
+            balance=self.target.balance,
+            sub_questions=[*self.sub_questions],
+            preferred=[phrase.text for phrase in self.query.preferred],
+            required=[phrase.text for phrase in self.query.required],
+            required_unmet=self.required_unmet,
+            excluded=[phrase.text for phrase in self.query.excluded],
+            unknown_words=[*self.unknown_words],
+            searched_as=self.searched_as or None,
+            spellings={term: [*others] for term, others in self.query.spellings.items()},
+            per_corpus={
+                corpus: replace(counts, cited=cited[corpus])
                 for corpus, counts in self.per_corpus.items()
             },
-            "confidence": asdict(self.confidence),
-            "freshness": asdict(self.freshness),
-            "notes": list(self.notes),
-            "warnings": list(self.warnings),
-        }
+            confidence=self.confidence,
+            freshness=self.freshness,
+            notes=[*self.notes],
+            warnings=[*self.warnings],
+        )
 
     def to_frame(self) -> "DataFrame":
         """A pandas table: a row for each passage, a column for each value and signal."""

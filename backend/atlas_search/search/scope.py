@@ -1,14 +1,15 @@
 """The extent of a search: what was searched of the collection, and what was left out."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, Field
+from pydantic import BeforeValidator, Field
 
 from atlas_search.core.domain import Leg
 from atlas_search.core.stop import Stop
+from atlas_search.core.wire import Sent, Stated
 from atlas_search.language.dates import OPEN_END, OPEN_START, iso_day, year_name
 from atlas_search.search.query import phrases
 from atlas_search.search.request import ScopePlan, written
@@ -32,10 +33,6 @@ class Dates:
     or_earlier: bool = False
     or_later: bool = False
     undated: int = 0
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return asdict(self) | {"first": self.first or None, "last": self.last or None}
 
 
 def dates_of(days: DocumentDays, documents: IntArray) -> Dates:
@@ -87,10 +84,6 @@ class CorpusExtent:
     def narrowed(self) -> bool:
         """True if some passages of the corpus were not searched."""
         return self.passages < self.all_passages
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return {name: value for name, value in asdict(self).items() if name != "dates"}
 
 
 def plan_scope(store: Store, plan: ScopePlan, stop: Stop) -> Scope:
@@ -295,26 +288,6 @@ class Extent:
         clauses = [_searched_share(self), *_filter_clauses(self), *_phrases(self), *_gaps(self)]
         return f"{'; '.join(clauses)}."
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, and the sentence that says them."""
-        return {
-            "sentence": self.sentence,
-            "narrowed": self.narrowed,
-            "corpora": [corpus.to_dict() for corpus in self.corpora],
-            "all_corpora": self.all_corpora,
-            "documents": self.documents,
-            "passages": self.passages,
-            "all_documents": self.all_documents,
-            "all_passages": self.all_passages,
-            "dates": self.dates.to_dict(),
-            "filters": {field: written(of) for field, of in self.filters.items()},
-            "required": [*self.required],
-            "unmet": [*self.unmet],
-            "excluded": [*self.excluded],
-            "unknown_words": [*self.unknown_words],
-            "short_legs": [asdict(leg) for leg in self.short_legs],
-        }
-
 
 def joint(extents: Sequence[Extent], unknown_words: Sequence[str]) -> Extent:
     """The extent of searches of one question in a corpus each, at least one, as if they were one.
@@ -332,7 +305,7 @@ def joint(extents: Sequence[Extent], unknown_words: Sequence[str]) -> Extent:
     )
 
 
-class SearchedCorpusOut(BaseModel):
+class SearchedCorpusOut(Sent):
     """A corpus that was searched: how much of it could be found, of all that it holds."""
 
     id: str
@@ -343,17 +316,22 @@ class SearchedCorpusOut(BaseModel):
     all_passages: int
 
 
-class DatesOut(BaseModel):
+class DatesOut(Sent):
     """The time that the documents searched are of."""
 
-    first: str | None = Field(description="The first day that a document states, ISO")
-    last: str | None = Field(description="The last day that a document states, ISO")
+    first: Stated = Field(description="The first day that a document states, ISO")
+    last: Stated = Field(description="The last day that a document states, ISO")
     or_earlier: bool = Field(description="Whether a document says only before when it was")
     or_later: bool = Field(description="Whether a document says only since when it was")
     undated: int = Field(description="Documents without a date that can be read")
 
 
-class ScopeOut(BaseModel):
+def _written_filters(filters: Mapping[str, Any]) -> dict[str, Any]:
+    """Filters as they can be asked for, if they are not yet."""
+    return {f: of if isinstance(of, list | dict) else written(of) for f, of in filters.items()}
+
+
+class ScopeOut(Sent):
     """The sources that were searched."""
 
     sentence: str = Field(description="All of it that a reader wants to know")
@@ -365,8 +343,8 @@ class ScopeOut(BaseModel):
     all_documents: int = Field(description="Documents that the searched corpora hold")
     all_passages: int
     dates: DatesOut
-    filters: dict[str, list[str] | dict[str, str]] = Field(
-        description="By field: values of which one must match, or `from` and `to`"
+    filters: Annotated[dict[str, list[str] | dict[str, str]], BeforeValidator(_written_filters)] = (
+        Field(description="By field: values of which one must match, or `from` and `to`")
     )
     required: list[str] = Field(description="Phrases that every passage searched holds")
     unmet: list[str] = Field(

@@ -541,7 +541,7 @@ def _all(manifest: Manifest, extents: list[CorpusExtent]) -> CountsOut:
         words=sum(corpus.words for corpus in corpora),
         tokens=sum(corpus.tokens for corpus in corpora),
         source_bytes=sum(corpus.bytes for corpus in corpora),
-        dates=DatesOut(**joint_dates(extent.dates for extent in extents).to_dict()),
+        dates=DatesOut.model_validate(joint_dates(extent.dates for extent in extents)),
     )
 
 
@@ -549,7 +549,7 @@ def _corpus(corpus: CorpusStatistics, extent: CorpusExtent) -> CorpusStatsOut:
     return CorpusStatsOut(
         **corpus.model_dump(),
         source_bytes=corpus.bytes,
-        dates=DatesOut(**extent.dates.to_dict()),
+        dates=DatesOut.model_validate(extent.dates),
     )
 
 

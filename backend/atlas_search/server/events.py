@@ -32,13 +32,25 @@ def write_event(run: Run, event: Event) -> None:
         case Token(text):
             _write(run, "token", {"text": text})
         case Checked(number, sentence):
-            _write(run, "sentence", {"number": number, **sentence.to_dict()})
+            _write(
+                run,
+                "sentence",
+                {
+                    "number": number,
+                    "text": sentence.text,
+                    "markers": [citation.marker for citation in sentence.citations],
+                    "grounded": sentence.grounded,
+                    "caveat": sentence.caveat,
+                    "errors": sentence.errors,
+                    "warnings": sentence.warnings,
+                },
+            )
         case Restart(reason):
             _write(run, "restart", {"reason": reason})
         case Section(corpus):
             _write(run, "section", {"corpus": corpus})
         case References(passages):
-            sent = [item.to_dict() for item in passages]
+            sent = [item.form().to_dict() for item in passages]
             _write(run, "references", {"qa_id": run.qa_id, "passages": sent})
 
 

@@ -248,7 +248,7 @@ def document_of(label: Label, revision: str, atlas: Atlas) -> LabelOut:
         should_answer=label.should_answer,
         category=label.category,
         split=label.split,
-        passages=[PassageOut.model_validate(p.to_dict()) for _, p in sorted(shown.items())],
+        passages=[PassageOut.model_validate(p) for _, p in sorted(shown.items())],
         missing=missing,
     )
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import asdict
 
+from flask import Response
 from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
 from pydantic import BaseModel, Field, RootModel
@@ -10,7 +11,7 @@ from pydantic import BaseModel, Field, RootModel
 from atlas_search.atlas import MOST_SUGGESTIONS
 from atlas_search.core.telemetry.names import Ids, identify
 from atlas_search.search.counts import ScopeCounts
-from atlas_search.search.result import SearchOut, SearchResult
+from atlas_search.search.result import SearchOut
 from atlas_search.search.suggestions import Suggestion
 from atlas_search.server.access.caller import present_caller
 from atlas_search.server.limits import waiting
@@ -35,8 +36,6 @@ from atlas_search.words.results import (
     WordsResult,
 )
 
-Document = dict[str, object]
-
 
 class FacetsOut(RootModel[ScopeCounts]):
     """A scope in numbers, all of them exact."""
@@ -59,8 +58,8 @@ def search_blueprint(serve: Serve) -> APIBlueprint:
     blueprint = APIBlueprint("search", __name__, url_prefix="/api", abp_tags=[Tag(name="search")])
 
     @blueprint.post("/search", summary="Find passages", responses={200: SearchOut})
-    def post_search(body: SearchBody) -> Document:
-        return _sent(lambda: serve().search(body, stop=waiting()))
+    def post_search(body: SearchBody) -> Response:
+        return _sent(lambda: serve().search(body, stop=waiting()).form())
 
     return blueprint
 
@@ -99,19 +98,19 @@ def words_blueprint(serve: Serve) -> APIBlueprint:
     @blueprint.post(
         "/concordance", summary="Show words in their context", responses={200: Concordance}
     )
-    def post_concordance(body: ConcordanceBody) -> Document:
+    def post_concordance(body: ConcordanceBody) -> Response:
         return _sent(lambda: serve().concordance(body, stop=waiting()))
 
     @blueprint.post(
         "/trends", summary="Count words over time or by a field", responses={200: WordCounts}
     )
-    def post_trends(body: TrendsBody) -> Document:
+    def post_trends(body: TrendsBody) -> Response:
         return _sent(lambda: serve().trends(body, stop=waiting()))
 
     @blueprint.post(
         "/counts", summary="Count the documents that say something", responses={200: WordCounts}
     )
-    def post_counts(body: CountsBody) -> Document:
+    def post_counts(body: CountsBody) -> Response:
         return _sent(lambda: serve().counts(body, stop=waiting()))
 
     @blueprint.post(
@@ -119,7 +118,7 @@ def words_blueprint(serve: Serve) -> APIBlueprint:
         summary="List words that stand near some words",
         responses={200: Collocates},
     )
-    def post_collocates(body: CollocatesBody) -> Document:
+    def post_collocates(body: CollocatesBody) -> Response:
         return _sent(lambda: serve().collocates(body, stop=waiting()))
 
     @blueprint.post(
@@ -127,7 +126,7 @@ def words_blueprint(serve: Serve) -> APIBlueprint:
         summary="List words that set some texts apart from others",
         responses={200: Keywords},
     )
-    def post_keywords(body: KeywordsBody) -> Document:
+    def post_keywords(body: KeywordsBody) -> Response:
         return _sent(lambda: serve().keywords(body, stop=waiting()))
 
     @blueprint.post(
@@ -135,14 +134,15 @@ def words_blueprint(serve: Serve) -> APIBlueprint:
         summary="List the most frequent words",
         responses={200: Frequencies},
     )
-    def post_frequencies(body: FrequenciesBody) -> Document:
+    def post_frequencies(body: FrequenciesBody) -> Response:
         return _sent(lambda: serve().frequencies(body, stop=waiting()))
 
     return blueprint
 
 
-def _sent(ask: Callable[[], SearchResult | WordsResult]) -> Document:
+def _sent(ask: Callable[[], SearchOut | WordsResult]) -> Response:
     caller = present_caller()
     with identify(Ids(user_id=caller.name)):
-        document = ask().to_dict()
-    return document if caller.sees_traces else {**document, "trace_id": ""}
+        form = ask()
+    shown = form if caller.sees_traces else form.model_copy(update={"trace_id": ""})
+    return Response(shown.model_dump_json(), mimetype="application/json")
