@@ -186,6 +186,7 @@ def test_of_a_label_so_many_values_are_told_apart(client: FlaskClient, metrics: 
     assert reading.value("atlas_feedback_total") == 300
 
 
+@pytest.mark.thorough
 def test_what_is_served_is_named_however_often_it_was_built(
     client: FlaskClient, metrics: Metrics
 ) -> None:
@@ -486,6 +487,7 @@ def test_connections_are_told_and_those_refused(metrics: Metrics) -> None:
     listener.close()
 
 
+@pytest.mark.thorough
 def test_of_several_collections_those_in_memory_are_told(
     three_stores: Path, tmp_path: Path
 ) -> None:
@@ -510,6 +512,7 @@ def test_of_several_collections_those_in_memory_are_told(
     served.close()
 
 
+@pytest.mark.thorough
 def test_the_version_that_is_told_is_the_one_that_is_served(
     own_stores: Path, tmp_path: Path
 ) -> None:

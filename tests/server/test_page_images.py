@@ -21,6 +21,8 @@ from tests.hash_embedder import HashEmbedder
 from tests.page.documents import LAMP, PAPER, STORM
 from tests.pdf_pages import pdf
 
+pytestmark = pytest.mark.thorough
+
 DOCUMENT = "coast.kestrel-point"
 IMAGE = f"/api/page-image/{DOCUMENT}"
 BOXES = f"/api/page-boxes/{DOCUMENT}"

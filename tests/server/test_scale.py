@@ -194,6 +194,7 @@ def _is_ready(address: str) -> bool | None:
 # the page
 
 
+@pytest.mark.thorough
 def test_the_tables_of_the_page_are_what_the_benchmark_prints() -> None:
     text = PAGE.read_text(encoding="utf-8")
     assert text == page(text), "run python -m benchmarks.scaling --write"

@@ -68,6 +68,7 @@ def servers(database: Postgres, tmp_path: Path) -> Iterator[Servers]:
         yield Servers(started, keys)
 
 
+@pytest.mark.thorough
 def test_three_servers_answer_alike_and_one_that_is_killed_costs_one_request(
     servers: Servers,
 ) -> None:

@@ -146,6 +146,7 @@ def test_verify_names_any_damaged_file(folder: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("damage", EVERY)
+@pytest.mark.thorough
 def test_answers_are_right_or_withheld_until_the_check_is_done(
     folder: Path, damage: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -170,6 +171,7 @@ def test_answers_are_right_or_withheld_until_the_check_is_done(
         path.write_bytes(whole)
 
 
+@pytest.mark.thorough
 def test_files_that_were_whole_are_not_read_again(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

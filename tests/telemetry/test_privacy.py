@@ -54,6 +54,7 @@ def ask_all(own: Orchard) -> None:
 
 
 @pytest.mark.parametrize("content", [True, False])
+@pytest.mark.thorough
 def test_spans_hold_words_of_people_and_sources_only_with_content(
     built: Path, *, content: bool
 ) -> None:

@@ -165,6 +165,7 @@ def test_keywords_are_what_sets_texts_apart(
     st.sampled_from(["", "st*", "*s", "wage", "w?ge*"]),
     st.integers(1, 4),
 )
+@pytest.mark.thorough
 def test_frequencies_are_those_of_a_plain_look_through(
     atlas: Atlas,
     documents: list[Document],

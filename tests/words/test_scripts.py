@@ -206,6 +206,7 @@ def test_a_question_without_blanks_is_answered(
     assert given.result.unknown_words == ()
 
 
+@pytest.mark.thorough
 def test_a_search_finds_what_is_written_without_blanks(atlas: Atlas) -> None:
     assert atlas.search('"灯台守"').passages[0].passage.document_id == "rights.wrapped"
     assert atlas.search("良心とを授けられて").passages[0].passage.document_id == "rights.ja"

@@ -121,6 +121,7 @@ def assert_same(one: WordTable, other: WordTable) -> None:
 
 @settings(max_examples=200)
 @given(documents(), st.randoms(use_true_random=False), documents())
+@pytest.mark.thorough
 def test_the_words_of_two_tables_in_a_common_order_are_those_of_one(
     of: Documents, chance: random.Random, others: Documents
 ) -> None:

@@ -298,6 +298,7 @@ def wait_until_sent_or_gone(feedback: Feedback) -> None:
     wait_for(lambda: feedback.outbox.seconds() is None or None, 30, "an empty outbox")
 
 
+@pytest.mark.thorough
 def test_a_span_that_comes_after_the_vote_gets_it(
     phoenix: PhoenixServer, traced: Answer, state: Kept
 ) -> None:
@@ -373,6 +374,7 @@ def test_a_vote_that_fails_waits_longer_each_time_and_never_for_ever(
 
 
 @pytest.mark.parametrize("status", [500, 503, 429, 401, 302])
+@pytest.mark.thorough
 def test_a_phoenix_that_fails_gets_the_vote_once_it_works(
     phoenix: PhoenixServer, traced: Answer, state: Kept, status: int, caplog
 ) -> None:

@@ -67,6 +67,7 @@ def chosen(client: FlaskClient, **how: Any) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.thorough
 def test_a_collection_is_brought_in_with_those_inside_it(
     client: FlaskClient, settings: Settings, zotero: ZoteroServer
 ) -> None:
