@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from atlas_search.building.sheets import with_sheets
 from atlas_search.building.source_file import CorpusRule
 from atlas_search.building.sources import (
     LEADS_OUT,
@@ -21,7 +22,6 @@ from atlas_search.building.sources import (
     in_language,
     label_of,
     rare_collections,
-    with_sheets,
 )
 from atlas_search.core.errors import SourceError
 from atlas_search.core.ids import check_id

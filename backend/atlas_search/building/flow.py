@@ -6,7 +6,7 @@ one, make it live in one step. A build that is killed goes on where it was.
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, partial
@@ -32,13 +32,12 @@ from atlas_search.building.kept_files import INGEST
 from atlas_search.building.materials import Live, open_live
 from atlas_search.building.prepare import Preparation
 from atlas_search.building.reading import Plan, read_sources
+from atlas_search.building.sheets import with_sheets
 from atlas_search.building.source_file import FileDigests
 from atlas_search.building.sources import (
-    CorpusNote,
     Sources,
     note_of,
     rare_collections,
-    with_sheets,
 )
 from atlas_search.building.workers import ReadingLimits
 from atlas_search.core.settings import Settings
@@ -151,13 +150,7 @@ def build(
     """
     started = time.monotonic()
     sources = with_sheets(sources)
-    with lock(folder), ExitStack() as opened:
-        live = open_live(folder, or_none=options.force)
-        if live:
-            opened.callback(live.close)
-            opened.enter_context(live.reporting_damage())
-        staging = Staging(folder / STAGING)
-        opened.callback(staging.close)
+    with lock(folder), _open(folder, or_none=options.force) as (live, staging):
         plan = read_sources(
             sources,
             _preparation(reader, embedder, live, options),
@@ -169,47 +162,51 @@ def build(
             lambda done, total: progress("Reading files", done, total),
             every=options.force,
         )
-        notes, origins = _notes(sources, live, options), _origins(live, options)
-        contents = Contents(options.collection, plan, notes, origins)
+        contents = _contents(sources, plan, live, options)
         given = list(_documents(plan, live, staging, options.origin))
-        remarks = _remarks(plan, options.origin)
         did = changes(live.columns if live else None, plan.documents)
-        if live and _is_same(live, contents, embedder, options) and not options.force:
-            manifest, embedded, unchanged = live.manifest, 0, True
+        if (unchanged := _is_same(live, contents, embedder, options)) and live:
+            manifest, embedded = live.manifest, 0
             weigh_terms(folder, manifest, embedder, progress)
             remove_old(folder, {manifest.version, *_to_go_back_to(folder, manifest.version)})
         else:
-            fresh, beside = options.force, options.beside
             site = Site(
                 folder,
                 live,
                 staging,
                 embedder,
                 progress,
-                fresh=fresh,
-                beside=beside,
+                fresh=options.force,
+                beside=options.beside,
                 indexing=options.indexing,
             )
             manifest, embedded = write_live(site, contents)
-            unchanged = False
         with suppress(OSError, sqlite3.DatabaseError):  # it is live; the next build forgets this
             staging.finish(options.origin)
-    seconds = round(time.monotonic() - started, 3)
-    names = [file.name for file in sources.files]
-    gave = set(chain.from_iterable(each.sources for each in given))
-    gave |= {file.name for file in sources.files if file.replaced}
-    to_tell = [n for n in names if n not in gave or n in remarks or sources.sheets.get(n)]
+    report = partial(_file_reports, sources, _remarks(plan, options.origin), given)
     return BuildReport(
         manifest,
-        _file_reports(to_tell, sources, remarks, given),
-        partial(_file_reports, names, sources, remarks, given),
-        len({*names, *sources.sheets}) + len(sources.left_out),
+        report(told_only=True),
+        report,
+        len({*(file.name for file in sources.files), *sources.sheets}) + len(sources.left_out),
         did,
         plan.read,
         embedded,
         unchanged,
-        seconds,
+        round(time.monotonic() - started, 3),
     )
+
+
+@contextmanager
+def _open(folder: Path, *, or_none: bool) -> Iterator[tuple[Live | None, Staging]]:
+    """Open the live version, if there is one, and the staging area."""
+    with ExitStack() as opened:
+        live = open_live(folder, or_none=or_none)
+        if live:
+            opened.callback(live.close)
+            opened.enter_context(live.reporting_damage())
+        staging = opened.enter_context(closing(Staging(folder / STAGING)))
+        yield live, staging
 
 
 def _preparation(
@@ -236,7 +233,11 @@ def _to_go_back_to(folder: Path, live: str) -> list[str]:
     return sorted(others, key=lambda version: version > live)[:1]
 
 
-def _is_same(live: Live, contents: Contents, embedder: Embedder, options: BuildOptions) -> bool:
+def _is_same(
+    live: Live | None, contents: Contents, embedder: Embedder, options: BuildOptions
+) -> bool:
+    if live is None or options.force:
+        return False
     manifest, wanted = live.manifest, options.indexing
     return (
         manifest.content_digest == contents.digest(embedder.fingerprint)
@@ -245,9 +246,14 @@ def _is_same(live: Live, contents: Contents, embedder: Embedder, options: BuildO
     )
 
 
-def _notes(sources: Sources, live: Live | None, options: BuildOptions) -> dict[str, CorpusNote]:
-    """Return the notes of the present sources; those on corpora that another origin fills stay."""
-    return {c.id: note_of(c) for c in _corpora_of_others(live, options)} | dict(sources.notes)
+def _contents(sources: Sources, plan: Plan, live: Live | None, options: BuildOptions) -> Contents:
+    """Return the contents of a version; notes on corpora that another origin fills stay."""
+    notes = {c.id: note_of(c) for c in _corpora_of_others(live, options)} | dict(sources.notes)
+    own = Origin(
+        arguments=dict(options.arguments), **asdict(options.chunking), documents=0, passages=0
+    )
+    origins = {**(live.manifest.origins if live else {}), options.origin: own}
+    return Contents(options.collection, plan, notes, origins)
 
 
 def _corpora_of_others(live: Live | None, options: BuildOptions) -> list[CorpusStatistics]:
@@ -261,18 +267,6 @@ def _corpora_of_others(live: Live | None, options: BuildOptions) -> list[CorpusS
         )
         if {*live.columns.origins[own.start : own.stop]} - {options.origin}
     ]
-
-
-def _origins(live: Live | None, options: BuildOptions) -> dict[str, Origin]:
-    present = dict(live.manifest.origins) if live else {}
-    return present | {
-        options.origin: Origin(
-            arguments=dict(options.arguments),
-            **asdict(options.chunking),
-            documents=0,
-            passages=0,
-        )
-    }
 
 
 class _Documents(NamedTuple):
@@ -305,13 +299,19 @@ def _remarks(plan: Plan, origin: str) -> dict[str, Sequence[tuple[str, str]]]:
 
 
 def _file_reports(
-    names: Sequence[str],
     sources: Sources,
     remarks: Mapping[str, Sequence[tuple[str, str]]],
-    given: Iterable[_Documents],
+    given: Sequence[_Documents],
+    *,
+    told_only: bool = False,
 ) -> tuple[FileReport, ...]:
-    """Report on the files with some `names`, on those that are left out, and on tables of metadata:
-    what is wrong in one is a record that is refused."""
+    """Report on the files, or those alone of which there is something to tell, on what is left out,
+    and on tables of metadata: what is wrong in one is a record that is refused."""
+    names = [file.name for file in sources.files]
+    if told_only:
+        gave = set(chain.from_iterable(each.sources for each in given))
+        gave |= {file.name for file in sources.files if file.replaced}
+        names = [n for n in names if n not in gave or n in remarks or sources.sheets.get(n)]
     passages: dict[str, list[int]] = {name: [] for name in names}
     # few files have a remark, so few keys are asked for
     keys: dict[str, set[str]] = {name: set() for name in names if name in remarks}

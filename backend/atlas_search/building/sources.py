@@ -6,7 +6,6 @@ import os
 import re
 import threading
 import tomllib
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -24,13 +23,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from atlas_search.building.source_file import CorpusRule, SourceFile
 from atlas_search.core.errors import SourceError
 from atlas_search.core.ids import check_id
-from atlas_search.language.dates import bounds
 from atlas_search.language.languages import LANGUAGES, without_marks
-from atlas_search.readers import Reader, Skipped
-from atlas_search.readers.encoding import Undecodable, open_text
-from atlas_search.readers.metadata import name_of, text_of
+from atlas_search.readers import Reader
+from atlas_search.readers.metadata import name_of
 from atlas_search.readers.records import bib
-from atlas_search.readers.tables import DELIMITERS, Columns, CsvReader, Record
+from atlas_search.readers.tables import DELIMITERS
 from atlas_search.readers.titles import closed
 
 if TYPE_CHECKING:
@@ -262,7 +259,8 @@ def by_folder(roots: Sequence[Path], suffixes: frozenset[str], encoding: str) ->
     """
     inside = real_paths(roots)
     single = len(roots) == 1 and not any((roots[0] / name).is_file() for name in suffixes)
-    visible = _visible(roots[0].iterdir()) if single and roots[0].is_dir() else []
+    inner = sorted(roots[0].iterdir()) if single and roots[0].is_dir() else []
+    visible = [path for path in inner if not path.name.startswith(".")]
     folders = [path for path in visible if path.is_dir()]
     outside = visible if folders else []
     files: list[SourceFile] = []
@@ -272,7 +270,7 @@ def by_folder(roots: Sequence[Path], suffixes: frozenset[str], encoding: str) ->
         if says_of_files and not leads_out(path, inside):
             files.append(_alone(str(path.absolute()), path.name, encoding))
         else:
-            left_out.append((printable(path.name), _OUTSIDE))
+            left_out.append((printable(path.name), OUTSIDE))
     names: dict[str, str] = {}
     for source in folders or roots:
         if folders and leads_out(source, inside):
@@ -290,7 +288,7 @@ def by_folder(roots: Sequence[Path], suffixes: frozenset[str], encoding: str) ->
     return _sources(files, left_out, notes)
 
 
-_OUTSIDE = "outside the folders of the corpora: put it into one of them, or give --corpus"
+OUTSIDE = "outside the folders of the corpora: put it into one of them, or give --corpus"
 
 
 def _corpus_name(source: Path, *, alone: bool) -> str:
@@ -374,7 +372,8 @@ def by_mapping(root: Path, mapping: Path, suffixes: frozenset[str], encoding: st
         else:
             corpus, pattern = match
             rule = rule_of(corpus.id, _entries(name, corpora.document))
-            files.append(SourceFile(location, name, _below(pattern, name), rule))
+            stem = name.removeprefix(_fixed_folders(pattern))
+            files.append(SourceFile(location, name, stem, rule))
     return _sources(files, left_out, {c.id: note_of(c) for c in corpora.corpus})
 
 
@@ -386,10 +385,8 @@ def _alone(location: str, name: str, encoding: str) -> SourceFile:
 SHEET = "metadata.csv"
 """Name of a table, written by hand, that says something of the files beside and below it."""
 
-_FILE_COLUMNS = ("file", "filename", "file_name")
+FILE_COLUMNS = ("file", "filename", "file_name")
 _LONGEST_HEADS = 10_000  # characters
-_MOST_WRONG = 10_000  # rows of a table that are told
-_SHEETS = CsvReader(Columns(text=("file",), rename=dict.fromkeys(_FILE_COLUMNS, "file")))
 
 
 def is_sheet(path: str) -> bool:
@@ -402,155 +399,9 @@ def is_sheet(path: str) -> bool:
             columns = {name_of(part) for part in heads}
     except OSError:
         return False
-    return not columns.isdisjoint(_FILE_COLUMNS)
+    return not columns.isdisjoint(FILE_COLUMNS)
 
 
-def with_sheets(sources: Sources) -> Sources:
-    """Give the files what tables and lists of literature beside or above them say.
-
-    No documents are made of those tables, nor of a list's records whose files are read, unless
-    they have notes. What cannot be followed is told in `Sources.sheets`, and the rest counts.
-    """
-    sheets = {file.name for file in sources.files if is_sheet(file.location)}
-    lists = {file.name for file in sources.files if bib.names_files(file.location)}
-    if not (sheets or lists or sources.only_named):
-        return sources
-    files = {file.name: file for file in sources.files if file.name not in sheets}
-    # a corpus is called by its id in names, and as its folder in a table above it
-    names = {_plain(place): file.name for file in files.values() for place in file[:2]}
-    told = {}
-    left_out = list(sources.left_out)
-    saying = [file for file in sources.files if file.name in sheets | lists]
-    # the nearest counts, and tables go before lists
-    for each in sorted(saying, key=lambda file: (file.name in sheets, file.name.count("/"))):
-        is_table = each.name in sheets
-        wrong, said, replaced = (_read_sheet if is_table else _read_list)(each, names)
-        for name, metadata in said.items():
-            rule = files[name].rule
-            if is_table and (encoding := metadata.pop("encoding", "")):
-                rule = replace(rule, encoding=str(encoding))
-            metadata = {**files[name].metadata, **metadata}
-            files[name] = files[name]._replace(metadata=metadata, rule=rule)
-        if is_table or wrong or said:
-            told[each.name] = wrong
-        is_in_corpus = each.rule.corpus or each.rule.corpus_field
-        if not (is_table or is_in_corpus or said):
-            left_out.append((files.pop(each.name).name, _OUTSIDE))
-        elif not is_table:  # outside the corpora its records belong where their files are
-            rule = each.rule if is_in_corpus else files[next(iter(said))].rule
-            files[each.name] = files[each.name]._replace(rule=rule, replaced=replaced)
-    if sources.only_named:
-        named = {n for n, f in files.items() if f.metadata or n.lower().endswith((".bib", ".ris"))}
-        left_out += ((n, _UNNAMED) for n in files.keys() - named - told.keys())
-        files = {n: file for n, file in files.items() if n in named or n in told}
-    return replace(
-        sources, files=tuple(files.values()), left_out=tuple(sorted(left_out)), sheets=told
-    )
-
-
-_UNNAMED = "no list of literature names it"
-
-
-_Said = dict[str, dict[str, object]]
-"""Metadata of files, by their names."""
-_Reading = tuple[tuple[str, ...], _Said, tuple[str, ...]]
-"""Faults of a table or list, what it says, and the keys of records that files replace."""
-
-
-def _plain(path: str) -> str:
-    """Return a path in one form: systems write letters with accents in two ways."""
-    return unicodedata.normalize("NFC", os.path.normpath(path.replace("\\", "/")))
-
-
-def _read_list(sheet: SourceFile, names: Mapping[str, str]) -> _Reading:
-    wrong: list[str] = []
-    said: _Said = {}
-    lines: dict[str, str] = {}
-    replaced: dict[str, bool] = {}
-    try:
-        records = bib.references_of(sheet.path, sheet.rule.encoding)
-    except Exception:  # its reader tells of it, in a process with limits
-        return (), {}, ()
-    for record in records:
-        is_read = False
-        if paths := bib.files_of(record):
-            metadata = bib.reference_metadata(record)
-            has_notes = bool(bib.text_in(record, bib.NOTES))
-            if not has_notes and (abstract := bib.text_in(record, bib.ABSTRACT)):
-                metadata["abstract"] = abstract
-        for given in paths:
-            name = _named(sheet, given, names)
-            if fault := _fault(record, given, name, lines, _NOT_AMONG):
-                wrong.append(fault)
-            else:
-                lines[name], said[name], is_read = record.place, metadata, not has_notes
-        replaced[record.key] = replaced.get(record.key, True) and is_read
-    return tuple(wrong), said, tuple(key for key, is_read in replaced.items() if is_read)
-
-
-def _named(sheet: SourceFile, given: str, names: Mapping[str, str]) -> str:
-    """Return the name of the file that a table or list calls so; empty if there is none."""
-    folders = [os.path.dirname(own) for own in sheet[:2]]
-    paths = (os.path.join(folder, path) for path in (given, unquote(given)) for folder in folders)
-    return next((names[path] for path in map(_plain, paths) if path in names), "")
-
-
-def _fault(record: Record, given: str, name: str, lines: Mapping[str, str], advice: str) -> str:
-    if not name:
-        return f"{record.place}: no source is called {given!r}: {advice}"
-    if name not in lines:
-        return ""
-    return (
-        f"{record.place}: {given!r} stands on {lines[name]} already, which counts: take one of "
-        "them out"
-    )
-
-
-def _read_sheet(sheet: SourceFile, names: Mapping[str, str]) -> _Reading:
-    wrong: list[str] = []
-    said: _Said = {}
-    lines: dict[str, str] = {}
-    faults = 0
-    try:
-        with open_text(sheet.path, sheet.rule.encoding) as text:
-            for record in _SHEETS.records(text):
-                if fault := _follow(record, sheet, names, lines, said):
-                    faults += 1
-                    wrong += [fault] * (faults <= _MOST_WRONG)
-    except Undecodable as error:
-        return (f"{error.what}: save it as UTF-8, which Excel calls “CSV UTF-8”",), {}, ()
-    except OSError as error:
-        return (f"cannot be read: {error.strerror}",), {}, ()
-    if faults > _MOST_WRONG:
-        wrong.append(f"{faults - _MOST_WRONG:,} more of its rows cannot be followed")
-    return tuple(wrong), said, ()
-
-
-def _follow(
-    record: Record | Skipped,
-    sheet: SourceFile,
-    names: Mapping[str, str],
-    lines: dict[str, str],
-    said: _Said,
-) -> str:
-    """Add what a row says of its file, and where it does; return what is wrong with it, or ""."""
-    if isinstance(record, Skipped):
-        return record.reason
-    row = {name_of(column): text_of(value) for column, value in record.fields.items()}
-    given = next(row.pop(column) for column in _FILE_COLUMNS if column in row)
-    name = _named(sheet, given, names)
-    if fault := _fault(record, given, name, lines, _AS_IN_THE_FOLDER):
-        return fault
-    date = row.get("date")
-    if is_wrong := bool(date and not bounds(date)):
-        del row["date"]
-    lines[name] = record.place
-    said[name] = {column: value for column, value in row.items() if value}
-    return f"{record.place}: {date!r} is not a date: {DATES}" if is_wrong else ""
-
-
-_AS_IN_THE_FOLDER = "write its name as in the folder of this table, with the ending"
-_NOT_AMONG = "it is missing, outside the folder or of a kind that is not read"
 DATES = "write 1866, 1860s, May 1866 or 1866-05-17, for instance"
 
 
@@ -649,19 +500,11 @@ def _compile_glob(pattern: str) -> re.Pattern[str]:
     return re.compile("".join(wild.get(part, re.escape(part)) for part in parts), re.DOTALL)
 
 
-def _below(pattern: str, name: str) -> str:
-    """`name` without the folders that `pattern`, which it matches, spells out."""
-    return name.removeprefix(_fixed_folders(pattern))
-
-
 @lru_cache(maxsize=1024)
 def _fixed_folders(pattern: str) -> str:
+    """Return the folders that a glob spells out."""
     fixed = takewhile(lambda part: not re.search(r"[*?]", part), PurePosixPath(pattern).parts[:-1])
     return "".join(f"{part}/" for part in fixed)
-
-
-def _visible(paths: Iterable[Path]) -> list[Path]:
-    return sorted(path for path in paths if not path.name.startswith("."))
 
 
 def _sources(

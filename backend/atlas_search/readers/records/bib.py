@@ -1,7 +1,7 @@
 """Reading lists of literature: BibTeX, RIS, CSL-JSON, and Zotero's JSON and RDF.
 
 A record is a document of its abstract and notes; without either there is nothing to read. The files
-that it names are sources of their own, which get its metadata (`building/sources.py`).
+that it names are sources of their own, which get its metadata (`building/sheets.py`).
 """
 
 import json
