@@ -123,14 +123,12 @@ class Atlas:
     ) -> "BuildReport":
         """Build a collection from files or folders of sources, or bring it up to date.
 
-        Each sub-folder is a corpus, unless there is a `corpora.toml` (or `corpora` names such a
-        mapping), or all is of one `corpus`; `locate` finds the sources in another way. Without a
-        `reader` each file is read by what its name ends in. Only what changed is read and embedded
-        again, unless with `force`. `rename` gives metadata fields other names. Documents of
-        another `kind` of source stay, and `arguments` are kept for a repair. Texts that another
-        collection beside this one has the vectors of, by the same model, are not embedded again,
-        if `share_vectors`. Raises SourceError if
-        nothing can be built; files that cannot be read are remarks in the report.
+        Each sub-folder is a corpus, unless a `corpora.toml` or the mapping `corpora` says
+        otherwise, or all is one `corpus`; `locate` finds sources in another way. Without a `reader`
+        a file is read by its ending. Only what changed is read and embedded, unless with `force`.
+        `rename` gives metadata fields other names. Documents of another `kind` stay, `arguments`
+        are kept for a repair. With `share_vectors` equal texts have vectors of collections beside
+        this one. Raises SourceError if nothing can be built; the report has what cannot be read.
         """
         # here, for who only asks can do without these and the 27 modules they load
         from atlas_search.building.chunking import chunking as default_chunking
@@ -139,7 +137,6 @@ class Atlas:
         from atlas_search.building.sources import find_sources
         from atlas_search.building.workers import limits_from
         from atlas_search.readers.files import files_reader
-        from atlas_search.readers.metadata import name_of
 
         own_settings = settings_for(collection, **settings)
         folder = own_settings.collection_folder
@@ -150,7 +147,7 @@ class Atlas:
             chunking or default_chunking(),
             force,
             arguments or _arguments(paths, corpora, corpus),
-            {name_of(old): name_of(new) for old, new in (rename or {}).items()},
+            rename or {},
             limits_from(own_settings),
             collections_beside(folder) if share_vectors else (),
             Indexing.of(own_settings),
@@ -158,10 +155,8 @@ class Atlas:
 
         def work(tell: "Progress") -> "BuildReport":
             reads = reader or files_reader()
-            if locate:
-                sources = locate(paths, reads, folder)
-            else:
-                sources = find_sources(paths, reads, corpora=corpora, corpus=corpus)
+            find = locate or (lambda *_: find_sources(paths, reads, corpora=corpora, corpus=corpus))
+            sources = find(paths, reads, folder)
             model = embedder or open_embedder(own_settings)
             # in a program of others, whose files are its own affair, what is built stays private
             make_folder(folder, 0o777 & ~own_settings.umask)

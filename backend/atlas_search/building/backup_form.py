@@ -413,10 +413,7 @@ def check_export(export: Export, description: Description, progress: Progress) -
 
 
 def read_entries(export: Export) -> Iterator[ExportedDocument]:
-    """Read the documents in the order of the export. Raises SourceError for a line of another form.
-
-    Raises SourceError for a line of another form.
-    """
+    """Read the documents in the order of the export. Raises SourceError for another form."""
     with export.open(DOCUMENTS) as documents, export.open(PASSAGES) as passages:
         lines = read_lines(export, passages, PASSAGES, PassageLine)
         row, (coming, more) = 0, next(lines, (None, 0))

@@ -43,6 +43,7 @@ from atlas_search.building.workers import ReadingLimits
 from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding import Embedder
 from atlas_search.readers import Reader
+from atlas_search.readers.metadata import name_of
 from atlas_search.stores.manifest import CorpusStatistics, Manifest, Origin
 from atlas_search.stores.staging import Staging
 from atlas_search.stores.versions import STAGING, lock, remove_old, versions
@@ -56,9 +57,10 @@ if TYPE_CHECKING:
 class BuildOptions:
     """Options of a build.
 
-    `arguments` are those of the command, kept for a repair; `rename` as in `Preparation`; `limits`
-    hold for each file. `beside` are folders of other collections, whose vectors of equal texts are
-    taken over. `indexing` is the engine of the coming version.
+    `arguments` are those of the command, kept for a repair; `rename` are new names of metadata
+    fields by their old ones; `limits` hold for each file. `beside` are folders of other
+    collections, whose vectors of equal texts are taken over. `indexing` is the engine of the coming
+    version.
     """
 
     collection: str
@@ -219,7 +221,7 @@ def _preparation(
         embedder.token_spans,
         embedder.fingerprint,
         {corpus.id: corpus.language for corpus in _corpora_of_others(live, options)},
-        options.rename,
+        {name_of(old): name_of(new) for old, new in options.rename.items()},
     )
 
 

@@ -154,20 +154,26 @@ def read_here(
 ) -> Iterator[Prepared | End]:
     """Read what a file gives, and last its End."""
     started = time.monotonic()
-    failure, again = "", False
+    failure: Exception | None = None
     try:
         yield from within_limits(prepare(preparation, file), limits, size_of(file))
-    except TooLong:
-        failure = limits.too_long
-    except Unreadable as error:
-        failure, again = str(error), True
-    except TextElsewhere as error:
-        failure = str(error)
     except SourceError:
         raise
     except Exception as error:
-        failure = f"cannot be read: {type(error).__name__}: {error}"
-    yield End(round(time.monotonic() - started, 4), failure, again)
+        failure = error
+    yield _end(started, failure, limits)
+
+
+def _end(started: float, failure: Exception | None, limits: ReadingLimits) -> End:
+    seconds = round(time.monotonic() - started, 4)
+    match failure:
+        case None:
+            return End(seconds)
+        case TooLong():
+            return End(seconds, limits.too_long)
+        case Unreadable() | TextElsewhere():
+            return End(seconds, str(failure), again=isinstance(failure, Unreadable))
+    return End(seconds, f"cannot be read: {type(failure).__name__}: {failure}")
 
 
 READY, UNFIT, SOME, SPANS, END, LAST = b"r", b"u", b"s", b"t", b"e", b"l"
@@ -260,7 +266,7 @@ class _Batch:
 def _read(build: Connection, preparation: Preparation, file: SourceFile, room: _Room) -> None:
     started = time.monotonic()
     batch = _Batch(build)
-    failure, again = "", False
+    failure: Exception | None = None
     room.grant_seconds()
     try:
         for prepared in within_limits(prepare(preparation, file), room.limits, size_of(file)):
@@ -269,17 +275,11 @@ def _read(build: Connection, preparation: Preparation, file: SourceFile, room: _
         batch.send()
     except MemoryError:
         os._exit(NO_MEMORY)  # there may be too little left even to say so
-    except TooLong:
-        failure = room.limits.too_long
-    except Unreadable as error:
-        failure, again = str(error), True
-    except TextElsewhere as error:
-        failure = str(error)
     except (EOFError, ConnectionError):
         raise
     except Exception as error:
-        failure = f"cannot be read: {type(error).__name__}: {error}"
-    end = End(round(time.monotonic() - started, 4), failure, again)
+        failure = error
+    end = _end(started, failure, room.limits)
     build.send_bytes((LAST if room.is_worn else END) + pickle.dumps(end))
 
 

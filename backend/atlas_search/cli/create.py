@@ -53,7 +53,6 @@ from atlas_search.language.text import ANALYSER_VERSION
 from atlas_search.readers import Reader
 from atlas_search.readers.fetch import LIST_SUFFIXES, FetchOptions, fetch_urls
 from atlas_search.readers.files import READERS, ReaderFactory, files_reader
-from atlas_search.readers.records.bib import bib_reader
 from atlas_search.readers.tables import TextColumn as TextField
 from atlas_search.readers.tables import renames
 from atlas_search.readers.tesseract import Ocr
@@ -156,18 +155,11 @@ def _few(remarks: tuple[str, ...], most: int = 5) -> list[str]:
 
 
 def _corpora(manifest: Manifest) -> Table:
-    names = ("Documents", "Passages", "Characters", "Words", "Tokens", "Bytes", "Seconds")
+    names = ("Documents", "Passages", "Characters", "Words", "Tokens", "Bytes")
     corpus_column = Column("Corpus", overflow="fold", min_width=14)
-    table = Table(corpus_column, *names, title=manifest.collection)
+    table = Table(corpus_column, *names, "Seconds", title=manifest.collection)
     for corpus in manifest.corpora:
-        counts = (
-            corpus.documents,
-            corpus.passages,
-            corpus.characters,
-            corpus.words,
-            corpus.tokens,
-            corpus.bytes,
-        )
+        counts = (getattr(corpus, name.lower()) for name in names)
         table.add_row(corpus.id, *(f"{count:,}" for count in counts), f"{corpus.seconds:.2f}")
     return table
 
@@ -210,7 +202,10 @@ def _collection(manifest: Manifest) -> list[str]:
         f"EMBEDDING_MAX_TOKENS={manifest.embedding.max_tokens}",
         f"POOLING={manifest.embedding.pooling}",
         f"TRUNCATED_SHARE={manifest.truncated_share}",
-        *(f"INDEX_{name.upper()}={_value(value)}" for name, value in manifest.index),
+        *(
+            f"INDEX_{name.upper()}={','.join(value) if isinstance(value, tuple) else value}"
+            for name, value in manifest.index
+        ),
         f"INDEX_SEARCHED={'mixed' if len(found_by) > 1 else found_by.pop()}",
         f"INDEX_RECALL={min((of.recall for of in manifest.index_recalls.values()), default=1.0)}",
         f"EVIDENCE_THRESHOLD={manifest.calibration.threshold if manifest.calibration else ''}",
@@ -247,10 +242,6 @@ def _corpus_lines(manifest: Manifest) -> list[str]:
             }
         ).items()
     ]
-
-
-def _value(value: object) -> str:
-    return ",".join(value) if isinstance(value, tuple) else str(value)
 
 
 def _key(name: str) -> str:
@@ -331,13 +322,13 @@ def _common(
     """The options that all source types share; the docstring of a factory replaces this one."""
 
 
-def store_command(
-    kind: str, factory: ReaderFactory, locate: Locate | None = None
-) -> Callable[..., None]:
-    """The command `atlas create <kind>`: common options, and those that `factory` takes.
+def store_command(kind: str) -> Callable[..., None]:
+    """The command `atlas create <kind>`: common options, and those that its reader takes.
 
-    The factory's docstring is the help of the command.
+    The docstring of the reader's factory is the help of the command.
     """
+    registered = READERS.load(kind, f"atlas create {kind}")
+    factory, locate = _MAKERS.get(kind, registered), LOCATE.get(kind, locate_files)
     own = inspect.signature(factory).parameters
 
     def command(**given: Any) -> None:
@@ -349,9 +340,7 @@ def store_command(
             chosen = {name: given.pop(name) for name in own}
             # a reader that renames fields itself does so before it looks for the text
             rename = renames(given.get("rename", ""))
-            report = create(
-                kind, factory(**chosen), locate or locate_files, given | chosen, rename, console
-            )
+            report = create(kind, factory(**chosen), locate, given | chosen, rename, console)
         except AtlasError as error:
             console.print(f"atlas: {error}", style="red", markup=False)
             sys.exit(1)
@@ -359,11 +348,11 @@ def store_command(
         if given["strict"] and refused(report):
             sys.exit(REFUSED)
 
-    command.__doc__ = factory.__doc__
+    command.__doc__ = registered.__doc__
     shared = inspect.signature(_common).parameters
-    common = [parameter for name, parameter in shared.items() if name not in own]
+    taken = [*(each for name, each in shared.items() if name not in own), *own.values()]
     command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [*_keywords(common), *_keywords(own.values())]
+        [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in taken]
     )
     command.__annotations__ = _hints(_common) | _hints(factory)
     return command
@@ -382,14 +371,8 @@ def create(
     `rename` is left to the build.
     """
     _check(given)
-    cut = chunking(
-        given["splitter"],
-        given["chunk_size"],
-        given["chunk_overlap"],
-        given["chunk_unit"],
-        given["across_pages"],
-        given["across_sections"],
-    )
+    names = "splitter chunk_size chunk_overlap chunk_unit across_pages across_sections"
+    cut = chunking(*(given[name] for name in names.split()))
 
     def find(paths: Sequence[Path], reader: Reader, folder: Path) -> Sources:
         sources = locate(paths, reader, given, folder)
@@ -428,8 +411,7 @@ def locate_files(
 
 def _check(given: Mapping[str, Any]) -> None:
     """Raise SourceError for options that contradict each other or cannot be followed."""
-    ways = [bool(given["corpora"]), bool(given["corpus_field"]), bool(given["corpus"])]
-    if sum(ways) > 1:
+    if sum(bool(given[name]) for name in ("corpora", "corpus_field", "corpus")) > 1:
         raise SourceError("Give only one of --corpora, --corpus-field and --corpus.")
     if given["report"] and not given["report"].parent.is_dir():
         raise SourceError(f"--report {given['report']}: there is no such folder. Make it first.")
@@ -499,19 +481,10 @@ def _readable(kind: str, collection: str, output: Path | None) -> Path:
     if output:
         return output / f"{collection}.txt"
     folder = load_settings(chroma_collection_name=collection).collection_folder
-    root = checkout()
-    if root and kind in READERS.built_in and _is_below(folder, root):
+    root, paths = checkout(), (folder, folder.resolve())
+    if root and kind in READERS.built_in and any(path.is_relative_to(root) for path in paths):
         return root / "create" / kind / "output" / f"{collection}.txt"
     return folder / f"{kind}.txt"
-
-
-def _is_below(folder: Path, root: Path) -> bool:
-    """Check that it lies in `root`, by its name or by the target of its links."""
-    return folder.is_relative_to(root) or folder.resolve().is_relative_to(root)
-
-
-def _keywords(parameters: Any) -> list[inspect.Parameter]:
-    return [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
 
 
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
@@ -521,8 +494,6 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
 
 PAGES = "pages"
 """The folder inside that of the collection to which pages are fetched."""
-
-CORPUS_FIELD = "corpus"
 
 
 def locate_pages(
@@ -536,18 +507,13 @@ def locate_pages(
         return locate_files(source, reader, given, folder)
     if len(source) > 1:
         raise SourceError("Give a list of addresses alone, without other sources.")
-    left_out = _fetch(source[0], given, folder)
-    sources = locate_files([folder / PAGES], reader, given, folder)
-    return replace(sources, left_out=tuple(sorted((*sources.left_out, *left_out))))
-
-
-def _fetch(list_file: Path, given: Mapping[str, Any], folder: Path) -> Sequence[tuple[str, str]]:
     with _fetching(given, folder) as (options, tell):
-        report = fetch_urls(list_file, folder / PAGES, options, tell)
+        report = fetch_urls(source[0], folder / PAGES, options, tell)
     if not report.pages:
         failure = ": ".join(report.failures[0])
-        raise SourceError(f"No address of {list_file} gave a page; {failure}.")
-    return report.failures
+        raise SourceError(f"No address of {source[0]} gave a page; {failure}.")
+    sources = locate_files([folder / PAGES], reader, given, folder)
+    return replace(sources, left_out=tuple(sorted((*sources.left_out, *report.failures))))
 
 
 @contextmanager
@@ -641,7 +607,7 @@ def locate_chroma(
     rule = (
         CorpusRule(check_id(given["corpus"], "--corpus"))
         if given["corpus"]
-        else CorpusRule(corpus_field=given["corpus_field"] or CORPUS_FIELD)
+        else CorpusRule(corpus_field=given["corpus_field"] or "corpus")
     )
     name = path.resolve().name
     return Sources((SourceFile(str(path), name, name, rule),), (), {})
@@ -677,14 +643,8 @@ def _any_files(text_column: TextField = "", ocr: Ocr = "") -> Reader:
     return files_reader(text_column, ocr)
 
 
-_any_files.__doc__ = files_reader.__doc__
-
-
-def _lists_and_files() -> Reader:
-    return files_reader()
-
-
-_lists_and_files.__doc__ = bib_reader.__doc__
+_MAKERS: Mapping[str, ReaderFactory] = {"files": _any_files, "bib": lambda: files_reader()}
+"""Factories of commands whose options are not those of the registered one."""
 
 
 class _Commands(Mapping[str, Command]):
@@ -692,9 +652,7 @@ class _Commands(Mapping[str, Command]):
     import, or lack a library, and then ConfigurationError is raised."""
 
     def __getitem__(self, kind: str) -> Command:
-        factory = READERS.load(kind, f"atlas create {kind}")
-        own = {"files": _any_files, "bib": _lists_and_files}
-        return store_command(kind, own.get(kind, factory), LOCATE.get(kind))
+        return store_command(kind)
 
     def __iter__(self) -> Iterator[str]:
         return iter(READERS.names())

@@ -29,7 +29,6 @@ from atlas_search.readers.xml.tree import (
 
 _LISTED_NAMES = ("person", "persongrp", "org", "place")
 _NAMES = ("persname", "orgname", "placename", "geogname", "name")
-_FORENAMES, _SURNAMES = ("forename",), ("surname", "namelink")
 _ID_OF_NAMES = re.compile(r"(?:[^\W\d_]|[-'’._])+?(?:[._]\d+)?")
 _UNKNOWN = frozenset({"", "unknown", "unk", "none"})
 _PARTICLES = ("Mc", "Mac")
@@ -39,7 +38,7 @@ def listed_names(root: etree._Element) -> dict[str, str]:
     """The first name of everyone and everything that `root` lists with an id."""
     by_id: dict[str, str] = {}
     for element in root.iter(*_LISTED_NAMES):
-        name = next((name for name in element.iterchildren(*_NAMES)), None)
+        name = next(element.iterchildren(*_NAMES), None)
         if name is not None and (id_ := element.get("id")) and (text := name_of(name)):
             by_id.setdefault(id_, text[:LONGEST])
     return by_id
@@ -47,9 +46,8 @@ def listed_names(root: etree._Element) -> dict[str, str]:
 
 def name_of(element: etree._Element) -> str:
     """A name in the order in which it is spoken: forenames, then surnames."""
-    forenames = [text_of(part) for part in element.iter(*_FORENAMES)]
-    surnames = [text_of(part) for part in element.iter(*_SURNAMES)]
-    return " ".join(filter(None, [*forenames, *surnames])) or text_of(element)
+    parts = (*element.iter("forename"), *element.iter("surname", "namelink"))
+    return " ".join(filter(None, map(text_of, parts))) or text_of(element)
 
 
 def resolve_pointers(pointers: str, known: Mapping[str, str]) -> str:
@@ -430,10 +428,9 @@ def metadata_of(document: etree._Element, header: etree._Element) -> dict[str, o
         "source": _citation(header),
         "doi": _first(header, ".//idno[@type='DOI']"),
         "container_title": _first(header, f"{_SOURCE}//title[@level='j']"),
-        **{
-            unit: _first(header, f"{_SOURCE}//biblscope[@unit='{name}']")
-            for unit, name in (("volume", "volume"), ("issue", "issue"), ("pages", "page"))
-        },
+        "volume": _first(header, f"{_SOURCE}//biblscope[@unit='volume']"),
+        "issue": _first(header, f"{_SOURCE}//biblscope[@unit='issue']"),
+        "pages": _first(header, f"{_SOURCE}//biblscope[@unit='page']"),
         "archive": _first(header, f"{_SOURCE}//msidentifier/repository"),
         "shelf_mark": _first(header, f"{_SOURCE}//msidentifier/idno"),
         "url": _url(header),
@@ -461,16 +458,10 @@ def _date(document: etree._Element, header: etree._Element) -> str:
         *(_first_date(header, path) for path in _DATES),
         *map(attributed_date, events),
         *(_first_date(header, path) for path in _SOURCE_DATES),
+        # which ParlaMint states as its number
+        *(iso_day(each.get("when") or each.get("n", "")) for each in header.iter("meeting")),
     )
-    return next(filter(None, dates), "") or _meeting(header)
-
-
-def _meeting(header: etree._Element) -> str:
-    """The day of a `meeting`, which ParlaMint states as its number."""
-    days = (
-        iso_day(meeting.get("when") or meeting.get("n", "")) for meeting in header.iter("meeting")
-    )
-    return next(filter(None, days), "")
+    return next(filter(None, dates), "")
 
 
 def _first_date(header: etree._Element, path: str) -> str:
@@ -526,6 +517,11 @@ LISTS = names("listperson listorg listplace listevent taxonomy classdecl teihead
 
 _TEXTS = ("tei", "tei.2")
 _LISTED = names("person persongrp org place nym")
+_NO_TEI = f"{NO_TEXT}: a corpus without any TEI"
+_INCLUDES = (
+    f"{NO_TEXT} of its own, only {{count}} xi:include: put the files that they name into the "
+    "folder, each is read by itself"
+)
 _PERSONS = names("persname"), names("person per")
 _PLACES = names("placename geogname settlement"), names("place city country region loc")
 
@@ -547,23 +543,14 @@ def tei_drafts(root: etree._Element, *, normalised: bool, documents_at: str) -> 
     """
     texts = [root] if root.tag in _TEXTS else list(root.iter(*_TEXTS))
     if not texts:
-        yield Skipped(_no_texts(root))
+        includes = sum(1 for _ in root.iter(INCLUDE))
+        yield Skipped(_INCLUDES.format(count=includes) if includes else _NO_TEI)
     shared = {} if root in texts else listed_names(root)
     keys = unique_keys([_id(text) for text in texts])
     for tei, key in zip(texts, keys, strict=True):
         for read in _text_drafts(tei, shared, documents_at.lower(), normalised=normalised):
             both = filter(None, [key if tei is not root else "", read.key])
             yield replace(read, key="/".join(both))
-
-
-def _no_texts(root: etree._Element) -> str:
-    includes = sum(1 for _ in root.iter(INCLUDE))
-    if not includes:
-        return f"{NO_TEXT}: a corpus without any TEI"
-    return (
-        f"{NO_TEXT} of its own, only {includes} xi:include: put the files that they name into the "
-        "folder, each is read by itself"
-    )
 
 
 def _text_drafts(
@@ -577,7 +564,14 @@ def _text_drafts(
     _part_data(text)
     _spread_cells(text)
     _name_columns(text)
-    document = _document(tei, text, {**shared, **listed_names(tei)}, normalised=normalised)
+    header, includes = tei.find("teiheader"), sum(1 for _ in text.iter(INCLUDE))
+    remark = f"{includes} xi:include were not followed: they point to other files"
+    document = _Document(
+        wording_of(text, {**shared, **listed_names(tei)}, normalised=normalised),
+        "" if header is None else title_of(header),
+        {} if header is None else metadata_of(tei, header),
+        remark if includes else "",
+    )
     if not documents_at:
         yield _draft(text, None, document, document.title, "")
         return
@@ -645,20 +639,6 @@ def _spread_cells(text: etree._Element) -> None:
                     below |= {column: (words, rows - 1)} if rows > 1 else {}
                     column += span(cell, "cols")
             above = below
-
-
-def _document(
-    tei: etree._Element, text: etree._Element, known: Mapping[str, str], *, normalised: bool
-) -> _Document:
-    header = tei.find("teiheader")
-    includes = sum(1 for _ in text.iter(INCLUDE))
-    remark = f"{includes} xi:include were not followed: they point to other files"
-    return _Document(
-        wording_of(text, known, normalised=normalised),
-        "" if header is None else title_of(header),
-        {} if header is None else metadata_of(tei, header),
-        remark if includes else "",
-    )
 
 
 def _parts(
