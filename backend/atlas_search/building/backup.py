@@ -437,8 +437,7 @@ def _sources(live: Live) -> Iterator[form.SourceLine]:
 
 def _write_vectors(file: Sink, embeddings: AnyEmbeddings) -> None:
     np.lib.format.write_array_header_1_0(
-        file,
-        {"descr": "<f4", "fortran_order": False, "shape": embeddings.vectors.shape},
+        file, {"descr": "<f4", "fortran_order": False, "shape": embeddings.vectors.shape}
     )
     for start in range(0, len(embeddings.vectors), form.BATCH):
         file.write(embeddings.vectors[start : start + form.BATCH].astype("<f4").tobytes())

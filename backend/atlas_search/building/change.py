@@ -217,10 +217,7 @@ def _is_small(change: VersionChange, how: VectorSearch, engine: Engine) -> bool:
 
 
 def write_change(
-    folder: Path,
-    change: VersionChange,
-    sources: Iterable[SourceRow],
-    materials: Materials,
+    folder: Path, change: VersionChange, sources: Iterable[SourceRow], materials: Materials
 ) -> Counter:
     """Write everything but the vectors of what is new."""
     live = change.live
@@ -334,11 +331,7 @@ class _Writer:
         ends = np.cumsum([*passages.values()])
         corpora = np.array([*passages])[np.searchsorted(ends, rows[new], side="right")]
         added = entries(
-            table,
-            new,
-            keys.rows[rows[new]],
-            keys.documents[documents[rows[new]]],
-            corpora,
+            table, new, keys.rows[rows[new]], keys.documents[documents[rows[new]]], corpora
         )
         source = self._live.folder / KEYWORDS
         change_keywords(source, self._folder / KEYWORDS, keys, gone, added)

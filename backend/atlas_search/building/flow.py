@@ -34,11 +34,7 @@ from atlas_search.building.prepare import Preparation
 from atlas_search.building.reading import Plan, read_sources
 from atlas_search.building.sheets import with_sheets
 from atlas_search.building.source_file import FileDigests
-from atlas_search.building.sources import (
-    Sources,
-    note_of,
-    rare_collections,
-)
+from atlas_search.building.sources import Sources, note_of, rare_collections
 from atlas_search.building.workers import ReadingLimits
 from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding import Embedder
@@ -342,8 +338,7 @@ def _with_remarks(
     records = {key for key, _ in remarks if key} - keys
     said = tuple(f"{key}: {remark}" if key else remark for key, remark in remarks)
     return report._replace(
-        remarks=(*said, *report.remarks),
-        refused_records=len(records) if report.documents else 0,
+        remarks=(*said, *report.remarks), refused_records=len(records) if report.documents else 0
     )
 
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib.metadata import version as installed_version
 from json.encoder import encode_basestring_ascii
 from pathlib import Path
@@ -204,7 +204,7 @@ def write_version(site: Site, contents: Contents) -> tuple[Manifest, int]:
         known,
         site.embedder,
         site.staging,
-        _stage(site.progress, "Embedding passages"),
+        partial(site.progress, "Embedding passages"),
         are_whole=bool(change),
     )
     embed_seconds = time.monotonic() - started
@@ -212,20 +212,20 @@ def write_version(site: Site, contents: Contents) -> tuple[Manifest, int]:
     name = new_name(digest)
     dimension = site.embedder.info.dimension
     needed = room_needed(change.order.recent if change else vectors.passages, dimension)
-    with _partial_folder(site.folder, name, needed) as partial:
+    with _partial_folder(site.folder, name, needed) as unfinished:
         if change:
-            parts_written = _write_change(site, contents, change, materials, vectors, partial)
+            parts_written = _write_change(site, contents, change, materials, vectors, unfinished)
         else:
             parts_written = _write_whole(
-                site, contents, parts, materials, known, vectors, partial, name
+                site, contents, parts, materials, known, vectors, unfinished, name
             )
-        manifest = _manifest(site, contents, name, digest, partial, parts_written)
+        manifest = _manifest(site, contents, name, digest, unfinished, parts_written)
         total = time.monotonic() - started
         durations = {"embed": round(embed_seconds, 3), "write": round(total - embed_seconds, 3)}
         manifest = manifest.model_copy(update={"durations": durations})
-        manifest.write(partial)
+        manifest.write(unfinished)
         # before the version is named: the manifest must never lie
-        bring_to_disk(partial, *partial.rglob("*"))
+        bring_to_disk(unfinished, *unfinished.rglob("*"))
     weigh_terms(site.folder, manifest, site.embedder, site.progress)
     return manifest, vectors.embedded
 
@@ -249,7 +249,7 @@ def weigh_terms(folder: Path, manifest: Manifest, embedder: Embedder, progress: 
         passages = records.passages([row_of[digest] for digest in batch])
         return model.passages([passage.embedded for passage in passages])
 
-    stage = _stage(progress, "Weighing terms")
+    stage = partial(progress, "Weighing terms")
     with closing(records):
         write_terms(folder, model.fingerprint, digests, kept, weigh, stage)
 
@@ -292,7 +292,7 @@ def _write_whole(
     fill(embeddings, vectors, known.live, site.staging, site.embedder.fingerprint)
     corpora = indexed_corpora(written.counter.passages(), site.how, site.engine)
     before = None if site.fresh or not _same_model(site) else site.live
-    tell = _stage(site.progress, "Writing the vector index")
+    tell = partial(site.progress, "Writing the vector index")
     if site.engine == "qdrant":
         in_qdrant = f"{contents.collection}-{name}"
         index = write_qdrant(site.place, in_qdrant, written, embeddings, corpora, tell)
@@ -336,16 +336,16 @@ def _partial_folder(folder: Path, name: str, needed: int) -> Iterator[Path]:
 
     Raises UnwritableFolder if the disk is full: the next build needs the room, of `needed` bytes.
     """
-    partial = folder / f".{name}.partial"
+    unfinished = folder / f".{name}.partial"
     with writing(folder, needed):
-        partial.mkdir()
+        unfinished.mkdir()
         try:
             with crowded(folder, needed):
-                yield partial
+                yield unfinished
         except BaseException:  # Ctrl-C too
-            shutil.rmtree(partial, ignore_errors=True)
+            shutil.rmtree(unfinished, ignore_errors=True)
             raise
-        partial.rename(folder / name)
+        unfinished.rename(folder / name)
 
 
 LAST_STAGE = "Going live"
@@ -385,12 +385,7 @@ def _older(folder: Path) -> set[str]:
 
 
 def _manifest(
-    site: Site,
-    contents: Contents,
-    name: str,
-    digest: str,
-    folder: Path,
-    parts: _Parts,
+    site: Site, contents: Contents, name: str, digest: str, folder: Path, parts: _Parts
 ) -> Manifest:
     counter, tokens, index = parts.counter, parts.tokens, parts.index
     info = asdict(site.embedder.info) | {"fingerprint": site.embedder.fingerprint}
@@ -444,10 +439,6 @@ def _index(index: WrittenIndex, how: VectorSearch, engine: Engine) -> Index:
         rebuild_share=REBUILD_SHARE,
         keywords="tantivy" if engine == "embedded" else engine,
     )
-
-
-def _stage(progress: Progress, name: str) -> Callable[[int, int], None]:
-    return lambda done, total: progress(name, done, total)
 
 
 def _same_model(site: Site) -> bool:

@@ -43,9 +43,7 @@ def kept_sources(kept: Path, arriving: Path | None, suffixes: frozenset[str]) ->
     }
     files = [file._replace(rule=dated[file.rule.corpus]) for file in files]
     return Sources(
-        tuple(sorted(files, key=lambda file: file.name)),
-        (*before.left_out, *new.left_out),
-        notes,
+        tuple(sorted(files, key=lambda file: file.name)), (*before.left_out, *new.left_out), notes
     )
 
 

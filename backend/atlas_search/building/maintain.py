@@ -118,8 +118,7 @@ def drop(
                 f"{folder.name} has the corpora {', '.join(known)}: "
                 f"{corpus!r} cannot be dropped. Give one of several."
             )
-        indexing = Indexing(place=place)
-        site = Site(folder, live, staging, embedder, progress, indexing=indexing)
+        site = Site(folder, live, staging, embedder, progress, indexing=Indexing(place=place))
         return write_live(site, _contents(live, np.array(live.columns.corpora) != corpus))[0]
 
 
@@ -166,8 +165,7 @@ def remove_source(
             raise SourceError(
                 f"{source[1]} cannot be removed: {folder.name} has no document of it, or no other."
             )
-        indexing = Indexing(place=place)
-        site = Site(folder, live, staging, embedder, progress, indexing=indexing)
+        site = Site(folder, live, staging, embedder, progress, indexing=Indexing(place=place))
         return write_live(site, _contents(live, stay))[0]
 
 

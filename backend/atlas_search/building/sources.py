@@ -468,15 +468,8 @@ def _read_mapping(path: Path) -> _Mapping:
 
 
 def _first_match(name: str, corpora: Iterable[_Corpus]) -> tuple[_Corpus, str] | None:
-    return next(
-        (
-            (corpus, pattern)
-            for corpus in corpora
-            for pattern in corpus.include
-            if _matches(name, pattern)
-        ),
-        None,
-    )
+    pairs = ((corpus, pattern) for corpus in corpora for pattern in corpus.include)
+    return next((pair for pair in pairs if _matches(name, pair[1])), None)
 
 
 def _entries(name: str, documents: Sequence[_Document]) -> tuple[int, ...]:
@@ -599,13 +592,9 @@ def find_sources(
         if not path.exists():
             raise SourceError(f"{path} does not exist. Give a file or a folder of sources.")
     suffixes = reader.suffixes
-    if corpus:
-        return by_rule(
-            source, suffixes, CorpusRule(check_id(corpus, "--corpus"), encoding=encoding)
-        )
-    if corpus_field:
-        rule = CorpusRule(corpus_field=corpus_field, encoding=encoding)
-        return by_rule(source, suffixes, rule)
+    if corpus or corpus_field:
+        id_ = check_id(corpus, "--corpus") if corpus else ""
+        return by_rule(source, suffixes, CorpusRule(id_, corpus_field, encoding=encoding))
     mapping = corpora or _mapping_beside(source)
     if mapping:
         if len(source) > 1 or not source[0].is_dir():

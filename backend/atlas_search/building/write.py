@@ -483,7 +483,7 @@ def write_index(
     tombstones = _write_index(folder / CHROMA, written.stood, now, live, progress)
     known = live.manifest.index_recalls if live and tombstones is not None else {}
     recalls = {
-        own.corpus: known.get(own.corpus) or _see_to_recall(folder / CHROMA, own)
+        own.corpus: known.get(own.corpus) or _recall_in_chroma(folder / CHROMA, own)
         for own in now.by_corpus()
         if len(own.ids) > embedded.EXACT_UP_TO
     }
@@ -562,32 +562,34 @@ def _adding_up(progress: Progress, total: int) -> Callable[[int], None]:
 def _recall_in_qdrant(
     index: qdrant.Points, corpus: str, rows: range, embeddings: Embeddings
 ) -> IndexRecall:
-    own, ef = embeddings.vectors[rows.start : rows.stop], qdrant.EF_SEARCH
-    while True:
-
-        def find(vector: NDArray[np.float32], depth: int, ef: int = ef) -> IntArray:
+    def measure(ef: int) -> float:
+        def find(vector: NDArray[np.float32], depth: int) -> IntArray:
             places: IntArray = index.nearest(corpus, vector, depth, ef).rows - rows.start
             return places
 
-        recall = index_recall(find, own)
-        if recall >= LEAST_RECALL or ef >= MOST_EF:
-            return IndexRecall(ef_search=ef, recall=round(recall, 4))
-        ef *= 2
+        return index_recall(find, embeddings.vectors[rows.start : rows.stop])
+
+    return _see_to_recall(measure, qdrant.EF_SEARCH)
 
 
-def _see_to_recall(folder: Path, own: CorpusVectors) -> IndexRecall:
+def _recall_in_chroma(folder: Path, own: CorpusVectors) -> IndexRecall:
+    rows = {id_: row for row, id_ in enumerate(own.ids)}
+
+    def measure(ef: int) -> float:
+        if ef > HNSW["ef_search"]:
+            set_ef_search(folder, own.corpus, ef)
+        with closing(Vectors(folder, [own.corpus])) as index:
+            return index_recall(neighbours(index, own.corpus, rows), own.vectors)
+
+    return _see_to_recall(measure, HNSW["ef_search"])
+
+
+def _see_to_recall(measure: Callable[[int], float], ef: int) -> IndexRecall:
     """Have searches of a corpus look at more and more, until they find LEAST_RECALL of the nearest
     or look at MOST_EF."""
-    rows = {id_: row for row, id_ in enumerate(own.ids)}
-    ef = HNSW["ef_search"]
-    while True:
-        index = Vectors(folder, [own.corpus])
-        recall = index_recall(neighbours(index, own.corpus, rows), own.vectors)
-        index.close()
-        if recall >= LEAST_RECALL or ef >= MOST_EF:
-            return IndexRecall(ef_search=ef, recall=round(recall, 4))
+    while (recall := measure(ef)) < LEAST_RECALL and ef < MOST_EF:
         ef *= 2
-        set_ef_search(folder, own.corpus, ef)
+    return IndexRecall(ef_search=ef, recall=round(recall, 4))
 
 
 def _write_index(
@@ -610,11 +612,7 @@ def _write_index(
 
 
 def _change(
-    target: Path,
-    stood: IntArray,
-    now: "_Vectors",
-    live: Live,
-    advance: Callable[[int], None],
+    target: Path, stood: IntArray, now: "_Vectors", live: Live, advance: Callable[[int], None]
 ) -> int | None:
     """Copy and change the live index; None if too much has changed, or the copy is not whole."""
     check_files(live.folder, live.manifest, CHROMA)

@@ -309,8 +309,7 @@ def _common(
     force: Annotated[bool, typer.Option(help="Read every file again, changed or not")] = False,
     every_file: Annotated[bool, typer.Option(help="List every file, not only remarks")] = False,
     strict: Annotated[
-        bool,
-        typer.Option(help="End with status 3 if a file or record gave no document"),
+        bool, typer.Option(help="End with status 3 if a file or record gave no document")
     ] = False,
     report: Annotated[
         Path | None, typer.Option(help="Write the report as JSON to this file")
@@ -399,10 +398,7 @@ def create(
 
 
 def locate_files(
-    source: Sequence[Path],
-    reader: Reader,
-    given: Mapping[str, Any],
-    folder: Path,
+    source: Sequence[Path], reader: Reader, given: Mapping[str, Any], folder: Path
 ) -> Sources:
     """The files of `source`, with the corpus each belongs to. Raises SourceError."""
     names = ("corpora", "corpus_field", "corpus", "encoding")

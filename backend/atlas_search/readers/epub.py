@@ -18,6 +18,7 @@ from atlas_search.readers.markup import Flat, Heading, flatten, sections, tag_of
 from atlas_search.readers.print import labels_of_pages, page_label
 from atlas_search.readers.raised import EPUB_TYPE, empty, has_type, write_raised
 from atlas_search.readers.xml.parse import with_html_characters
+from atlas_search.readers.xml.tree import first_address
 
 _ENCODING = re.compile(rb"""^[^<]{0,3}<\?xml[^>]*encoding=["']([A-Za-z0-9_.:-]+)["']""")
 
@@ -47,7 +48,6 @@ def _html(data: bytes) -> etree._Element:
     return root
 
 
-_LINK = ("http://", "https://")
 _SINGLE = ("title", "language", "publisher", "source")
 _DAY = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})T.*")
 _UNKNOWN = "0101-01-01"  # calibre's
@@ -59,11 +59,10 @@ def epub_metadata(package: etree._Element) -> dict[str, object]:
     """The fields of the `metadata` element; of several languages or publishers the first."""
     values = _values(package)
     identifiers = values.get("identifier", [])
-    links = [value for value in identifiers + values.get("source", []) if value.startswith(_LINK)]
     fields: dict[str, object] = {name: values[name][0] for name in _SINGLE if name in values}
     fields |= {"author": values.get("creator", []), "tags": values.get("subject", [])}
     fields |= {"identifier": identifiers[0] if len(identifiers) == 1 else identifiers}
-    fields |= {"url": links[0] if links else ""} | _dates(package)
+    fields |= {"url": first_address(identifiers + values.get("source", [])), **_dates(package)}
     return {name: value for name, value in fields.items() if value}
 
 

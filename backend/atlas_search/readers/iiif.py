@@ -108,10 +108,7 @@ def iiif_reader(
 
 
 def fetch_manifests(
-    urls: Sequence[str],
-    folder: Path,
-    options: FetchOptions,
-    progress: Callable[[int, int], None],
+    urls: Sequence[str], folder: Path, options: FetchOptions, progress: Callable[[int, int], None]
 ) -> tuple[dict[Path, tuple[str, ...]], list[tuple[str, str]]]:
     """Fetch manifests, those of collections too, into a `folder`: their files, with those of the
     texts of their pages, and the addresses that gave nothing, or nothing new, with why.

@@ -228,7 +228,8 @@ def fetch_files(
     with closing(PoliteSession(options)) as session:
         robots = Robots(session)
         for done, record_file in enumerate(paths, start=1):
-            record = _record_in(record_file)
+            parsed = parse(record_file.read_bytes(), "")
+            record = None if isinstance(parsed, Skipped) else parsed.root.find("*/record")
             for link in () if record is None else links(record):
                 suffix = Path(urlsplit(link).path).suffix.lower()
                 if urlsplit(link).hostname != host or suffix not in _TYPES:
@@ -247,8 +248,3 @@ def fetch_files(
             progress(done, len(paths))
     remove_pages(folder, frozenset(metadata))
     return LinkedFiles(metadata, frozenset(replaced), tuple(failures))
-
-
-def _record_in(path: Path) -> "etree._Element | None":
-    parsed = parse(path.read_bytes(), "")
-    return None if isinstance(parsed, Skipped) else parsed.root.find("*/record")

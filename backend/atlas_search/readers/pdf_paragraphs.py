@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, groupby, pairwise, zip_longest
+from operator import attrgetter
+from typing import Literal
 
 from atlas_search.readers.pdf_lines import NEAR
 from atlas_search.readers.print import (
@@ -35,8 +37,7 @@ this number stands below more."""
 _APART = 12.0  # points from a number to the words of its line
 _ALIGNED = 8.0  # points between numbers below each other: 5 and 10 align at the left or the right
 _ONE_BASE = 2.0  # points between the bases of one line
-_FIRST = re.compile(r"\d{1,3}(?=\s)")
-_LAST = re.compile(r"(?<=\s)\d{1,3}\Z")
+_AT = {"left": re.compile(r"\A\d{1,3}(?=\s)"), "right": re.compile(r"(?<=\s)\d{1,3}\Z")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,33 +70,22 @@ def _columns(
 ) -> list[list[_Number]]:
     """The columns of numbers at the left and at the right; `places` are those to look at."""
     filled = [line for line in page if line.text]
-    sides = (_at_left(filled), _at_right(filled))
+    sides = (_numbers(filled, "left"), _numbers(filled, "right"))
     columns = (_counting(list(numbers), filled, places) for numbers in sides)
     return [column for column in columns if len(column) >= least]
 
 
-def _at_left(lines: Sequence[PrintedLine]) -> Iterator[_Number]:
+def _numbers(lines: Sequence[PrintedLine], side: Literal["left", "right"]) -> Iterator[_Number]:
     for line in lines:
-        match = _FIRST.match(line.text)
-        if match and line.words_left - line.left >= _APART:
-            rest = replace(
-                line, text=line.text[match.end() :].lstrip(), left=line.words_left, row=""
-            )
-            yield _Number(int(match[0]), line.left, line, rest)
-        elif not match and line.text.isdecimal():
-            yield _Number(int(line.text[:9]), line.left, line, replace(line, text="", row=""))
-
-
-def _at_right(lines: Sequence[PrintedLine]) -> Iterator[_Number]:
-    for line in lines:
-        if match := _LAST.search(line.text):
-            if line.right - line.words_right >= _APART:
-                rest = replace(
-                    line, text=line.text[: match.start()].rstrip(), right=line.words_right, row=""
-                )
-                yield _Number(int(match[0]), line.right, line, rest)
+        gaps = {"left": line.words_left - line.left, "right": line.right - line.words_right}
+        place, words = getattr(line, side), getattr(line, f"words_{side}")
+        if match := _AT[side].search(line.text):
+            if gaps[side] >= _APART:
+                text = (line.text[: match.start()] + line.text[match.end() :]).strip()
+                rest = replace(line, text=text, row="", **{side: words})
+                yield _Number(int(match[0]), place, line, rest)
         elif line.text.isdecimal():
-            yield _Number(int(line.text[:9]), line.right, line, replace(line, text="", row=""))
+            yield _Number(int(line.text[:9]), place, line, replace(line, text="", row=""))
 
 
 def _counting(
@@ -302,6 +292,9 @@ def _prose(lines: Sequence[PrintedLine]) -> str:
     return "".join([*pieces, "-" * is_torn])
 
 
+_left = attrgetter("left")
+
+
 @dataclass(frozen=True, slots=True)
 class _Columns:
     """The reach of the lines of a page, by the left end of their column, to the nearest point.
@@ -339,10 +332,6 @@ class _Columns:
         first = bisect_left(self.lines, left - NEAR - 1, key=_left)
         last = bisect_right(self.lines, left + NEAR + 1, key=_left)
         return [line for line in self.lines[first:last] if abs(line.left - left) <= NEAR]
-
-
-def _left(line: PrintedLine) -> float:
-    return line.left
 
 
 def _running(lines: Sequence[PrintedLine], opening: Collection[int], columns: _Columns) -> set[int]:

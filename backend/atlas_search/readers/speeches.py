@@ -197,10 +197,9 @@ _FEWEST_NAMED = 6
 """Speeches by bare names, which anything with a colon may look like."""
 
 _RECURRING = 0.3  # share of them whose speakers speak again
-_SHARE_TRANSCRIPT, _SHARE_NAMED = (
-    0.01,
-    0.15,
-)  # of the paragraphs, as far as lines and blank lines tell them
+_SHARE_TRANSCRIPT, _SHARE_NAMED = 0.01, 0.15
+"""Of the paragraphs, as far as lines and blank lines tell them."""
+
 _PROSE = 0.5
 """Share of speeches by persons with a title or an office that begin as sentences do and hold the
 end of one: the lists of offices, votes and definitions have neither."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from email.errors import HeaderParseError
 from email.header import decode_header, make_header
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from atlas_search.language.lines import fill
 
@@ -103,7 +103,8 @@ def title_from(text: str) -> str:
 def _stated(lines: Sequence[str]) -> Iterator[str]:
     """Find titles that the text states: in its front matter or in a list of fields."""
     for pattern in _STATED:
-        for line in [*_front(lines), *_listed(lines)]:
+        # before the first blank line: where that is front matter, one may state a title
+        for line in [*takewhile(bool, lines), *_listed(lines)]:
             if match := pattern.fullmatch(line):
                 yield header_text(match[1].strip().strip("\"'"))
 
@@ -116,14 +117,6 @@ def header_text(header: str) -> str:
         return str(make_header(decode_header(header)))
     except (ValueError, LookupError, HeaderParseError):
         return header
-
-
-def _front(lines: Sequence[str]) -> Iterator[str]:
-    """The lines before the first blank one: where they are front matter, one may state a title."""
-    for line in lines:
-        if not line:
-            return
-        yield line
 
 
 def _listed(lines: Sequence[str]) -> Iterator[str]:

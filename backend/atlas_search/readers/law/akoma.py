@@ -338,11 +338,8 @@ class AkomaLaw(Law):
 
 
 def _is_schedule(element: etree._Element) -> bool:
-    if element.tag == "attachment":
-        return True
-    return element.tag in ("hcontainer", "doc") and element.get("name", "").lower().startswith(
-        _SCHEDULES
-    )
+    is_named = element.get("name", "").lower().startswith(_SCHEDULES)
+    return element.tag == "attachment" or (element.tag in ("hcontainer", "doc") and is_named)
 
 
 def _schedule_number(element: etree._Element) -> str:

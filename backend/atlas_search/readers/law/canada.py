@@ -126,10 +126,7 @@ def _has_colon(label: etree._Element) -> bool:
 _FIRST_DAYS = ("2002-12-31", "2006-03-22")
 """From when the acts and the regulations are kept: not a day on which something came into force."""
 
-_REVISED = {
-    "en": "R.S.C., 1985, c. {chapter}",
-    "fr": "L.R.C. (1985), ch. {chapter}",
-}
+_REVISED = {"en": "R.S.C., 1985, c. {chapter}", "fr": "L.R.C. (1985), ch. {chapter}"}
 _ANNUAL = {"en": "S.C. {year}, c. {chapter}", "fr": "L.C. {year}, ch. {chapter}"}
 _CONSOLIDATED = ("C.R.C.", "1978")
 

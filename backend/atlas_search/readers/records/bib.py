@@ -18,7 +18,7 @@ from urllib.parse import unquote
 
 from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.encoding import Undecodable, open_text
-from atlas_search.readers.markup import plain
+from atlas_search.readers.markup import plain, words
 from atlas_search.readers.metadata import doi_in
 from atlas_search.readers.tables import TEXT, Record
 from atlas_search.readers.text import clean
@@ -257,12 +257,12 @@ def rdf_records(root: "etree._Element") -> Iterator[Record]:
         if record.findtext("itemtype", "attachment") == "attachment":
             continue
         about = record.get("about")
-        fields: dict[str, Any] = {each.tag: _line(each) for each in record}
-        identifiers = [_line(each) for each in record.iterchildren("identifier")]
+        fields: dict[str, Any] = {each.tag: words(each) for each in record}
+        identifiers = [words(each) for each in record.iterchildren("identifier")]
         for whole in linked(record, "ispartof"):
-            fields |= {each.tag: _line(each) for each in whole if each.tag not in fields}
+            fields |= {each.tag: words(each) for each in whole if each.tag not in fields}
             fields["containertitle"] = whole.findtext("title")
-            identifiers += [_line(each) for each in whole.iterchildren("identifier")]
+            identifiers += [words(each) for each in whole.iterchildren("identifier")]
         for name in ("DOI", "ISBN"):
             own = (each.removeprefix(name) for each in identifiers if each.startswith(name + " "))
             fields[name.lower()] = next(own, "")
@@ -278,10 +278,10 @@ def rdf_records(root: "etree._Element") -> Iterator[Record]:
         fields |= {name: people.get(name) for name in (f"{role}s" for role in _PEOPLE)}
         fields["notes"] = [memo.findtext("value") for memo in linked(record, "isreferencedby")]
         subjects = list(record.iterchildren("subject"))
-        fields["keywords"] = [_line(each) for each in subjects if each.find("lcc") is None]
-        fields["callnumber"] = [_line(each) for each in subjects if each.find("lcc") is not None]
+        fields["keywords"] = [words(each) for each in subjects if each.find("lcc") is None]
+        fields["callnumber"] = [words(each) for each in subjects if each.find("lcc") is not None]
         fields["archivelocation"] = fields.get("coverage")
-        fields["url"] = [_line(each) for each in record.iterfind("identifier/uri")]
+        fields["url"] = [words(each) for each in record.iterfind("identifier/uri")]
         fields["files"] = [
             each.get("resource")
             for attached in linked(record, "link")
@@ -290,10 +290,6 @@ def rdf_records(root: "etree._Element") -> Iterator[Record]:
         ]
         fields["collections"] = within.get(about)
         yield _record(fields, about or f"record-{number}", f"record {number}")
-
-
-def _line(element: "etree._Element") -> str:
-    return " ".join("".join(element.itertext()).split())
 
 
 @dataclass(frozen=True)
@@ -311,11 +307,10 @@ class BibReader:
         except Undecodable as error:
             yield Skipped(str(error))
             return
-        is_empty = True
-        for record in _bibtex(content) if path.suffix.lower() == ".bib" else _ris(content):
-            is_empty = False
+        records = _records_of(content, path.suffix.lower())
+        for record in records:
             yield record if isinstance(record, Skipped) else reference_draft(record)
-        if is_empty:
+        if not records:
             yield Skipped("it holds no record" if content.strip() else "the file is empty")
 
 
@@ -368,8 +363,11 @@ def references_of(path: Path, encoding: str) -> list[Record]:
         content = file.read()
     if suffix == ".json":
         return list(json_records(references_in(json.loads(content))))
-    found = _bibtex(content) if suffix == ".bib" else _ris(content)
-    return [each for each in found if isinstance(each, Record)]
+    return [each for each in _records_of(content, suffix) if isinstance(each, Record)]
+
+
+def _records_of(content: str, suffix: str) -> Sequence[Record | Skipped]:
+    return list(_bibtex(content) if suffix == ".bib" else _ris(content))
 
 
 def _bibtex(content: str) -> Iterator[Record | Skipped]:

@@ -77,7 +77,8 @@ def printed_pages(marks: Sequence[Mark]) -> Printed:
     if not believed or len(misprints) > MISPRINTS * labels:
         return Printed((), (), out_of_order)
     pages = _pages(marks, numbers, believed)
-    printed = tuple(_in_one(on_page) for on_page in pages.printed)
+    ends = ((on_page[0], on_page[-1]) if on_page else () for on_page in pages.printed)
+    printed = tuple("–".join(dict.fromkeys(each)) for each in ends)  # `i–iv` for several
     return Printed(tuple(pages.offsets), printed, out_of_order)
 
 
@@ -143,11 +144,6 @@ def _before(marks: Sequence[Mark], first: int) -> _Pages:
         pages.label(page_label(label))
     pages.open(0, room)
     return pages
-
-
-def _in_one(labels: Sequence[str]) -> str:
-    """`i–iv` for several."""
-    return "–".join(dict.fromkeys((labels[0], labels[-1]))) if labels else ""
 
 
 def _following(numbers: Sequence[int], believed: set[int]) -> list[int]:
