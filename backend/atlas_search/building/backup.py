@@ -26,7 +26,7 @@ from atlas_search.building.backup_form import (
     read_sources,
     read_vectors,
 )
-from atlas_search.building.chunking import chunking, positions
+from atlas_search.building.chunking import Position, chunking, positions
 from atlas_search.building.document_ids import FoundDocument, place
 from atlas_search.building.go_live import Contents, Indexing, Site, write_version
 from atlas_search.building.materials import Live
@@ -234,19 +234,18 @@ def _rows(entry: ExportedDocument, document: Document) -> Iterator[PassageRow]:
     places = dict(zip(order, positions(document, [spans[at] for at in order]), strict=True))
     for at, line in enumerate(entry.passages):
         made = passage_id(entry.document.id, line.start, line.end)
-        result = places[at]
+        stated = {n: said for n in Position._fields if (said := getattr(line, n)) is not None}
+        place_ = Position(**places[at]._asdict() | stated)
         yield PassageRow(
-            id="" if line.id in ("", made) else line.id,
-            span=spans[at],
-            page=result.page if line.page is None else line.page,
-            line=result.line if line.line is None else line.line,
-            section=result.section if line.section is None else closed(line.section),
-            speaker=result.speaker if line.speaker is None else closed(line.speaker),
-            locators=result.locators
-            if line.locators is None
-            else tuple(Located(part.start, part.locator, part.section) for part in line.locators),
-            printed_page=result.printed_page if line.printed_page is None else line.printed_page,
-            ocr_confidence=line.ocr_confidence,
+            "" if line.id in ("", made) else line.id,
+            spans[at],
+            place_.page,
+            place_.line,
+            closed(place_.section),
+            closed(place_.speaker),
+            tuple(Located(each.start, each.locator, each.section) for each in place_.locators),
+            place_.printed_page,
+            line.ocr_confidence,
         )
 
 

@@ -122,12 +122,10 @@ class VersionChange:
 
     @cached_property
     def keyword_keys(self) -> Keys:
-        """Keys of the coming keyword index."""
         return self.live.keyword_keys.after(self.stood, self.documents_stood)
 
     @cached_property
     def before(self) -> Order:
-        """Order of the live version."""
         return _order_of(self.live)
 
 
@@ -221,17 +219,13 @@ def write_change(
 ) -> Counter:
     """Write everything but the vectors of what is new."""
     live = change.live
-    for part in _SHARED:
-        _link(live, part, folder)
-    change.order.write(folder / ORDER)
-    return _Writer(folder, change, materials).write(sources)
-
-
-def _link(live: Live, part: str, folder: Path) -> None:
-    for name in files_of(live.manifest, part):
+    names = (name for part in _SHARED for name in files_of(live.manifest, part))
+    for name in names:
         if not _is_recent(name):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             link_or_copy(live.folder / name, folder / name)
+    change.order.write(folder / ORDER)
+    return _Writer(folder, change, materials).write(sources)
 
 
 class _Writer:
@@ -246,7 +240,6 @@ class _Writer:
         self._gone = {self._live.columns.ids[document] for document in change.gone}
 
     def write(self, sources: Iterable[SourceRow]) -> Counter:
-        """Write them, and give the statistics of the version."""
         counts = self._change.before.counts
         records = RecentWriter(
             self._folder / RECENT_RECORDS,

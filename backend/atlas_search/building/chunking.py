@@ -543,7 +543,6 @@ def _bounds(document: Document, chunking: Chunking) -> Sequence[int]:
 
 
 def _splitter(document: Document, chunking: Chunking, token_spans: TokenSpans | None) -> _Split:
-    """Return what cuts one region of the document."""
     text = document.text
     measure: Measure = Characters()
     if chunking.unit == "tokens":

@@ -255,7 +255,6 @@ def _contents(sources: Sources, plan: Plan, live: Live | None, options: BuildOpt
 
 
 def _corpora_of_others(live: Live | None, options: BuildOptions) -> list[CorpusStatistics]:
-    """Return the corpora that another origin fills."""
     if live is None:
         return []
     return [

@@ -262,7 +262,6 @@ class Live:
 
     @property
     def document_of(self) -> IntArray:
-        """Document of each passage."""
         return np.repeat(np.arange(len(self.first_rows) - 1), np.diff(self.first_rows))
 
     @cached_property
@@ -275,7 +274,6 @@ class Live:
         return self.records.document_columns(corpora)
 
     def found(self, index: int) -> FoundDocument:
-        """Return one of its documents, as kept."""
         columns = self.columns
         corpus = columns.corpora[index]
         language = self.manifest.languages[corpus]
@@ -284,7 +282,6 @@ class Live:
         )
 
     def kept(self, documents: range) -> KeptDocuments:
-        """Return a run of its documents, of one corpus."""
         corpus = self.columns.corpora[documents.start]
         first, end = self.first_rows[[documents.start, documents.stop]].tolist()
         language = self.manifest.languages[corpus]
@@ -451,7 +448,6 @@ class Materials:
 
     @cached_property
     def passage_ids(self) -> list[str]:
-        """Passage ids of the live version, by row."""
         return self.live.records.passage_ids()
 
     @cached_property

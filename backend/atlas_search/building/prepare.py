@@ -89,7 +89,6 @@ class Preparation:
     def fingerprints_of(
         self, files: Iterable[SourceFile], contents: Iterable[bytes]
     ) -> list[bytes]:
-        """Return the fingerprints of several files."""
         # the parts of one list, of which those that all files share are written once
         begun, said_of, sha256 = self._begun, self._said_of, hashlib.sha256
         return [

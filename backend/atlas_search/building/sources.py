@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from errno import ENAMETOOLONG
 from functools import cache, lru_cache
 from html import unescape
-from itertools import islice, pairwise, repeat, takewhile
-from operator import attrgetter, eq
+from itertools import pairwise, repeat, takewhile
+from operator import attrgetter
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from urllib.parse import unquote
@@ -495,7 +495,6 @@ def _compile_glob(pattern: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=1024)
 def _fixed_folders(pattern: str) -> str:
-    """Return the folders that a glob spells out."""
     fixed = takewhile(lambda part: not re.search(r"[*?]", part), PurePosixPath(pattern).parts[:-1])
     return "".join(f"{part}/" for part in fixed)
 
@@ -506,13 +505,12 @@ def _sources(
     notes: Mapping[str, CorpusNote],
 ) -> Sources:
     ordered = sorted(_with_parts(list(files)), key=attrgetter("name"))
-    names = [file.name for file in ordered]
-    if any(map(eq, names, islice(names, 1, None))):
-        before, file = next(pair for pair in pairwise(ordered) if pair[0].name == pair[1].name)
-        raise SourceError(
-            f"{before.location} and {file.location} would both be called {file.name!r}. "
-            "Rename a folder, or give one that holds both."
-        )
+    for before, file in pairwise(ordered):
+        if before.name == file.name:
+            raise SourceError(
+                f"{before.location} and {file.location} would both be called {file.name!r}. "
+                "Rename a folder, or give one that holds both."
+            )
     return Sources(tuple(ordered), tuple(sorted(left_out)), notes)
 
 

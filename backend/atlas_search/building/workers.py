@@ -364,7 +364,6 @@ class Process:
             self.connection.send_bytes(job)
 
     def begin(self, task: int, file: SourceFile) -> None:
-        """Let it read a file."""
         self.task = task
         self.began = self.heard = time.monotonic()
         with suppress(BrokenPipeError, ConnectionResetError):
@@ -382,7 +381,6 @@ class Process:
         return message
 
     def answer(self, content: object) -> None:
-        """Tell it what it asked for."""
         with suppress(BrokenPipeError, ConnectionResetError):
             self.connection.send(content)
 

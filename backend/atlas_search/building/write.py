@@ -145,7 +145,6 @@ class Counter:
         self._fields.add(metadata)
 
     def passages(self) -> dict[str, int]:
-        """Return passages by corpus, in order."""
         return {id_: corpus.passages for id_, corpus in self._corpora.items()}
 
     def fields(self) -> dict[str, Field]:
@@ -666,7 +665,6 @@ class _Vectors(NamedTuple):
 
     @property
     def indexed(self) -> int:
-        """Number of passages in the index."""
         return sum(self.passages[corpus] for corpus in self.corpora)
 
     def of(self, chosen: NDArray[np.bool_]) -> dict[str, tuple[str, int, bytes]]:

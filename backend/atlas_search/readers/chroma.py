@@ -62,7 +62,6 @@ class ChromaReader:
 
     @property
     def options(self) -> Mapping[str, object]:
-        """The collection."""
         return {"version": 2, "collection": self.collection}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:

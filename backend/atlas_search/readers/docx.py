@@ -354,7 +354,6 @@ class DocxReader:
     options: ClassVar[Mapping[str, object]] = {"version": 7}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
-        """The one document of the file; its XML states its own encoding."""
         try:
             yield _draft(_open(path))
         except BadArchive as error:

@@ -401,7 +401,6 @@ class EpubReader:
     options: ClassVar[Mapping[str, object]] = {"version": 6}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
-        """The one document of the file; its XML states its own encoding."""
         try:
             with open_archive(path, "an EPUB") as archive:
                 yield _draft(archive, package_of(archive))

@@ -219,7 +219,6 @@ class PoliteSession:
             self._client._transport = PublicTransport(self._network)
 
     def close(self) -> None:
-        """Close the connections."""
         self._client.close()
 
     def slow_down(self, host: str, delay: float) -> None:

@@ -90,12 +90,10 @@ class FilesReader:
 
     @property
     def suffixes(self) -> frozenset[str]:
-        """The suffixes of all formats."""
         return frozenset().union(*self.formats.values())
 
     @property
     def options(self) -> Mapping[str, object]:
-        """The options of all formats."""
         options = {}
         for name in self.formats:
             reader = self._reader(name)
@@ -105,7 +103,6 @@ class FilesReader:
         return options
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
-        """Read a file by its format."""
         name = path.name.lower()
         suffix = max((s for s in self.suffixes if name.endswith(s)), key=len)
         format_ = next(each for each, suffixes in self.formats.items() if suffix in suffixes)
@@ -130,7 +127,6 @@ class MissingReader:
     options: ClassVar[Mapping[str, object]] = {"version": 0}  # another than that of any reader
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
-        """Say why the file is not read, and what to do."""
         yield Skipped(self.reason)
 
 

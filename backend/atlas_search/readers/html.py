@@ -564,11 +564,9 @@ class HtmlReader:
 
     @property
     def options(self) -> Mapping[str, object]:
-        """The extent of a page that is read."""
         return {"version": 7, "whole_page": self.whole_page}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
-        """The one document of a page."""
         try:
             origin = origin_of(path)
             content, remark = decode(path, origin.charset, encoding)

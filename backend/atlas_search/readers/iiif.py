@@ -83,7 +83,6 @@ class IiifReader:
     options: ClassVar[Mapping[str, object]] = {"version": 1, "documents_at": "canvas"}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
-        """The one document of a manifest."""
         manifest = _json_of(path.read_bytes())
         if manifest.get("type") == "Manifest":
             yield _draft(manifest, lambda url: read_held_page(path.parent / page_name(url, ".txt")))

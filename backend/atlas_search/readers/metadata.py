@@ -306,7 +306,6 @@ class FieldCounter:
         self._counts: dict[str, _Count] = {}
 
     def add(self, documents: Iterable[Metadata]) -> None:
-        """Count the fields of some documents."""
         columns: dict[str, list[MetadataValue]] = defaultdict(list)
         for metadata in documents:
             for name, value in metadata.items():

@@ -82,7 +82,6 @@ class PublicNetwork(NetworkBackend):
         self.begin()
 
     def begin(self) -> None:
-        """A new answer begins."""
         self._until = self._clock() + self._seconds
         self._received = 0
 

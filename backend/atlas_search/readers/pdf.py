@@ -214,7 +214,6 @@ class PdfReader:
         return {"version": 8, **({"ocr": self.ocr} if self.ocr else {})}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
-        """The one document of the file; a PDF states its own encoding."""
         yield _read(path, self.ocr)
 
 

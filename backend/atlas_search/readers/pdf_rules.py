@@ -90,7 +90,6 @@ def grids(page: PdfPage, turned: Callable[[float, float], Point]) -> list[RuleGr
 
 
 def _rules(strokes: Iterable[Stroke]) -> tuple[list[Rule], list[Rule]]:
-    """The rules across and those down."""
     across, down = [], []
     for (left, low), (right, high) in strokes:
         if abs(high - low) <= _STRAIGHT:

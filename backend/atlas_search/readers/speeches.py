@@ -354,7 +354,6 @@ def _are_words(
 
 
 def _words_behind(text: str, some: Sequence[Opening], found: Sequence[Opening]) -> list[str]:
-    """Return the words behind each of `some`."""
     ends = {before.start: after.start for before, after in pairwise(found)}
     return [text[each.said : ends.get(each.start, len(text))].strip() for each in some]
 

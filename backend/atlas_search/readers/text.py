@@ -265,7 +265,6 @@ class TxtReader:
     options: ClassVar[Mapping[str, object]] = {"version": 5}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
-        """The text of a file without its front matter."""
         try:
             with open_text(path, encoding) as file:
                 yield _read(clean(file.read()), path.suffix.lower() in MARKDOWN)

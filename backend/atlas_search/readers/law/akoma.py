@@ -297,7 +297,6 @@ class AkomaLaw(Law):
         return True
 
     def _finish(self) -> None:
-        """Write the notes that nothing refers to."""
         for name in list(self._notes):
             self._refer(name)
 

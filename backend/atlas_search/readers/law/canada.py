@@ -14,13 +14,10 @@ from atlas_search.readers import Read
 from atlas_search.readers.law.debates import Debate
 from atlas_search.readers.law.persons import printed, without_title
 from atlas_search.readers.law.statutes import Law, Place, line_of, number, schedule_number
-from atlas_search.readers.xml.tree import Layout, distinct, draft, names, text_of, walk
+from atlas_search.readers.xml.tree import Layout, distinct, draft, first, names, text_of, walk
 
 _TITLES = (
-    "orderofbusinesstitle",
-    "subjectofbusinesstitle",
-    "catchline",
-    "subjectofbusinessqualifier",
+    *("orderofbusinesstitle", "subjectofbusinesstitle", "catchline", "subjectofbusinessqualifier"),
 )
 _SECTIONS = names("orderofbusiness subjectofbusiness")
 _INTERVENTIONS = names("intervention writtenquestionresponse writtenquestion writtenresponse")
@@ -138,9 +135,7 @@ def _in_force_from(root: etree._Element) -> str:
 
 
 def _law_date(about: etree._Element, instrument: str) -> str:
-    stated = about.find("registrationdate/date")
-    if stated is None:
-        stated = about.find("billhistory/stages[@stage='assented-to']/date")
+    stated = first(about, "registrationdate/date", "billhistory/stages[@stage='assented-to']/date")
     if stated is not None:
         year, month, day = (text_of(stated.find(part)) for part in ("yyyy", "mm", "dd"))
         return f"{year}-{month:0>2}-{day:0>2}" if month and day else year
@@ -232,7 +227,6 @@ class CanadianLaw(Law):
         return root.tag in ("statute", "regulation") and root.find("identification") is not None
 
     def _title(self) -> str:
-        """The short title, or else the long one."""
         about = self.root.find("identification")
         return text_of(about.find("shorttitle")) or text_of(about.find("longtitle"))
 

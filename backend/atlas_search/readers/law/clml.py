@@ -16,7 +16,7 @@ from atlas_search.readers.law.statutes import (
     number,
     schedule_number,
 )
-from atlas_search.readers.xml.tree import Layout, first_address, names, text_of, walk
+from atlas_search.readers.xml.tree import Layout, first, first_address, names, text_of, walk
 
 _PLACES = {
     "UnitedKingdom": "United Kingdom",
@@ -41,20 +41,12 @@ def _type(about: etree._Element, kind: str) -> str:
 
 
 def _prelims(root: etree._Element, tag: str) -> etree._Element | None:
-    elements = (root.find(f"{prelims}/{tag}") for prelims in _PRELIMS)
-    return next((each for each in elements if each is not None), None)
+    return first(root, *(f"{prelims}/{tag}" for prelims in _PRELIMS))
 
 
 def _value(about: etree._Element, tag: str, name: str = "value") -> str:
     """An attribute of the first such element of the law itself, not of one that changes it."""
-    stated = about.find(f"*/{tag}")
-    return attribute(
-        about.find(f"*/documentclassification/{tag}") if stated is None else stated, name
-    )
-
-
-def _day(about: etree._Element, tag: str) -> str:
-    return _value(about, tag, "date")
+    return attribute(first(about, f"*/{tag}", f"*/documentclassification/{tag}"), name)
 
 
 _CONTAINERS = ("commentaries", "footnotes", "marginnotes")
@@ -87,7 +79,6 @@ class Notes:
                 yield note
 
     def rest(self) -> Iterator[etree._Element]:
-        """All that are left."""
         yield from self.due()
         self._due = list(self._waiting)
         yield from self.due()
@@ -173,7 +164,6 @@ class BritishLaw(Law):
         return root.tag == "legislation" and root.find("metadata") is not None
 
     def _title(self) -> str:
-        """The title, or else that in the text."""
         return text_of(self.root.find("metadata/title")) or text_of(_prelims(self.root, "title"))
 
     def _facts(self) -> dict[str, object]:
@@ -184,8 +174,8 @@ class BritishLaw(Law):
         year, serial = _value(about, "year"), _value(about, "number")
         addresses = [root.get("documenturi", ""), *map(text_of, about.iter("identifier"))]
         return {
-            "date": next(filter(None, (_day(about, tag) for tag in _DATES)), year),
-            "in_force_from": _day(about, "comingintoforce/datetime"),
+            "date": next(filter(None, (_value(about, tag, "date") for tag in _DATES)), year),
+            "in_force_from": _value(about, "comingintoforce/datetime", "date"),
             "last_amended": _last_amended(about),
             "long_title": text_of(_prelims(root, "longtitle")),
             "citation": text_of(_prelims(root, "number")),
@@ -207,7 +197,6 @@ class BritishLaw(Law):
         return super().read()
 
     def enter(self, element: etree._Element) -> bool:
-        """Begin an element; the notes to which it refers are due."""
         self._notes.refer(element)
         return super().enter(element)
 
@@ -240,7 +229,6 @@ class BritishLaw(Law):
         return True
 
     def _finish(self) -> None:
-        """Write the notes that nothing refers to."""
         self._write_notes(self._notes.rest())
 
     def _open(self, element: etree._Element) -> None:
@@ -259,11 +247,9 @@ class BritishLaw(Law):
 
     def _heading(self, element: etree._Element) -> str:
         """The number and the title of what is headed; a number beside a text is no heading."""
-        title = element.find("title")
-        if title is None and element.tag == "division":
+        if element.tag == "division" and element.find("title") is None:
             return ""
-        title = element.find("titleblock/title") if title is None else title
-        return line_of(element.find("number"), title)
+        return line_of(element.find("number"), first(element, "title", "titleblock/title"))
 
     def _label(self, element: etree._Element) -> str:
         """The number of a provision as it stands in the file."""

@@ -40,7 +40,6 @@ class Debate:
         """End an element before its section or speech ends."""
 
     def enter(self, element: etree._Element) -> bool:
-        """Begin an element; say if to read what is in it."""
         if element.tag in self.sections:
             self.writer.open_section(self._title(element))
         elif element.tag in self.speeches:
@@ -49,7 +48,6 @@ class Debate:
         return self._begin(element)
 
     def leave(self, element: etree._Element) -> None:
-        """End an element."""
         self._end(element)
         if element.tag in self.sections:
             self.writer.close_section()

@@ -120,7 +120,6 @@ class Outline:
         self._writer.locate(self.locator and self.locator + first)
 
     def leave(self) -> None:
-        """Go back to the provision around it."""
         self._cited.pop()
         self._writer.locate(self.locator)
 
@@ -198,7 +197,6 @@ class Law:
         return bool(element.tag == "subsection")
 
     def _label(self, element: etree._Element) -> str:
-        """The number of a provision."""
         return text_of(element.find("num"))
 
     def _begin(self, element: etree._Element) -> bool | None:
@@ -213,13 +211,11 @@ class Law:
         """Write what is left at the end of the law."""
 
     def read(self) -> Read:
-        """Return the draft of the whole law."""
         walk(self.root, self)
         self._finish()
         return draft(self.writer.finish(), self._facts(), title=self._title())
 
     def enter(self, element: etree._Element) -> bool:
-        """Begin an element; say if to read what is in it."""
         if element.tag in self.quotations:
             self.quoted += 1
             return True
@@ -233,7 +229,6 @@ class Law:
         return True
 
     def leave(self, element: etree._Element) -> None:
-        """End an element."""
         if element.tag in self.quotations:
             self.quoted -= 1
         elif not self._end(element):
@@ -269,7 +264,6 @@ class Law:
             self.outline.close(depth)
 
     def _is_below_heading(self, provision: etree._Element) -> bool:
-        """Say if a heading stands right before it."""
         before = provision.getprevious()
         return before is not None and before.tag == "heading"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from lxml import etree
 
 from atlas_search.readers.law.statutes import Law, Place, line_of, note_text, number
-from atlas_search.readers.xml.tree import Layout, first_address, names, text_of
+from atlas_search.readers.xml.tree import Layout, first, first_address, names, text_of
 
 _TYPES = {
     "uscdoc": "code",
@@ -23,11 +23,8 @@ _CODE = re.compile(r"Title (\w+)")
 
 
 def _about(root: etree._Element) -> etree._Element:
-    for tag in ("meta", "amendmeta"):
-        element = root.find(tag)
-        if element is not None:
-            return element
-    return etree.Element("meta")
+    about = first(root, "meta", "amendmeta")
+    return etree.Element("meta") if about is None else about
 
 
 def _stated(about: etree._Element, tag: str) -> str:

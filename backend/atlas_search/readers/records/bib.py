@@ -300,7 +300,6 @@ class BibReader:
     options: ClassVar[Mapping[str, object]] = {"version": 2}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
-        """One draft or Skipped for every record, in order."""
         try:
             with open_text(path, encoding) as file:
                 content = file.read()

@@ -175,7 +175,6 @@ class MarcReader:
     options: ClassVar[Mapping[str, object]] = {"version": 2}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
-        """One draft or Skipped for every record, in order."""
         from pymarc import Record
 
         warnings.filterwarnings("ignore", module="pymarc")

@@ -174,7 +174,6 @@ class _Mets:
         return dict(ChainMap(*outer)) or next(first, {})
 
     def described(self, division: etree._Element) -> dict[str, Any]:
-        """The fields of a division."""
         return _about(self._section(division))
 
     def _section(self, division: etree._Element) -> etree._Element | None:

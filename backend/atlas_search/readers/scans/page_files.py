@@ -1,7 +1,7 @@
 """Reading scanned pages: ALTO 1 to 4, https://www.loc.gov/standards/alto, and PAGE XML,
 https://github.com/PRImA-Research-Lab/PAGE-XML."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from lxml import etree
 
@@ -93,12 +93,8 @@ def _alto_sides(string: etree._Element) -> Sides:
     return left, top, left + width, top + height
 
 
-def page_xml_pages(root: etree._Element) -> list[ScannedPage]:
-    """The pages of a file; a region of the type `page-number` is what is printed on its page."""
-    return [_page(page) for page in root.iter("page")]
-
-
 def _page(page: etree._Element) -> ScannedPage:
+    """A page; a region of the type `page-number` is what is printed on it."""
     order = [each.get("regionref", "") for each in _ordered(page.find("readingorder"))]
     regions = in_order(list(page.iter("textregion")), order)
     numbers = (region for region in regions if region.get("type") == "page-number")
@@ -169,7 +165,10 @@ def _confidence(element: etree._Element) -> float:
     return -1 if reading is None else confidence_of(reading.get("conf"))
 
 
-READERS = {"alto": alto_pages, "pcgts": page_xml_pages}
+READERS: Mapping[str, Callable[[etree._Element], list[ScannedPage]]] = {
+    "alto": alto_pages,
+    "pcgts": lambda root: [*map(_page, root.iter("page"))],
+}
 """The readers of pages, by the root of their files."""
 
 

@@ -121,7 +121,6 @@ class XmlReader:
 
     @property
     def options(self) -> Mapping[str, object]:
-        """Both settings change what is read."""
         return {"version": 6, "normalised": self.normalised, "documents_at": self.documents_at}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:

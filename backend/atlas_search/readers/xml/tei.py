@@ -186,7 +186,6 @@ class TeiText:
         self._read: dict[etree._Element, etree._Element] = {}
 
     def enter(self, element: etree._Element) -> bool:
-        """Opens sections and speeches; not into what is left out or written already."""
         tag = element.tag
         if element is self._alone:
             return True
@@ -212,7 +211,6 @@ class TeiText:
         return not (_is_raised(element) and self._raise(text_of(element)))
 
     def leave(self, element: etree._Element) -> None:
-        """Closes what `enter` opened."""
         tag = element.tag
         if tag in DIVISIONS:
             self.writer.close_section()

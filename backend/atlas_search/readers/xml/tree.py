@@ -257,7 +257,6 @@ class TextWriter:
             self.add(" | ")
 
     def close_cell(self) -> None:
-        """The end of what `open_cell` began."""
         self._cells -= 1
 
     def page(self, label: str) -> None:
@@ -389,6 +388,11 @@ def distinct(values: Iterable[str]) -> list[str]:
 def first_address(stated: Iterable[str]) -> str:
     """The first of these that is an address in the web, or empty."""
     return next((url for url in stated if url.startswith(("http://", "https://"))), "")
+
+
+def first(root: etree._Element, *paths: str) -> etree._Element | None:
+    """The first element at the first of these paths that leads to one."""
+    return next((element for path in paths for element in root.iterfind(path)), None)
 
 
 def text_of(element: etree._Element | None) -> str:
