@@ -4,7 +4,7 @@ import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, TypeVar
 from urllib.parse import unquote
@@ -414,12 +414,12 @@ def epub_reader() -> EpubReader:
 
 
 def _draft(archive: ZipFile, package: Package) -> Read:
-    problems = _Problems()
+    problems: _Problems = {_MISSING: [], _MALFORMED: []}
     chapters = [
         _chapter(archive, item, package.pages.get(item.name, {}), problems)
         for item in package.spine
     ]
-    remark = problems.remark(len(chapters))
+    remark = _remark(problems, len(chapters))
     text, starts = _join([chapter.flat.text for chapter in chapters])
     if not text:
         return Skipped(f"it holds no text; {remark or 'its pages may be pictures'}")
@@ -436,23 +436,19 @@ def _draft(archive: ZipFile, package: Package) -> Read:
     )
 
 
-@dataclass(slots=True)
-class _Problems:
-    missing: list[str] = field(default_factory=list)
-    malformed: list[str] = field(default_factory=list)
+_MISSING, _MALFORMED = "missing or damaged", "not well-formed, read as HTML"
+_Problems = dict[str, list[str]]
+"""Names of parts by what is wrong with them."""
 
-    def remark(self, chapters: int) -> str:
-        """`1 of 9 parts missing or damaged (text/ch2.xhtml)`."""
-        problems = {
-            "missing or damaged": self.missing,
-            "not well-formed, read as HTML": self.malformed,
-        }
-        return "; ".join(
-            f"{len(names)} of {chapters} parts {what} ({', '.join(names[:_NAMED])}"
-            f"{', ...' * (len(names) > _NAMED)})"
-            for what, names in problems.items()
-            if names
-        )
+
+def _remark(problems: _Problems, chapters: int) -> str:
+    """`1 of 9 parts missing or damaged (text/ch2.xhtml)`."""
+    return "; ".join(
+        f"{len(names)} of {chapters} parts {what} ({', '.join(names[:_NAMED])}"
+        f"{', ...' * (len(names) > _NAMED)})"
+        for what, names in problems.items()
+        if names
+    )
 
 
 def _chapter(archive: ZipFile, item: Item, listed: Labels, problems: _Problems) -> Chapter:
@@ -461,10 +457,10 @@ def _chapter(archive: ZipFile, item: Item, listed: Labels, problems: _Problems) 
     try:
         root, well_formed = chapter_tree(part(archive, item.name))
     except ValueError:  # BadArchive is one
-        problems.missing.append(item.name or "not in its list of files")
+        problems[_MISSING].append(item.name or "not in its list of files")
         return _NOTHING
     if not well_formed:
-        problems.malformed.append(item.name)
+        problems[_MALFORMED].append(item.name)
     write_raised(root, note="")
     return chapter_of(root, listed)
 

@@ -12,9 +12,7 @@ EPUB_TYPE = "{http://www.idpf.org/2007/ops}type"
 _TYPES = (EPUB_TYPE, "epub:type", "role")  # the second in a chapter that is read as HTML
 
 _NOTE_TYPES = frozenset({"noteref", "doc-noteref"})
-_CLASSES = frozenset(
-    {"noteref", "fnanchor", "fnref", "footnote-ref", "footnoteref", "footnote-reference"}
-)
+_CLASSES = frozenset("noteref fnanchor fnref footnote-ref footnoteref footnote-reference".split())
 _INLINE = frozenset("a abbr b bdi cite code dfn em i q s small span strong sub sup u var".split())
 _ONE = r"(?:(?:[^\W\d_]{1,5}\.?\s)?\d{1,4}|[a-z]|[ivxlc]{2,6}|[*†‡§‖¶]{1,4})"  # also `note 3`
 _SIGN = re.compile(rf"[\[(]?{_ONE}(?:\s?[,;–-]\s?{_ONE})*[\])]?")

@@ -177,19 +177,8 @@ def _is_word(word: str) -> bool:
     return not word.endswith(".") or len(word) <= _SHORT + 1 or word.casefold()[:-1] in _TITLES
 
 
-Form = Literal[
-    "colon",
-    "stop",
-    "dash",
-    "question",
-    "answer",
-    "examiner",
-    "witness",
-    "unread",
-    "salutation",
-    "end",
-    "none",
-]
+_Speech = Literal["colon", "stop", "dash", "question", "answer", "examiner", "witness"]
+Form = _Speech | Literal["unread", "salutation", "end", "none"]
 
 _HEAD = 320
 """Characters of a line, and of the next where a bracket goes on, in which a speech has begun."""

@@ -16,9 +16,7 @@ from atlas_search.readers.law.persons import printed, without_title
 from atlas_search.readers.law.statutes import Law, Place, line_of, number, schedule_number
 from atlas_search.readers.xml.tree import Layout, distinct, draft, first, names, text_of, walk
 
-_TITLES = (
-    *("orderofbusinesstitle", "subjectofbusinesstitle", "catchline", "subjectofbusinessqualifier"),
-)
+_TITLES = "orderofbusinesstitle subjectofbusinesstitle catchline subjectofbusinessqualifier".split()
 _SECTIONS = names("orderofbusiness subjectofbusiness")
 _INTERVENTIONS = names("intervention writtenquestionresponse writtenquestion writtenresponse")
 _LABELS = names("personspeaking questioner responder")

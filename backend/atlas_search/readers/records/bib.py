@@ -306,10 +306,12 @@ class BibReader:
         except Undecodable as error:
             yield Skipped(str(error))
             return
-        records = _records_of(content, path.suffix.lower())
-        for record in records:
+        is_empty = True
+        # one by one: each has the seconds of a file for itself
+        for record in _records_of(content, path.suffix.lower()):
+            is_empty = False
             yield record if isinstance(record, Skipped) else reference_draft(record)
-        if not records:
+        if is_empty:
             yield Skipped("it holds no record" if content.strip() else "the file is empty")
 
 
@@ -365,8 +367,8 @@ def references_of(path: Path, encoding: str) -> list[Record]:
     return [each for each in _records_of(content, suffix) if isinstance(each, Record)]
 
 
-def _records_of(content: str, suffix: str) -> Sequence[Record | Skipped]:
-    return list(_bibtex(content) if suffix == ".bib" else _ris(content))
+def _records_of(content: str, suffix: str) -> Iterator[Record | Skipped]:
+    return _bibtex(content) if suffix == ".bib" else _ris(content)
 
 
 def _bibtex(content: str) -> Iterator[Record | Skipped]:
