@@ -485,7 +485,7 @@ def _readable(kind: str, collection: str, output: Path | None) -> Path:
 
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
     hints = get_type_hints(function, include_extras=True)
-    return {name: hint for name, hint in hints.items() if name != "return"}
+    return {name: hints[name] for name in inspect.signature(function).parameters}
 
 
 PAGES = "pages"

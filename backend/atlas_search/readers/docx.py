@@ -341,28 +341,24 @@ _PAGE = 10_000  # characters; no printed page holds more
 
 @dataclass(frozen=True)
 class DocxReader:
-    """Reads Word files as Word shows them with all changes accepted.
-
-    Pages are those of Word's last rendering, which it stores in the file; the author's own page
-    breaks count too. Sections come from the styles `Title` and `Heading 1` to `9`. Footnotes and
-    endnotes stand at the end, on the last page and in a section `Notes`; `[1]` marks their place
-    in the text. Headers, footers and comments are not read. Automatic numbers are
-    computed (decimal, letters, roman), unless tracked changes take paragraphs back.
-    """
+    """Build a collection from Word files; pages are those of Word's last rendering."""
 
     suffixes: ClassVar[frozenset[str]] = frozenset({".docx"})
     options: ClassVar[Mapping[str, object]] = {"version": 7}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
+        """Read a file as Word shows it with all changes accepted.
+
+        Pages are those of Word's last rendering, which it stores in the file; the author's own page
+        breaks count too. Sections come from the styles `Title` and `Heading 1` to `9`. Footnotes
+        and endnotes stand at the end, on the last page and in a section `Notes`; `[1]` marks their
+        place in the text. Headers, footers and comments are not read. Automatic numbers are
+        computed (decimal, letters, roman), unless tracked changes take paragraphs back.
+        """
         try:
             yield _draft(_open(path))
         except BadArchive as error:
             yield Skipped(str(error))
-
-
-def docx_reader() -> DocxReader:
-    """Build a collection from Word files; pages are those of Word's last rendering."""
-    return DocxReader()
 
 
 def _open(path: Path) -> "Document":

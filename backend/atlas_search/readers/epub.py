@@ -389,28 +389,24 @@ _NOTHING = Chapter(Flat("", ()))
 
 @dataclass(frozen=True)
 class EpubReader:
-    """Reads books. Pages are those of the print where the book lists or marks them, counted from 1;
-    else page 3 is the third file of its reading order.
-
-    Most books have a file for each chapter. Sections come from the headings in the chapters, below
-    the titles that the table of contents has above them. Signs of notes behind words are left out,
-    the notes are not. A book protected by DRM is not read.
-    """
+    """Build a collection from EPUB files; pages are those of the print if it says them."""
 
     suffixes: ClassVar[frozenset[str]] = frozenset({".epub"})
     options: ClassVar[Mapping[str, object]] = {"version": 6}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
+        """Read a book. Pages are those of the print where it lists or marks them, counted from 1;
+        else page 3 is the third file of its reading order.
+
+        Most books have a file for each chapter. Sections come from the headings in the chapters,
+        below the titles that the table of contents has above them. Signs of notes behind words are
+        left out, the notes are not. A book protected by DRM is not read.
+        """
         try:
             with open_archive(path, "an EPUB") as archive:
                 yield _draft(archive, package_of(archive))
         except BadArchive as error:
             yield Skipped(str(error))
-
-
-def epub_reader() -> EpubReader:
-    """Build a collection from EPUB files; pages are those of the print if it says them."""
-    return EpubReader()
 
 
 def _draft(archive: ZipFile, package: Package) -> Read:

@@ -11,7 +11,8 @@ from atlas_search.core.registry import Registry, require
 from atlas_search.readers import Read, Reader, Skipped
 
 ReaderFactory = Callable[..., Reader]
-"""Makes a reader. Its parameters are the options of `atlas create <name>`, its docstring the help.
+"""Makes a reader, or is its class. Its parameters are the options of `atlas create <name>`, its
+docstring the help.
 
 A parameter without a default must be given. Raises SourceError for values that make no sense.
 """
@@ -21,21 +22,21 @@ READERS: Registry[ReaderFactory] = Registry(
     "reader",
     {
         "files": "atlas_search.readers.files:files_reader",
-        "txt": "atlas_search.readers.text:txt_reader",
+        "txt": "atlas_search.readers.text:TxtReader",
         "pdf": "atlas_search.readers.pdf:pdf_reader [pdf]",
         "html": "atlas_search.readers.html:html_reader [html]",
         "xml": "atlas_search.readers.xml.read:xml_reader [xml]",
         "csv": "atlas_search.readers.tables:csv_reader",
         "jsonl": "atlas_search.readers.tables:jsonl_reader",
-        "docx": "atlas_search.readers.docx:docx_reader [office]",
-        "epub": "atlas_search.readers.epub:epub_reader [office]",
+        "docx": "atlas_search.readers.docx:DocxReader [office]",
+        "epub": "atlas_search.readers.epub:EpubReader [office]",
         "pptx": "atlas_search.readers.office.pptx:pptx_reader [office]",
         "xlsx": "atlas_search.readers.office.xlsx:xlsx_reader [office]",
         "odt": "atlas_search.readers.office.odt:odt_reader [office]",
         "rtf": "atlas_search.readers.office.rtf:rtf_reader [office]",
-        "mail": "atlas_search.readers.mail:mail_reader [xml]",
-        "marc": "atlas_search.readers.records.marc:marc_reader [records]",
-        "bib": "atlas_search.readers.records.bib:bib_reader [export]",
+        "mail": "atlas_search.readers.mail:MailReader [xml]",
+        "marc": "atlas_search.readers.records.marc:MarcReader [records]",
+        "bib": "atlas_search.readers.records.bib:BibReader [export]",
         "zotero": "atlas_search.readers.zotero:zotero_reader [export]",
         "oai": "atlas_search.readers.oai:oai_reader [html]",
         "iiif": "atlas_search.readers.iiif:iiif_reader [html]",

@@ -30,16 +30,17 @@ _NOT_MAIL = "it is not a mail file, whatever its name says"
 
 @dataclass(frozen=True)
 class MailReader:
-    """Reads mail: the key of a message is its `Message-ID`, its title the subject.
-
-    Of a text that is there in two forms the plain one is read. Attachments are named in a remark.
-    """
+    """Build a collection from mail (.eml and .mbox): a document a message."""
 
     suffixes: ClassVar[frozenset[str]] = frozenset({".eml", ".mbox"})
     options: ClassVar[Mapping[str, object]] = {"version": 1}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
-        """Each message; `encoding` counts where one does not state its own."""
+        """Read each message: its key is its `Message-ID`, its title the subject.
+
+        Of a text that is there in two forms the plain one is read. Attachments are named in a
+        remark. `encoding` counts where a message does not state its own.
+        """
         if not path.stat().st_size:
             yield Skipped("the file is empty")
             return
@@ -52,11 +53,6 @@ class MailReader:
                 yield _read(data, f"message-{number}", encoding)
         if not number:
             yield Skipped(_NOT_MAIL)
-
-
-def mail_reader() -> MailReader:
-    """Build a collection from mail (.eml and .mbox): a document a message."""
-    return MailReader()
 
 
 def _messages(file: BinaryIO) -> Iterator[bytes]:

@@ -255,26 +255,22 @@ _NOT_PYTHON = (ValueError, TypeError, LookupError, AttributeError, ArithmeticErr
 
 @dataclass(frozen=True)
 class TxtReader:
-    """Reads text files: a form feed starts a page, a heading of Markdown or an article of a
-    statute a section.
-
-    Heads and feet that run on from page to page are read once, numbers of lines not at all.
-    """
+    """Build a collection from text and Markdown files (YAML front matter is metadata)."""
 
     suffixes: ClassVar[frozenset[str]] = frozenset({".txt"}) | MARKDOWN
     options: ClassVar[Mapping[str, object]] = {"version": 5}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
+        """Read a text: a form feed starts a page, a heading of Markdown or an article of a statute
+        a section.
+
+        Heads and feet that run on from page to page are read once, numbers of lines not at all.
+        """
         try:
             with open_text(path, encoding) as file:
                 yield _read(clean(file.read()), path.suffix.lower() in MARKDOWN)
         except Undecodable as error:
             yield Skipped(str(error))
-
-
-def txt_reader() -> TxtReader:
-    """Build a collection from text and Markdown files (YAML front matter is metadata)."""
-    return TxtReader()
 
 
 def _read(content: str, markdown: bool) -> Read:

@@ -294,7 +294,10 @@ def rdf_records(root: "etree._Element") -> Iterator[Record]:
 
 @dataclass(frozen=True)
 class BibReader:
-    """Reads BibTeX and RIS."""
+    """Build a collection from lists of literature (BibTeX, RIS) and the files that they name.
+
+    A record without its file is a document of its abstract and notes.
+    """
 
     suffixes: ClassVar[frozenset[str]] = frozenset({".bib", ".ris"})
     options: ClassVar[Mapping[str, object]] = {"version": 2}
@@ -313,14 +316,6 @@ class BibReader:
             yield record if isinstance(record, Skipped) else reference_draft(record)
         if is_empty:
             yield Skipped("it holds no record" if content.strip() else "the file is empty")
-
-
-def bib_reader() -> BibReader:
-    """Build a collection from lists of literature (BibTeX, RIS) and the files that they name.
-
-    A record without its file is a document of its abstract and notes.
-    """
-    return BibReader()
 
 
 _AS_IT_IS = ("file", "url", "doi")

@@ -169,12 +169,13 @@ def marcxml_drafts(root: "etree._Element") -> Iterator[Read]:
 
 @dataclass(frozen=True)
 class MarcReader:
-    """Reads records in ISO 2709: in UTF-8, or else in the `encoding` that is given, or MARC-8."""
+    """Build a collection from catalogue records (MARC, .mrc): a document a record."""
 
     suffixes: ClassVar[frozenset[str]] = frozenset({".mrc", ".marc"})
     options: ClassVar[Mapping[str, object]] = {"version": 2}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
+        """Read records in ISO 2709: in UTF-8, else in the `encoding` that is given, or MARC-8."""
         from pymarc import Record
 
         warnings.filterwarnings("ignore", module="pymarc")
@@ -226,8 +227,3 @@ def _is_utf8(data: bytes) -> bool:
         return not data.isascii() and bool(data.decode())
     except UnicodeDecodeError:
         return False
-
-
-def marc_reader() -> MarcReader:
-    """Build a collection from catalogue records (MARC, .mrc): a document a record."""
-    return MarcReader()
