@@ -25,7 +25,7 @@ READERS: Registry[ReaderFactory] = Registry(
         "txt": "atlas_search.readers.text:TxtReader",
         "pdf": "atlas_search.readers.pdf:pdf_reader [pdf]",
         "html": "atlas_search.readers.html:html_reader [html]",
-        "xml": "atlas_search.readers.xml.read:xml_reader [xml]",
+        "xml": "atlas_search.readers.xml.read:XmlReader [xml]",
         "csv": "atlas_search.readers.tables:csv_reader",
         "jsonl": "atlas_search.readers.tables:jsonl_reader",
         "docx": "atlas_search.readers.docx:DocxReader [office]",

@@ -109,14 +109,21 @@ def _has_words(element: etree._Element) -> bool:
 
 @dataclass(frozen=True)
 class XmlReader:
-    """Reads XML by its root element.
+    """Build a collection from XML files: TEI, the Hansards of several parliaments, and laws."""
 
-    With `normalised`, TEI that has both is read in its regularised, corrected and expanded form.
-    With `documents_at`, the name of an element, each of them in TEI and unknown XML is a document.
-    """
-
-    normalised: bool = False
-    documents_at: str = ""
+    normalised: Annotated[
+        bool,
+        typer.Option(
+            "--normalised/--as-printed",
+            help="TEI with both readings: take regularised, corrected and expanded words",
+        ),
+    ] = False
+    documents_at: Annotated[
+        str,
+        typer.Option(
+            help="TEI and unknown XML: every element of this name is a document of its own"
+        ),
+    ] = ""
     suffixes: ClassVar[frozenset[str]] = frozenset({".xml", ".tei", ".rdf"})
 
     @property
@@ -158,22 +165,3 @@ class XmlReader:
         if root.tag == oai.ROOT:
             return oai.oai_drafts(root, lambda each: self._drafts(Parsed(each, each.tag), path))
         return plain_drafts(root, parsed.name, self.documents_at)
-
-
-def xml_reader(
-    normalised: Annotated[
-        bool,
-        typer.Option(
-            "--normalised/--as-printed",
-            help="TEI with both readings: take regularised, corrected and expanded words",
-        ),
-    ] = False,
-    documents_at: Annotated[
-        str,
-        typer.Option(
-            help="TEI and unknown XML: every element of this name is a document of its own"
-        ),
-    ] = "",
-) -> XmlReader:
-    """Build a collection from XML files: TEI, the Hansards of several parliaments, and laws."""
-    return XmlReader(normalised=normalised, documents_at=documents_at)
