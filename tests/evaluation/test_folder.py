@@ -8,9 +8,9 @@ import ir_measures
 import pytest
 
 from atlas_search.core.errors import AtlasError, SourceError
-from atlas_search.evaluation.exports import FORMATS, write_export
 from atlas_search.evaluation.folder import LABELS, RUN, SCORES, RunFolder
 from atlas_search.evaluation.labels import Label
+from atlas_search.evaluation.report_files import FORMATS, write_export
 from atlas_search.evaluation.run import EvalRun, RunSpec
 from atlas_search.evaluation.scored import summarise
 from tests.evaluation.farm import Command

@@ -109,12 +109,6 @@ def _tell(text: str) -> None:
         print(text, file=sys.stderr)
 
 
-def check_model_is_asked(*, require_llm: bool, search_only: bool) -> None:
-    """Raise RequestError where a language model is required, and none will be asked."""
-    if require_llm and search_only:
-        raise RequestError("With --search-only no language model is asked. Leave out one.")
-
-
 def command_line(context: typer.Context) -> str:
     """The command as it was typed. No option of an evaluation holds a secret."""
     words = _command(context)

@@ -31,18 +31,15 @@ from atlas_search.evaluation.compare import (
     HEADS,
     MEANING,
     RunComparison,
-    change_text,
     compare,
     conclusion,
     heading,
     markdown,
     p_text,
-    pairs_text,
     question_lines,
     row,
 )
 from atlas_search.evaluation.compare_figures import ALPHA, Baseline
-from atlas_search.evaluation.exports import read_replies, write_export
 from atlas_search.evaluation.folder import RunFolder
 from atlas_search.evaluation.gate import (
     Check,
@@ -59,6 +56,7 @@ from atlas_search.evaluation.labels import Split
 from atlas_search.evaluation.phoenix import MOST, annotate_ratings, shown_by, upload_runs
 from atlas_search.evaluation.phoenix_api import PhoenixApi, configured_phoenix
 from atlas_search.evaluation.report_analysis import calibration_text
+from atlas_search.evaluation.report_files import read_replies, write_export, write_reports
 
 
 def compare_command(
@@ -89,15 +87,7 @@ def plain_comparison(found: RunComparison) -> dict[str, Any]:
     return {
         **specs,
         "alpha": found.alpha,
-        "questions_in_common": len(found.pairs.common),
-        "left_out": {
-            "only_a": found.pairs.only_a,
-            "only_b": found.pairs.only_b,
-            "reworded": found.pairs.reworded,
-        },
-        "gaps": list(found.gaps),
-        "basis": [asdict(change) for change in found.basis],
-        "options": [asdict(change) for change in found.options],
+        **found.plain,
         "differences": [asdict(difference) for difference in found.differences],
         "questions": [asdict(question) for question in found.questions],
     }
@@ -157,7 +147,8 @@ def gate_command(
         print(f"atlas: {error}", file=sys.stderr)
         raise typer.Exit(BROKEN) from error
     if as_json:
-        print(printable_json(_plain(verdict)))
+        checks = [asdict(check) for check in verdict.checks]
+        print(printable_json({"passed": not verdict.failed, "checks": checks, **verdict.plain}))
     else:
         _print_gate(verdict, compared=baseline is not None, every=every)
     if verdict.failed:
@@ -182,33 +173,10 @@ def _baseline(name: str) -> Baseline:
     return read_baseline(path) if path.is_file() else baseline_of(load_run(name))
 
 
-def _plain(verdict: Gate) -> dict[str, Any]:
-    """A gate as values of JSON; pairs and changes as `atlas eval compare` has them."""
-    return {
-        "passed": not verdict.failed,
-        "checks": [asdict(check) for check in verdict.checks],
-        "questions_in_common": len(verdict.pairs.common),
-        "left_out": {
-            "only_a": verdict.pairs.only_a,
-            "only_b": verdict.pairs.only_b,
-            "reworded": verdict.pairs.reworded,
-        },
-        "gaps": list(verdict.gaps),
-        "basis": [asdict(change) for change in verdict.basis],
-        "options": [asdict(change) for change in verdict.options],
-    }
-
-
 def _print_gate(verdict: Gate, *, compared: bool, every: bool) -> None:
     console = Console()
     if compared:
-        lines = [
-            pairs_text(verdict.pairs, "the baseline", "the run"),
-            *verdict.gaps,
-            *(f"Not the same: {change_text(change)}" for change in verdict.basis),
-            *(f"Option {change_text(change)}" for change in verdict.options),
-        ]
-        for line in lines:
+        for line in verdict.lines("the baseline", "the run"):
             console.print(escape(str(printable(line))), highlight=False)
     shown = verdict.checks if every else verdict.failed
     if shown:
@@ -258,8 +226,6 @@ def report_command(
 ) -> None:
     """Write results.json, per_question.csv, report.md and report.html of runs."""
     require("eval", "An evaluation")
-    from atlas_search.evaluation.report_files import write_reports
-
     if len(runs) > 1 and out is None:
         raise RequestError("Several runs have no folder in common. Name one with --out.")
     written = write_reports(*map(run_folder, runs), out=out)

@@ -1,7 +1,7 @@
 """Options that several commands have, the settings they run with, and commands of requests."""
 
 import inspect
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
@@ -82,6 +82,29 @@ def command_of(
     parameters += [
         p.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[p.name]) for p in own
     ]
+    return _with_parameters(command, work, parameters)
+
+
+Options = TypeVar("Options")
+
+
+def command_with(
+    kind: Callable[..., Options], work: Callable[[typer.Context, Options], None]
+) -> Callable[..., None]:
+    """A command whose options are the fields of a dataclass, which `work` gets with the context."""
+
+    def command(context: typer.Context, **values: Any) -> None:
+        work(context, kind(**values))
+
+    context, *_ = inspect.signature(command).parameters.values()
+    return _with_parameters(command, work, [context, *inspect.signature(kind).parameters.values()])
+
+
+def _with_parameters(
+    command: Callable[..., None],
+    work: Callable[..., None],
+    parameters: Sequence[inspect.Parameter],
+) -> Callable[..., None]:
     command.__doc__ = work.__doc__
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in parameters}

@@ -1,12 +1,13 @@
 """Two runs compared, question by question."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from atlas_search.core.errors import SourceError
 from atlas_search.evaluation.compare_figures import (
     ALPHA,
+    NO_PAIRS,
     SAME,
     Baseline,
     Difference,
@@ -171,21 +172,46 @@ def _changes(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[ChangedValue]:
     return [change for change in changes if change.a != change.b]
 
 
-@dataclass(frozen=True)
-class RunComparison:
-    """Changes from run `a` to run `b`: options of the target, figures and questions.
+@dataclass(frozen=True, kw_only=True)
+class CommonGround:
+    """Questions that two runs have in common, and what makes it less than a comparison of the same
+    questions asked of the same collection: `gaps` are what either run lacks, and figures that
+    cannot be compared, `options` are those of the targets."""
 
-    `basis` is what makes it less than a comparison of the same questions asked of the same
-    collection, `gaps` what either run lacks, and figures that cannot be compared.
-    """
+    pairs: QuestionPairs = NO_PAIRS
+    gaps: tuple[str, ...] = ()
+    basis: tuple[ChangedValue, ...] = ()
+    options: tuple[ChangedValue, ...] = ()
+
+    def lines(self, a: str, b: str) -> list[str]:
+        """Say all of it of runs of these names."""
+        return [
+            pairs_text(self.pairs, a, b),
+            *self.gaps,
+            *(f"Not the same: {change_text(change)}" for change in self.basis),
+            *(f"Option {change_text(change)}" for change in self.options),
+        ]
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """All of it as values of JSON, the questions as numbers."""
+        left_out = asdict(self.pairs)
+        return {
+            "questions_in_common": len(left_out.pop("common")),
+            "left_out": left_out,
+            "gaps": list(self.gaps),
+            "basis": [asdict(change) for change in self.basis],
+            "options": [asdict(change) for change in self.options],
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunComparison(CommonGround):
+    """Changes from run `a` to run `b`: of figures and questions."""
 
     a: RunSpec
     b: RunSpec
     alpha: float
-    pairs: QuestionPairs
-    basis: tuple[ChangedValue, ...]
-    gaps: tuple[str, ...]
-    options: tuple[ChangedValue, ...]
     differences: tuple[Difference, ...]
     questions: tuple[ChangedQuestion, ...]
 
@@ -299,10 +325,7 @@ def heading(comparison: RunComparison) -> list[str]:
     return [
         f"A: {_run_text(a)}",
         f"B: {_run_text(b)}",
-        pairs_text(comparison.pairs, "A", "B"),
-        *comparison.gaps,
-        *(f"Not the same: {change_text(change)}" for change in comparison.basis),
-        *(f"Option {change_text(change)}" for change in comparison.options),
+        *comparison.lines("A", "B"),
     ]
 
 

@@ -11,14 +11,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from atlas_search.core.errors import SourceError
 from atlas_search.evaluation.compare import (
-    ChangedValue,
+    CommonGround,
     changed_basis,
     changed_options,
     source_gaps,
 )
 from atlas_search.evaluation.compare_figures import (
     ALPHA,
-    NO_PAIRS,
     SECONDS,
     Baseline,
     QuestionFigures,
@@ -262,18 +261,11 @@ class Check:
     passed: bool
 
 
-@dataclass(frozen=True)
-class Gate:
-    """Every check; how the run and the baseline differ, empty without one.
-
-    `gaps` are figures of rules that cannot be compared.
-    """
+@dataclass(frozen=True, kw_only=True)
+class Gate(CommonGround):
+    """Every check; what the run has in common with the baseline, nothing without one."""
 
     checks: tuple[Check, ...]
-    pairs: QuestionPairs = NO_PAIRS
-    gaps: tuple[str, ...] = ()
-    basis: tuple[ChangedValue, ...] = ()
-    options: tuple[ChangedValue, ...] = ()
 
     @property
     def failed(self) -> list[Check]:
@@ -322,7 +314,7 @@ def gate(
                 f"{against[0].slice}: {against[0].figure} is held to another run: name it, "
                 "--against RUN."
             )
-        return Gate(tuple(bounds))
+        return Gate(checks=tuple(bounds))
     common = pairs(baseline.figures, figures)
     both = set(common.common)
     paired = [

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from atlas_search.core.wire import RankedPassageOut
-from atlas_search.evaluation import metrics_ranked
+from atlas_search.evaluation import scored
 from atlas_search.evaluation.labels import GoldSpan, Label
 from atlas_search.evaluation.metrics import (
     METRICS,
@@ -18,15 +18,15 @@ from atlas_search.evaluation.metrics import (
     holds,
     metric_of,
 )
-from atlas_search.evaluation.metrics_ranked import (
+from atlas_search.evaluation.scored import (
     GradedRanking,
+    figures_of,
     measure_retrieval,
     overlap,
     rank,
     reciprocal_rank,
     trec_eval,
 )
-from atlas_search.evaluation.scored import figures_of
 from tests.hash_embedder import HashEmbedder
 from tests.replies import citation, passage, reply
 
@@ -177,7 +177,7 @@ def test_a_passage_holds_a_span_if_they_share_half_of_the_shorter(
 def test_the_ranking_of_passages_by_hand() -> None:
     label = of_spans(GoldSpan("d", 10, 20), GoldSpan("d", 230, 250), GoldSpan("e", 0, 50))
     kept = [hundred("x", 0), hundred("d", 0), hundred("d", 1), hundred("d", 2)]  # ranks 2 and 4
-    figures = metrics_ranked.measure_passages(case(label, kept))
+    figures = scored.measure_passages(case(label, kept))
     assert figures["passage_recall@1"] == 0 / 3
     assert figures["passage_recall@3"] == 1 / 3
     assert figures["passage_recall@5"] == 2 / 3
@@ -190,22 +190,22 @@ def test_the_ranking_of_passages_by_hand() -> None:
 
 def test_two_passages_of_one_place_recall_no_more_than_one() -> None:
     label = of_spans(GoldSpan("d", 40, 160), GoldSpan("e", 0, 50))
-    figures = metrics_ranked.measure_passages(case(label, [hundred("d", 0), hundred("d", 1)]))
+    figures = scored.measure_passages(case(label, [hundred("d", 0), hundred("d", 1)]))
     assert (figures["passage_recall@3"], figures["passage_precision@3"]) == (1 / 2, 2 / 3)
 
 
 def test_a_passage_may_hold_several_places() -> None:
     label = of_spans(GoldSpan("d", 0, 10), GoldSpan("d", 50, 60))
-    figures = metrics_ranked.measure_passages(case(label, [hundred("d", 0)]))
+    figures = scored.measure_passages(case(label, [hundred("d", 0)]))
     assert figures["passage_recall@1"] == 2 / 2
     assert figures["passage_ndcg@1"] == 1
 
 
 def test_a_passage_is_gold_by_its_id() -> None:
     label = Label("q1", "", "", "?", gold_passage_ids=frozenset({"d.100-200", "e.0-100"}))
-    figures = metrics_ranked.measure_passages(case(label, [hundred("d", 0), hundred("d", 1)]))
+    figures = scored.measure_passages(case(label, [hundred("d", 0), hundred("d", 1)]))
     assert (figures["passage_mrr@3"], figures["passage_recall@3"]) == (1 / 2, 1 / 2)
-    assert metrics_ranked.measure_passages(case(Label("q1", "", "", "?"), [hundred("d", 0)])) == {}
+    assert scored.measure_passages(case(Label("q1", "", "", "?"), [hundred("d", 0)])) == {}
 
 
 def test_the_gain_of_a_passage_is_the_grade_of_the_best_place_in_it() -> None:
@@ -217,7 +217,7 @@ def test_the_gain_of_a_passage_is_the_grade_of_the_best_place_in_it() -> None:
         grades={"d.0-100": 2, "d": 3, "e": 3},
     )
     kept = [hundred("x", 0), hundred("d", 0), hundred("e", 0)]
-    figures = metrics_ranked.measure_passages(case(label, kept))
+    figures = scored.measure_passages(case(label, kept))
     gain = 2 / log2(3) + 3 / log2(4)
     assert figures["passage_ndcg@3"] == pytest.approx(gain / (3 + 2 / log2(3) + 1 / log2(4)))
     best = 3 + 2 / log2(3) + 1 / log2(4) + 1 / log2(5)
@@ -225,14 +225,14 @@ def test_the_gain_of_a_passage_is_the_grade_of_the_best_place_in_it() -> None:
     assert figures["passage_precision@3"] == pytest.approx(2 / 3)  # a grade is no second passage
     both = of_spans(GoldSpan("d", 0, 40), GoldSpan("d", 50, 90))
     graded = Label("q1", "", "", "?", gold_spans=both.gold_spans, grades={"d": 2})
-    assert metrics_ranked.measure_passages(case(graded, [hundred("d", 0)]))["passage_ndcg@1"] == 1
+    assert scored.measure_passages(case(graded, [hundred("d", 0)]))["passage_ndcg@1"] == 1
 
 
 def test_the_characters_of_spans_by_hand() -> None:
     # gold: d 50-150 and e 0-100; hundred: d 0-100 (twice) and d 100-200; both: d 50-150
     label = of_spans(GoldSpan("d", 50, 150), GoldSpan("e", 0, 100))
     kept = [hundred("d", 0), hundred("d", 0), hundred("d", 1)]
-    assert metrics_ranked.measure_spans(case(label, kept)) == {
+    assert scored.measure_spans(case(label, kept)) == {
         "span_recall": 100 / 200,
         "span_precision": 100 / 200,
         "span_iou": 100 / 300,
@@ -244,7 +244,7 @@ def test_the_characters_of_spans_by_hand() -> None:
 
 def test_quotes_are_measured_as_passages_are() -> None:
     label = of_spans(GoldSpan("d", 0, 40))
-    figures = metrics_ranked.measure_spans(case(label, [hundred("d", 0)], citation("d", "y" * 20)))
+    figures = scored.measure_spans(case(label, [hundred("d", 0)], citation("d", "y" * 20)))
     assert figures["cited_span_recall"] == 20 / 40
     assert figures["cited_span_precision"] == 20 / 20
     assert figures["cited_span_iou"] == 20 / 40
