@@ -4,11 +4,9 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
-from itertools import product
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from atlas_search.core.errors import SourceError
@@ -16,12 +14,9 @@ from atlas_search.evaluation.compare import UNSET, ChangedValue, compare
 from atlas_search.evaluation.compare_figures import (
     Difference,
     QuestionFigures,
-    SetPairs,
     differences,
-    set_pairs,
     unlike_sources,
 )
-from atlas_search.evaluation.confidence import FIGURES, AnswerOutcome, together
 from atlas_search.evaluation.folder import JUDGE, RunFolder
 from atlas_search.evaluation.labels import GoldSpan, Label
 from atlas_search.evaluation.scored import Source, slices
@@ -228,60 +223,6 @@ def test_a_figure_is_compared_over_the_questions_that_have_it_in_both() -> None:
     assert set(result) == {("all", "recall"), ("all", "f1"), ("corpus.c", "f1")}
     recall = result["all", "recall"]
     assert (recall.questions, recall.a, recall.b, recall.change) == (2, 1 / 2, 0, -1 / 2)
-
-
-SET_FIGURES = tuple(FIGURES)
-DECLINED = AnswerOutcome(False, 0.0, 0.1, None, judged=False)
-A = [AnswerOutcome(True, float(n % 3 > 0), n / 9, n / 9, judged=False) for n in range(8)]
-B = [AnswerOutcome(True, float(n % 2), n / 10, n / 8, judged=False) for n in range(7)] + [DECLINED]
-
-
-def outcomes_of(outcomes: Sequence[AnswerOutcome | None]) -> dict[str, QuestionFigures]:
-    return {f"q{n}": QuestionFigures(f"d{n}", {}, {}, one) for n, one in enumerate(outcomes)}
-
-
-def paired(
-    figure: str, a: Sequence[AnswerOutcome | None], b: Sequence[AnswerOutcome | None]
-) -> SetPairs:
-    result = set_pairs(figure, outcomes_of(a), outcomes_of(b), outcomes_of(a))
-    assert result is not None
-    return result
-
-
-def value(figure: str, outcomes: Sequence[AnswerOutcome]) -> float:
-    result = together(figure, outcomes)
-    return float(FIGURES[figure](result, np.ones((1, len(result))))[0])
-
-
-@pytest.mark.parametrize("figure", SET_FIGURES)
-def test_p_is_that_of_all_swaps(figure: str) -> None:
-    """Of eight questions there are 256, gone through here one by one."""
-    observed = abs(value(figure, B) - value(figure, A))
-    as_far = []
-    for swaps in product([False, True], repeat=len(A)):
-        one = [b if swap else a for a, b, swap in zip(A, B, swaps, strict=True)]
-        other = [a if swap else b for a, b, swap in zip(A, B, swaps, strict=True)]
-        change = abs(value(figure, other) - value(figure, one))
-        as_far.append(not change < observed - 1e-9)
-    assert paired(figure, A, B).p_value(1, 0.05) == pytest.approx(np.mean(as_far), abs=0.02)
-
-
-def test_an_answer_that_is_the_same_but_for_rounding_is_no_difference() -> None:
-    near = [one._replace(evidence=one.evidence + 1e-7) for one in A]
-    result = paired("precision_coverage", A, near)
-    assert len(result.differing) == 0
-    assert result.p_value(1, 0.05) == 1
-    assert result.values[0] == result.values[1]
-
-
-def test_what_one_run_does_not_tell_or_another_measure_does_is_left_out() -> None:
-    judged = [A[0]._replace(judged=True), None, *B[2:]]
-    assert paired("precision_coverage", A, judged).questions == len(A) - 2
-    declined = [DECLINED] * len(A)
-    assert (
-        set_pairs("precision_coverage", outcomes_of(A), outcomes_of(declined), outcomes_of(A))
-        is None
-    )
 
 
 def test_what_the_figures_depend_on_is_compared() -> None:

@@ -15,7 +15,6 @@ from atlas_search.evaluation.compare_figures import (
     differences,
     pairs,
     run_figures,
-    unlike_outcomes,
     unlike_sources,
 )
 from atlas_search.evaluation.run import EvalRun, JudgeUsed, RunSpec
@@ -241,7 +240,6 @@ def compare(a: EvalRun, b: EvalRun, *, alpha: float = ALPHA) -> RunComparison:
             *gaps(a, "A"),
             *gaps(b, "B"),
             *source_gaps(unlike_sources(before, after, found.common)),
-            *_outcome_gaps(unlike_outcomes(before, after, found.common)),
         ),
         options=tuple(changed_options(a.spec, b.spec)),
         differences=tuple(differences(before, after, parts, alpha=alpha)),
@@ -268,14 +266,6 @@ def source_gaps(unlike: Mapping[str, int]) -> list[str]:
         "in the other."
         for figure, count in unlike.items()
     ]
-
-
-def _outcome_gaps(unlike: int) -> list[str]:
-    said = (
-        f"Figures of confidence leave {unlike} questions out: a judge says in one run what is "
-        "right, and the label in the other."
-    )
-    return [said] if unlike else []
 
 
 def _by_id(run: EvalRun) -> dict[str, Scored]:

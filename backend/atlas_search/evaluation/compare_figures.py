@@ -4,28 +4,15 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import ceil, isfinite
+from math import isfinite
 from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
-from atlas_search.evaluation.confidence import (
-    FIGURES,
-    AnswerOutcome,
-    Outcomes,
-    counts,
-    outcome_of,
-    together,
-)
 from atlas_search.evaluation.metrics import known_metric
 from atlas_search.evaluation.run import EvalRun, JudgeUsed, RunSpec
 from atlas_search.evaluation.scored import FAILED, MetricsSource, Scored, Source
 from atlas_search.evaluation.statistics import (
     SEED,
-    FloatArray,
     holm,
-    interval,
     least_p_value,
     mean_intervals,
     paired_p_values,
@@ -41,14 +28,12 @@ SECONDS = "seconds"
 class QuestionFigures:
     """The figures of a question by name, and the digest of its text.
 
-    `sources` names who gave a figure that a judge or a heuristic can give. Figures of all questions
-    together are computed from the `outcome`, None where it is not known or not kept.
+    `sources` names who gave a figure that a judge or a heuristic can give.
     """
 
     digest: str
     figures: Mapping[str, float]
     sources: Mapping[str, Source] = field(default_factory=dict)
-    outcome: AnswerOutcome | None = None
 
 
 RunFigures = Mapping[str, QuestionFigures]
@@ -90,7 +75,7 @@ def question_figures(one: Scored) -> QuestionFigures:
     # a run that an older version scored has no `failed`
     figures = {FAILED: float(bool(one.reply.error)), **one.figures, **came}
     numbers = {name: value for name, value in figures.items() if isfinite(value)}
-    return QuestionFigures(digest, numbers, dict(one.sources), outcome_of(one))
+    return QuestionFigures(digest, numbers, dict(one.sources))
 
 
 SAME = 1e-5
@@ -152,129 +137,6 @@ def _same_source(a: QuestionFigures, b: QuestionFigures, figure: str) -> bool:
     return a.sources.get(figure) == b.sources.get(figure)
 
 
-DRAWS = 10_000
-MOST_DRAWS = 100_000
-"""Fewer than of means, for each computes the figure of all questions twice."""
-
-_AT_ONCE = 2_000_000  # weights in memory
-_ROUNDING = 1e-9
-
-
-@dataclass(frozen=True)
-class SetPairs:
-    """Basis of a figure of all questions, in both runs.
-
-    `place` is the question of each of the outcomes, and `second` 1 for those of the second run.
-    `differing` are the places of questions with unlike outcomes: no other swap changes anything.
-    """
-
-    figure: str
-    questions: int
-    found: Outcomes
-    place: NDArray[np.int64]
-    second: FloatArray
-    differing: NDArray[np.int64]
-
-    @property
-    def values(self) -> tuple[float, float]:
-        """The figure in both runs."""
-        once = np.ones((1, self.questions))
-        a, b = self._both(once, np.zeros_like(once))
-        return float(a[0]), float(b[0])
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Between what the second less the first lies, by the bootstrap over questions."""
-
-        def change(weights: FloatArray) -> FloatArray:
-            a, b = self._both(weights, np.zeros_like(weights))
-            return np.asarray(b - a)
-
-        low, high = interval(change, self.questions)
-        return float(low), float(high)
-
-    def p_value(self, seed: int, least: float) -> float:
-        """Return that of a paired permutation test, two-sided; 1 where nothing differs.
-
-        More is drawn where p would be as small as it can be, until it can be `least`.
-        """
-        if not len(self.differing):
-            return 1.0
-        random, (a, b) = np.random.default_rng(seed), self.values
-        as_far, drawn = self._as_far(random, DRAWS, abs(b - a)), DRAWS
-        more = min(MOST_DRAWS, ceil(1 / least) - 1 if least else MOST_DRAWS) - DRAWS
-        if not as_far and more > 0:
-            as_far, drawn = self._as_far(random, more, abs(b - a)), DRAWS + more
-        return max((as_far + 1) / (drawn + 1), least_p_value(len(self.differing)))
-
-    def _as_far(self, random: np.random.Generator, draws: int, observed: float) -> int:
-        """In how many draws the runs are at least as far apart; where one has no figure, too."""
-        as_far, block = 0, max(1, _AT_ONCE // len(self.found))
-        for done in range(0, draws, block):
-            count = min(block, draws - done)
-            swapped = np.zeros((count, self.questions))
-            coins = random.integers(0, 2, size=(count, len(self.differing)), dtype=np.int8)
-            swapped[:, self.differing] = coins
-            a, b = self._both(np.ones_like(swapped), swapped)
-            as_far += int((~(np.abs(b - a) < observed - _ROUNDING)).sum())
-        return as_far
-
-    def _both(self, weights: FloatArray, swapped: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The figure of both runs for each row of weights and swaps of questions."""
-        weight, swap = weights[:, self.place], swapped[:, self.place]
-        of_second = np.abs(self.second - swap)
-        of = FIGURES[self.figure]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return of(self.found, weight * (1 - of_second)), of(self.found, weight * of_second)
-
-
-def set_pairs(figure: str, a: RunFigures, b: RunFigures, ids: Iterable[str]) -> SetPairs | None:
-    """Return the outcomes that both runs tell by the same measure.
-
-    None where either run has no answer to compute it from.
-    """
-    both = [
-        (before, after)
-        for id_ in ids
-        if (before := a[id_].outcome) and (after := b[id_].outcome)
-        if before.judged == after.judged and (counts(figure, before) or counts(figure, after))
-    ]
-    pairs = [(before, before if _same(before, after) else after) for before, after in both]
-    sides = [
-        (place, second, outcome)
-        for place, pair in enumerate(pairs)
-        for second, outcome in enumerate(pair)
-        if counts(figure, outcome)
-    ]
-    if not all(any(o.answered for _, side, o in sides if side == second) for second in (0, 1)):
-        return None
-    return SetPairs(
-        figure,
-        len(pairs),
-        together(figure, [outcome for _, _, outcome in sides]),
-        np.array([place for place, _, _ in sides], dtype=np.int64),
-        np.array([second for _, second, _ in sides], dtype=float),
-        np.flatnonzero([before != after for before, after in pairs]),
-    )
-
-
-def unlike_outcomes(a: RunFigures, b: RunFigures, ids: Iterable[str]) -> int:
-    """Questions of which a judge says in one run what is right, and the label in the other."""
-    both = ((a[id_].outcome, b[id_].outcome) for id_ in ids)
-    return sum(bool(x and y and x.judged != y.judged) for x, y in both)
-
-
-def _same(a: AnswerOutcome, b: AnswerOutcome) -> bool:
-    """But for rounding, as of figures of questions."""
-    likely = (a.likelihood is None) == (b.likelihood is None)
-    near: Sequence[tuple[float, float]] = (
-        (a.right, b.right),
-        (a.evidence, b.evidence),
-        (a.likelihood or 0.0, b.likelihood or 0.0),
-    )
-    return a.answered == b.answered and likely and all(abs(x - y) < SAME for x, y in near)
-
-
 ALPHA = 0.05
 
 Verdict = Literal["better", "worse", "differs", "no difference", "too few"]
@@ -287,8 +149,7 @@ class Difference:
     """A figure in a slice of the `questions` that have it in both runs: its means `a` and `b`.
 
     `change` is b - a, and in 95 of 100 such sets of questions lies between `low` and `high`. `p`
-    is that of this figure alone, `corrected` for the number of figures and slices tested. A figure
-    of all questions together is no mean: `a` and `b` are its values.
+    is that of this figure alone, `corrected` for the number of figures and slices tested.
     """
 
     figure: str
@@ -312,67 +173,45 @@ def differences(
     alpha: float = ALPHA,
     seed: int = SEED,
 ) -> list[Difference]:
-    """Every figure in every slice, in the order of slices and by name, then those of all questions
-    of the slice together."""
+    """Every figure of questions in every slice, in the order of slices and by name."""
     names = sorted({name for one in (*a.values(), *b.values()) for name in one.figures})
     places = [(slice_, name) for slice_ in slices for name in names]
     values = [paired_values(a, b, slices[slice_], name) for slice_, name in places]
     known = [(place, found) for place, found in zip(places, values, strict=True) if found]
     changes = [paired_differences(found) for _, found in known]
-    sets = [
-        (slice_, pairs)
-        for slice_, ids in slices.items()
-        for name in FIGURES
-        if (pairs := set_pairs(name, a, b, ids))
-    ]
-    p_values = p_pairs([*changes, *(pairs for _, pairs in sets)], alpha, seed)
+    p_values = p_pairs(changes, alpha, seed)
     ends = mean_intervals({str(test): change for test, change in enumerate(changes)})
-    found = [
+    return [
         _difference(place, values, ends[str(test)], p_values[test], alpha)
         for test, (place, values) in enumerate(known)
     ]
-    found += [
-        _difference_of_sets(slice_, pairs, p, alpha)
-        for (slice_, pairs), p in zip(sets, p_values[len(known) :], strict=True)
-    ]
-    order = list(slices)
-    return sorted(found, key=lambda one: order.index(one.slice))
 
 
-Test = Sequence[float] | SetPairs
-"""The differences of pairs, or both runs' replies to the questions of a figure of all together."""
-
-
-def p_pairs(tests: Sequence[Test], alpha: float, seed: int) -> list[tuple[float, float]]:
+def p_pairs(tests: Sequence[Sequence[float]], alpha: float, seed: int) -> list[tuple[float, float]]:
     """The p value of each of several tests alone, and that corrected for their number.
 
-    One could be below alpha however many tests there are, up to half of alpha * MOST_DRAWS.
+    Given are the differences of pairs. One could be below alpha however many tests there are, up to
+    half of alpha * MOST_DRAWS.
     """
     least = alpha / (2 * max(1, len(tests)))
-    of_means = [test for test in tests if not isinstance(test, SetPairs)]
-    means = iter(paired_p_values(of_means, seed=seed, least=least))
-    p_values = [
-        test.p_value(seed, least) if isinstance(test, SetPairs) else next(means) for test in tests
-    ]
+    p_values = paired_p_values(tests, seed=seed, least=least)
     return list(zip(p_values, correct(tests, p_values, alpha), strict=True))
 
 
-def correct(tests: Sequence[Test], p_values: Sequence[float], alpha: float) -> list[float]:
+def correct(
+    tests: Sequence[Sequence[float]], p_values: Sequence[float], alpha: float
+) -> list[float]:
     """The p values corrected for the number of those tests that could come out below alpha.
 
     The others have so few differing pairs that no choice of signs does, and get 1. Given the sizes
     of the differences it is settled which tests these are, so leaving them out of the number is
     no choice by result (Tarone, Biometrics 46, 1990).
     """
-    able = [n for n, test in enumerate(tests) if least_p_value(_differing(test)) < alpha]
+    able = [n for n, test in enumerate(tests) if least_p_value(sum(map(bool, test))) < alpha]
     corrected = [1.0] * len(p_values)
     for test, p in zip(able, holm([p_values[test] for test in able]), strict=True):
         corrected[test] = p
     return corrected
-
-
-def _differing(test: Test) -> int:
-    return len(test.differing) if isinstance(test, SetPairs) else sum(map(bool, test))
 
 
 def is_worse(figure: str, change: float) -> bool:
@@ -403,18 +242,6 @@ def _difference(
         p=p,
         corrected=corrected,
         verdict=_verdict(figure, change, len(values), corrected < alpha, alpha),
-    )
-
-
-def _difference_of_sets(
-    slice_: str, pairs: SetPairs, p_values: tuple[float, float], alpha: float
-) -> Difference:
-    a, b = pairs.values
-    low, high = pairs.interval
-    p, corrected = p_values
-    verdict = _verdict(pairs.figure, b - a, pairs.questions, corrected < alpha, alpha)
-    return Difference(
-        pairs.figure, slice_, pairs.questions, a, b, b - a, low, high, p, corrected, verdict
     )
 
 

@@ -25,19 +25,6 @@ SetFigure = Callable[["Outcomes", FloatArray], FloatArray]
 """A figure of outcomes for each row of weights, shape (m, n) to (m); NaN where it says nothing."""
 
 
-class AnswerOutcome(NamedTuple):
-    """Outcome of one question: whether it was answered, rightly, and how surely.
-
-    `likelihood` is None where none was given. A judge `judged` what is right, or the label.
-    """
-
-    answered: bool
-    right: float
-    evidence: float
-    likelihood: float | None
-    judged: bool
-
-
 @dataclass(frozen=True)
 class Outcomes:
     """Outcomes of questions: whether each was answered, rightly, and how surely, in [0, 1]."""
@@ -73,11 +60,11 @@ class Bin(NamedTuple):
 
 def set_figures(scored: Sequence["Scored"]) -> dict[str, Figure]:
     """Return FIGURES of the questions, with intervals by the percentile bootstrap."""
-    known = [outcome for one in scored if (outcome := outcome_of(one))]
-    gathered = {name: (of, together(name, known)) for name, of in FIGURES.items()}
-    return {
-        name: _figure(of, found) for name, (of, found) in gathered.items() if found.answered.any()
+    every, likely = outcomes(scored), _with_likelihood(scored)
+    found = {
+        name: (of, likely if of is calibration_error else every) for name, of in FIGURES.items()
     }
+    return {name: _figure(of, own) for name, (of, own) in found.items() if own.answered.any()}
 
 
 def outcomes(scored: Iterable["Scored"]) -> Outcomes:
@@ -86,42 +73,25 @@ def outcomes(scored: Iterable["Scored"]) -> Outcomes:
     How right an answer is says a judge if one was asked, else its label (`right`). The confidence
     is the likelihood if every answer has one, else the evidence.
     """
-    return _gathered([outcome for one in scored if (outcome := outcome_of(one))])
-
-
-def outcome_of(one: "Scored") -> AnswerOutcome | None:
-    """Return how a question went; None where it is not known whether its answer is right."""
-    reply = one.reply
-    if reply.answer is None or (reply.answered and _right(one) is None):
-        return None
-    return AnswerOutcome(
-        reply.answered,
-        _right(one) or 0.0,
-        reply.evidence,
-        _likelihood(one),
-        one.sources.get(_CORRECT) == "judge",
-    )
-
-
-def counts(figure: str, outcome: AnswerOutcome) -> bool:
-    """Return whether one of FIGURES is also of this question."""
-    return figure != "calibration_error" or (outcome.answered and outcome.likelihood is not None)
-
-
-def together(figure: str, known: Sequence[AnswerOutcome]) -> Outcomes:
-    """Gather the outcomes that one of FIGURES is computed from."""
-    return _gathered([one for one in known if counts(figure, one)])
-
-
-def _gathered(known: Sequence[AnswerOutcome]) -> Outcomes:
-    likely = all(one.likelihood is not None for one in known if one.answered)
+    known = [
+        one
+        for one in scored
+        if one.reply.answer and not (one.reply.answered and _right(one) is None)
+    ]
+    likely = all(_likelihood(one) is not None for one in known if one.reply.answered)
     return Outcomes(
-        answered=np.array([one.answered for one in known], dtype=float),
-        right=np.array([one.right for one in known], dtype=float),
+        answered=np.array([one.reply.answered for one in known], dtype=float),
+        right=np.array([_right(one) or 0.0 for one in known], dtype=float),
         confidence=np.array(
-            [(one.likelihood or 0.0) if likely else one.evidence for one in known], dtype=float
+            [(_likelihood(one) or 0.0) if likely else one.reply.evidence for one in known],
+            dtype=float,
         ),
     )
+
+
+def _with_likelihood(scored: Iterable["Scored"]) -> Outcomes:
+    """Gather the answers that state one."""
+    return outcomes(one for one in scored if one.reply.answered and _likelihood(one) is not None)
 
 
 def curve(scored: Iterable["Scored"]) -> list[CoveragePoint]:
@@ -138,8 +108,7 @@ def curve(scored: Iterable["Scored"]) -> list[CoveragePoint]:
 
 def reliability(scored: Iterable["Scored"]) -> list[Bin]:
     """Bin the answers by their likelihood; bins without an answer are left out."""
-    known = [outcome for one in scored if (outcome := outcome_of(one))]
-    found = together("calibration_error", known)
+    found = _with_likelihood(scored)
     places = _bins(found)
     return [
         Bin(

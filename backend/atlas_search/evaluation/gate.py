@@ -3,7 +3,7 @@
 import json
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,7 +23,6 @@ from atlas_search.evaluation.compare_figures import (
     QuestionFigures,
     QuestionPairs,
     RunFigures,
-    Test,
     better,
     is_known,
     is_worse,
@@ -33,10 +32,9 @@ from atlas_search.evaluation.compare_figures import (
     pairs,
     question_figures,
     run_figures,
-    set_pairs,
     unlike_sources,
 )
-from atlas_search.evaluation.confidence import FIGURES, AnswerOutcome, set_figures
+from atlas_search.evaluation.confidence import FIGURES, set_figures
 from atlas_search.evaluation.metrics import METRICS
 from atlas_search.evaluation.run import EvalRun, JudgeUsed, RunSpec
 from atlas_search.evaluation.scored import (
@@ -138,12 +136,8 @@ def _read(path: Path) -> _File:
         raise SourceError(f"{path}: `{where}`: {first['msg']}.") from error
 
 
-FORM = 2
+FORM = 3
 """Of the file: what another form holds is not enough, or more than is understood."""
-
-
-_Question = tuple[str, list[float | None], dict[str, Source]]
-_WithOutcome = tuple[str, list[float | None], dict[str, Source], AnswerOutcome]
 
 
 class _BaselineFile(BaseModel):
@@ -154,7 +148,7 @@ class _BaselineFile(BaseModel):
     metrics_source: MetricsSource
     judge: JudgeUsed | None
     figures: list[str]
-    questions: dict[str, _Question | _WithOutcome]
+    questions: dict[str, tuple[str, list[float | None], dict[str, Source]]]
 
     @model_validator(mode="before")
     @classmethod
@@ -184,11 +178,7 @@ def write_baseline(run: EvalRun, path: Path, only: Collection[str] = ()) -> None
     names = sorted(known & set(only) if only else known)
     spec = json.dumps(run.spec.model_dump(mode="json"), indent=1, sort_keys=True)
     judge = json.dumps(run.judge.model_dump(mode="json") if run.judge else None, sort_keys=True)
-    outcomes = not only or any(figure in FIGURES for figure in only)
-    lines = (
-        f"{json.dumps(id_)}: {_line(one if outcomes else replace(one, outcome=None), names)}"
-        for id_, one in figures.items()
-    )
+    lines = (f"{json.dumps(id_)}: {_line(one, names)}" for id_, one in figures.items())
     path.write_text(
         f'{{"form": {FORM},\n"spec": {spec},\n"metrics_source": "{run.metrics_source}",\n'
         f'"judge": {judge},\n"figures": {json.dumps(names)},\n"questions": {{\n'
@@ -207,13 +197,8 @@ def read_baseline(path: Path) -> Baseline:
     return Baseline(
         read.spec,
         {
-            id_: QuestionFigures(
-                digest,
-                _figures(path, id_, read.figures, values),
-                sources,
-                *outcome,
-            )
-            for id_, (digest, values, sources, *outcome) in read.questions.items()
+            id_: QuestionFigures(digest, _figures(path, id_, read.figures, values), sources)
+            for id_, (digest, values, sources) in read.questions.items()
         },
         read.metrics_source,
         read.judge,
@@ -223,7 +208,7 @@ def read_baseline(path: Path) -> Baseline:
 def _line(one: QuestionFigures, names: Sequence[str]) -> str:
     values = [one.figures.get(name) for name in names]
     sources = {name: one.sources[name] for name in names if name in one.sources}
-    return json.dumps([one.digest, values, sources, *([one.outcome] if one.outcome else [])])
+    return json.dumps([one.digest, values, sources])
 
 
 def _figures(
@@ -273,16 +258,6 @@ class Gate(CommonGround):
         return [check for check in self.checks if not check.passed]
 
 
-@dataclass(frozen=True)
-class _Paired:
-    """A figure against the baseline, of `questions` with it in both; the change of none is 0."""
-
-    rule: GateRule
-    test: Test
-    questions: int
-    change: float
-
-
 def gate(
     run: EvalRun,
     rules: Rules,
@@ -317,17 +292,19 @@ def gate(
         return Gate(checks=tuple(bounds))
     common = pairs(baseline.figures, figures)
     both = set(common.common)
-    paired = [
-        _pair(rule, figures, baseline.figures, [id_ for id_ in parts[rule.slice] if id_ in both])
+    shared = {name: [id_ for id_ in ids if id_ in both] for name, ids in parts.items()}
+    values = [
+        paired_values(baseline.figures, figures, shared[rule.slice], rule.figure)
         for rule in against
     ]
+    changes = list(zip(against, map(paired_differences, values), strict=True))
     unlike = unlike_sources(baseline.figures, figures, common.common)
     return Gate(
         checks=(
             *([] if allow_fewer else _all_questions(common, len(baseline.figures))),
             *bounds,
-            *_drops(paired),
-            *_significances(paired, rules.alpha, seed),
+            *_drops(changes),
+            *_significances(changes, rules.alpha, seed),
         ),
         pairs=common,
         gaps=tuple(source_gaps({k: n for k, n in unlike.items() if k in rules.compared})),
@@ -366,6 +343,11 @@ def _check_names(rules: Rules, figures: RunFigures, parts: Mapping[str, Sequence
         if not (rule.figure in own or is_known(rule.figure)):
             known = ", ".join(sorted([*METRICS, SECONDS]))
             raise SourceError(f"{rule.slice}: {rule.figure} is no figure. Known: {known}.")
+        if rule.needs.against and rule.figure in FIGURES:
+            raise SourceError(
+                f"{rule.slice}: {rule.figure} is of all questions together, so no two runs are "
+                "compared by it: give min or max."
+            )
         if rule.needs.max_drop is not None and better(rule.figure) == "none":
             raise SourceError(
                 f"{rule.slice}: {rule.figure} is neither better high nor low, so it cannot drop: "
@@ -374,7 +356,7 @@ def _check_names(rules: Rules, figures: RunFigures, parts: Mapping[str, Sequence
 
 
 def _bounds(rule: GateRule, scored: Sequence[Scored]) -> Iterator[Check]:
-    mean, questions = _mean(rule.figure, scored)
+    mean, questions = _value(rule.figure, scored)
     low, high = rule.needs.min, rule.needs.max
     if low is not None:
         passed = questions > 0 and mean >= low - _ROUNDING
@@ -384,58 +366,52 @@ def _bounds(rule: GateRule, scored: Sequence[Scored]) -> Iterator[Check]:
         yield _check(rule, "max", mean, f"<= {high:g}", questions, passed)
 
 
-def _mean(figure: str, scored: Sequence[Scored]) -> tuple[float, int]:
+def _value(figure: str, scored: Sequence[Scored]) -> tuple[float, int]:
     """The mean of a figure, or that of all together, and of how many questions; 0, 0 of none."""
     if figure in FIGURES:
         found = set_figures(scored).get(figure)
         return (found.mean, found.questions) if found else (0.0, 0)
     known = (question_figures(one).figures.get(figure) for one in scored)
     values = [value for value in known if value is not None]
-    return (sum(values) / len(values), len(values)) if values else (0.0, 0)
+    return _mean(values), len(values)
 
 
-def _pair(rule: GateRule, figures: RunFigures, baseline: RunFigures, ids: Sequence[str]) -> _Paired:
-    if rule.figure not in FIGURES:
-        changes = paired_differences(paired_values(baseline, figures, ids, rule.figure))
-        mean = sum(changes) / len(changes) if changes else 0.0
-        return _Paired(rule, changes, len(changes), mean)
-    pairs_ = set_pairs(rule.figure, baseline, figures, ids)
-    if pairs_ is None:
-        return _Paired(rule, [], 0, 0.0)
-    before, after = pairs_.values
-    return _Paired(rule, pairs_, pairs_.questions, after - before)
+Changes = Sequence[tuple[GateRule, Sequence[float]]]
+"""What was added to the figure of each question that has it in both."""
 
 
-def _drops(paired: Sequence[_Paired]) -> list[Check]:
+def _drops(changes: Changes) -> list[Check]:
     checks = []
-    for one in paired:
-        allowed = one.rule.needs.max_drop
-        if allowed is not None:
-            n, change = one.questions, one.change
-            worse = is_worse(one.rule.figure, change) and abs(change) > allowed + _ROUNDING
-            needed = f"worse by {allowed:g} at most"
-            checks.append(_check(one.rule, "max_drop", change, needed, n, bool(n) and not worse))
+    for rule, added in changes:
+        if (allowed := rule.needs.max_drop) is not None:
+            change = _mean(added)
+            worse = is_worse(rule.figure, change) and abs(change) > allowed + _ROUNDING
+            needed, passed = f"worse by {allowed:g} at most", bool(added) and not worse
+            checks.append(_check(rule, "max_drop", change, needed, len(added), passed))
     return checks
 
 
-def _significances(paired: Sequence[_Paired], alpha: float, seed: int) -> list[Check]:
+def _significances(changes: Changes, alpha: float, seed: int) -> list[Check]:
     """A rule of too few questions for any p value below alpha fails.
 
     It would pass though every figure of every rule fell from 1 to 0.
     """
-    tested = [one for one in paired if one.rule.needs.significant]
-    p_values = p_pairs([one.test for one in tested], alpha, seed)
-    least = holm([least_p_value(one.questions) for one in tested])
+    tested = [(rule, added) for rule, added in changes if rule.needs.significant]
+    p_values = p_pairs([added for _, added in tested], alpha, seed)
+    least = holm([least_p_value(len(added)) for _, added in tested])
     checks = []
-    for one, (_, p), least_p in zip(tested, p_values, least, strict=True):
-        n, figure = one.questions, one.rule.figure
-        enough = least_p < alpha
-        bad = "other" if better(figure) == "none" else "worse"
-        fails = p < alpha and (bad == "other" or is_worse(figure, one.change))
+    for (rule, added), (_, p), least_p in zip(tested, p_values, least, strict=True):
+        enough, change = least_p < alpha, _mean(added)
+        bad = "other" if better(rule.figure) == "none" else "worse"
+        fails = p < alpha and (bad == "other" or is_worse(rule.figure, change))
         needed = f"not {bad} with p < {alpha:g}" if enough else "more questions for any p"
         passed = enough and not fails
-        checks.append(_check(one.rule, "significant", one.change, needed, n, passed, p))
+        checks.append(_check(rule, "significant", change, needed, len(added), passed, p))
     return checks
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
 
 
 def _check(
