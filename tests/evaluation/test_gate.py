@@ -164,16 +164,18 @@ def test_rules_that_are_not_about_a_run_are_errors(tmp_path: Path, text: str, pr
 
 
 def test_a_figure_without_a_better_side_fails_if_it_is_another(tmp_path: Path) -> None:
-    text = "[all]\nkept_entropy = { significant = true }"
+    text = "[all]\nkept_imbalance = { significant = true }"
 
-    def with_entropy(value: float) -> EvalRun:
-        scored = tuple(replace(one, figures={"kept_entropy": value}) for one in GOOD.scored)
+    def with_imbalance(value: float) -> EvalRun:
+        scored = tuple(replace(one, figures={"kept_imbalance": value}) for one in GOOD.scored)
         return replace(GOOD, scored=scored)
 
-    even, uneven = with_entropy(1.0), with_entropy(0.2)
+    even, uneven = with_imbalance(1.0), with_imbalance(0.2)
     assert failed(held(tmp_path, text, even, even)) == []
     for run, before in ((even, uneven), (uneven, even)):
-        assert failed(held(tmp_path, text, run, before)) == [("all", "kept_entropy", "significant")]
+        assert failed(held(tmp_path, text, run, before)) == [
+            ("all", "kept_imbalance", "significant")
+        ]
 
 
 def test_a_run_of_fewer_questions_than_its_baseline_fails(tmp_path: Path) -> None:

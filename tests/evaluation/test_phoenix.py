@@ -228,7 +228,7 @@ def test_a_judges_figure_is_a_models_and_any_other_is_computed() -> None:
         ),
         ("cites_gold", 0.0, reply("ANSWER", "Hens."), None, "Not cited: farm.cows, farm.sheep."),
         ("exact_match", 0.0, reply("ANSWER", "Hens."), None, "Expected: Sheep of [address]"),
-        ("kept_entropy", 0.2, reply("ANSWER", "Hens."), None, None),
+        ("kept_imbalance", 0.2, reply("ANSWER", "Hens."), None, None),
     ],
 )
 def test_a_wrong_figure_says_why(

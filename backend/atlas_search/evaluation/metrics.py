@@ -6,7 +6,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import log
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -383,29 +382,14 @@ def measure_balance(case: Case) -> dict[str, float]:
         return {}
     counted = case.reply.retrieval.per_corpus
     corpora = case.tools.corpora or tuple(counted)
-    return {
-        f"{stage}_{name}": value
-        for stage in ("candidates", "kept")
-        for name, value in spread(
-            {id_: getattr(counted[id_], stage) if id_ in counted else 0 for id_ in corpora}
-        ).items()
-    }
-
-
-def spread(counts: Mapping[str, int]) -> dict[str, float]:
-    """`share.<corpus>` of each corpus, `entropy` and `imbalance`; none of a single corpus."""
-    total = sum(counts.values())
-    if len(counts) < 2 or not total:
-        return {}
-    shares = {f"share.{corpus}": count / total for corpus, count in counts.items()}
-    return shares | {"entropy": entropy(counts), "imbalance": imbalance(counts)}
-
-
-def entropy(counts: Mapping[str, int]) -> float:
-    """Shannon's, over that of as many equal counts, in [0, 1]. Requires two counts, and one > 0."""
-    total = sum(counts.values())
-    shares = [count / total for count in counts.values() if count]
-    return sum(share * -log(share) for share in shares) / log(len(counts))
+    figures: dict[str, float] = {}
+    for stage in ("candidates", "kept"):
+        counts = {id_: getattr(counted[id_], stage) if id_ in counted else 0 for id_ in corpora}
+        total = sum(counts.values())
+        if len(counts) > 1 and total:
+            figures |= {f"{stage}_share.{id_}": count / total for id_, count in counts.items()}
+            figures[f"{stage}_imbalance"] = imbalance(counts)
+    return figures
 
 
 def measure_citations(case: Case) -> dict[str, float]:
