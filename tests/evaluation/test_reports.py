@@ -10,25 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from matplotlib.figure import Figure
 
-from atlas_search.evaluation import plots
 from atlas_search.evaluation.folder import REPLIES, SCORES, RunFolder
 from atlas_search.evaluation.labels import Label
 from atlas_search.evaluation.metrics import Reply
-from atlas_search.evaluation.plots import PlotPanel, PlotPoint, Series
 from atlas_search.evaluation.report_analysis import Analysis, Faults, findings, read_runs, worst
 from atlas_search.evaluation.report_blocks import (
     Plot,
     Report,
     ReportSection,
-    ReportText,
     Table,
     as_html,
     as_markdown,
 )
 from atlas_search.evaluation.report_files import write_reports
-from atlas_search.evaluation.report_plots import quality
 from atlas_search.evaluation.report_sections import SECTIONS, report_of
 from tests.evaluation.reported import (
     LIGHTS,
@@ -172,7 +167,7 @@ def test_each_plot_has_its_figures_in_the_page(run: Path) -> None:
     page = (run / "report.html").read_text()
     plots = re.findall(r"<figcaption>(.*?)</figcaption>", page)
     assert plots == [
-        "Retrieval at each depth", "Quality by category", "Quality by corpus",
+        "Quality by category", "Quality by corpus",
         "Balance of the corpora", "Reliability of the likelihood", "Coverage against precision",
     ]  # fmt: skip
     assert len(re.findall(r'<svg role="img" aria-label="[^"]{40,}"', page)) == len(plots)
@@ -195,9 +190,7 @@ def test_runs_stand_side_by_side_by_k_and_configuration(tmp_path: Path) -> None:
     assert [run["name"] for run in results(out)["runs"]] == [folder.name for folder in folders]
     assert len(rows(out)) == 4 * len(QUESTIONS)
     page = (out / "report.html").read_text()
-    report = "Recall of fused: 0.88 at k=3, 1.00 at k=5; Recall of lexical: 0.88 at k=3"
-    assert f"figures against the number k of passages. {report}" in page
-    assert "<figcaption>Quality against time</figcaption>" in page
+    assert "First k documents of k10_k3_fused" in page
     assert "2 of 4 (50%)" in page  # of the runs get q1 wrong
 
 
@@ -226,50 +219,6 @@ def test_of_several_runs_only_wrong_questions_are_told(tmp_path: Path) -> None:
     right_ones = [made(tmp_path / name, None, LIGHTS).path for name in ("c", "d")]
     write_reports(*right_ones, out=tmp_path)
     assert "Nothing is wrong with a question" in (tmp_path / "report.md").read_text()
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"collection_version": "v2"},
-        {"corpora": ("coast",)},
-        {"search_only": True},
-        {"settings": {"embedding_model": "other"}},
-        {"limit": 9, "seed": 1},
-        {"labels": {"name": "lights.jsonl", "sha256": "cd" * 32, "split": "", "questions": 9}},
-    ],
-)
-def test_lines_join_runs_that_differ_in_k_alone(tmp_path: Path, changes: dict[str, object]) -> None:
-    shallow, deep = ({"options": {"search_k": k}} for k in (3, 5))
-    one = made(tmp_path / "one", **shallow)
-    same, other = made(tmp_path / "same", **deep), made(tmp_path / "other", **deep)
-    message = json.loads((other.path / "run.json").read_text())
-    (other.path / "run.json").write_text(json.dumps(message | changes))
-    joined, apart = (read_runs([one.path, folder.path]) for folder in (same, other))
-    assert isinstance(quality(joined).blocks[0], Plot)
-    assert quality(apart).blocks[0] == ReportText("The runs do not differ in k alone.")
-
-
-def test_a_series_looks_the_same_in_every_panel(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn: list[Figure] = []
-    monkeypatch.setattr(plots, "svg_of", lambda figure, _: drawn.append(figure) or "")
-    series = {name: Series(name, (PlotPoint(3, 0.5, 0.4, 0.6),)) for name in "abc"}
-    panels = [
-        PlotPanel("Recall", (series["b"], series["c"])),
-        PlotPanel("F1", (series["a"], series["b"])),
-    ]
-    plots.lines("x", panels, "k")
-    (figure,) = drawn
-    looks: dict[str, set[tuple[object, object]]] = {}
-    for ax in figure.axes:
-        for container in ax.containers:
-            line = container[0]
-            look = (line.get_color(), line.get_marker())
-            looks.setdefault(container.get_label(), set()).add(look)
-    assert {name: len(result) for name, result in looks.items()} == {"a": 1, "b": 1, "c": 1}
-    assert len(set.union(*looks.values())) == 3
-    (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == ["b", "c", "a"]
 
 
 HOSTILE = "<script>alert(1)</script>\x00\x1b[31m \u202eevil | `x` $\\frac{a}$ [a](b) \u05e9\u05dc"

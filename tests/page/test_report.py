@@ -13,7 +13,7 @@ from tests.evaluation.reported import LIGHTS, QUESTIONS, failed, made, right, wr
 
 pytestmark = [pytest.mark.browser, pytest.mark.thorough]
 
-PLOTS = {"one": 6, "several": 7}
+PLOTS = {"one": 5, "several": 5}
 LONG = "w" * 10_000
 
 

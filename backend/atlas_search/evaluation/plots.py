@@ -3,7 +3,7 @@
 import io
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -33,13 +33,6 @@ class Series(NamedTuple):
     points: tuple[PlotPoint, ...]
 
 
-class PlotPanel(NamedTuple):
-    """One of several pictures side by side."""
-
-    title: str
-    series: tuple[Series, ...]
-
-
 class PlotRow(NamedTuple):
     """A named line of a plot, with a figure of each series that has one."""
 
@@ -47,22 +40,9 @@ class PlotRow(NamedTuple):
     figures: tuple[Figure | None, ...]
 
 
-def point(x: float, figure: Figure) -> PlotPoint:
-    """A figure at a place."""
-    return PlotPoint(x, figure.mean, figure.low, figure.high)
-
-
 def short(text: str, longest: int = 26) -> str:
     """A name as a plot has room for it."""
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
-
-
-def errors(points: Sequence[PlotPoint]) -> list[list[float]]:
-    """Return how far the intervals reach below and above."""
-    return [
-        [max(each.y - each.low, 0.0) for each in points],
-        [max(each.high - each.y, 0.0) for each in points],
-    ]
 
 
 INK, FAINT, LINE, PANEL = "#fe0001", "#fe0002", "#fe0003", "#fe0004"
@@ -141,51 +121,12 @@ def svg_of(figure: "Canvas", id_: str) -> str:
 MOST = len(COLOURS)
 """Series that a plot can tell apart."""
 
-_HEIGHT = 2.7
-
-
-def lines(id_: str, panels: Sequence[PlotPanel], x: str) -> str:
-    """Values against `x`, a panel for each figure, with 95% intervals.
-
-    Series of one name look the same in all panels; some may lack them.
-    """
-    names = list(dict.fromkeys(series.name for panel in panels for series in panel.series))[:MOST]
-    with drawing():
-        figure, axes = _figure(len(panels))
-        drawn: dict[str, Any] = {}
-        for panel, ax in zip(panels, axes, strict=True):
-            for series in panel.series:
-                if series.name in names:
-                    number = names.index(series.name)
-                    drawn[series.name] = _errorbar(ax, series, number, line=True)
-            ax.set_title(panel.title, loc="left")
-            if panel in panels[-2:]:
-                ax.set_xlabel(x)
-            ax.set_xticks(sorted({each.x for series in panel.series for each in series.points}))
-            _from_0_to_1(ax)
-        _legend(figure, [drawn[name] for name in names])
-        return svg_of(figure, id_)
-
-
-def points(id_: str, series: Sequence[Series], x: str, y: str) -> str:
-    """Values against `x` that no line joins, with 95% intervals."""
-    with drawing():
-        figure, (ax,) = _figure(1)
-        for number, each in enumerate(series[:MOST]):
-            _errorbar(ax, each, number, line=False)
-        ax.set_xlabel(x)
-        ax.set_ylabel(y)
-        ax.set_xlim(left=0)
-        _from_0_to_1(ax)
-        _legend(figure, _series_of(ax))
-        return svg_of(figure, id_)
-
 
 def rows(id_: str, names: Sequence[str], shown: Sequence[PlotRow], x: str) -> str:
     """A line for each row, with a value of each series and its 95% interval."""
     with drawing():
         count = len(names)
-        figure, (ax,) = _figure(1, height=0.9 + len(shown) * (0.16 + 0.13 * count))
+        figure, ax = _figure(0.9 + len(shown) * (0.16 + 0.13 * count))
         for number, name in enumerate(names[:MOST]):
             aside = (number - (count - 1) / 2) * 0.8 / max(count, 2)
             known = [(place, row.figures[number]) for place, row in enumerate(shown)]
@@ -194,7 +135,7 @@ def rows(id_: str, names: Sequence[str], shown: Sequence[PlotRow], x: str) -> st
             ax.errorbar(
                 [each.mean for each in values],
                 places,
-                xerr=errors([point(0, each) for each in values]),
+                xerr=_errors([(each.mean, each.low, each.high) for each in values]),
                 fmt=MARKERS[number],
                 color=COLOURS[number],
                 label=short(name),
@@ -212,7 +153,7 @@ def rows(id_: str, names: Sequence[str], shown: Sequence[PlotRow], x: str) -> st
 def bands(id_: str, series: Sequence[Series], x: str, y: str) -> str:
     """Values against `x`, both in [0, 1], with the 95% interval as a band."""
     with drawing():
-        figure, (ax,) = _figure(1, height=3.0)
+        figure, ax = _figure(3.0)
         for number, each in enumerate(series[:MOST]):
             places = [one.x for one in each.points]
             ax.fill_between(
@@ -249,7 +190,16 @@ def calibration(id_: str, series: Sequence[Series], counts: Sequence[Sequence["B
         ax, below = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])
         ax.plot([0, 1], [0, 1], color=FAINT, linestyle=":", linewidth=1.2)
         for number, (each, bins) in enumerate(zip(series[:MOST], counts[:MOST], strict=True)):
-            _errorbar(ax, each, number, line=True)
+            ax.errorbar(
+                [one.x for one in each.points],
+                [one.y for one in each.points],
+                yerr=_errors(one[1:] for one in each.points),
+                color=COLOURS[number],
+                marker=MARKERS[number],
+                linestyle=DASHES[number],
+                markersize=5,
+                label=short(each.name),
+            )
             width = 0.09 / len(series[:MOST])
             middles = [(one.low + one.high) / 2 for one in bins]
             shift = (number - (len(series[:MOST]) - 1) / 2) * width
@@ -272,32 +222,17 @@ def calibration(id_: str, series: Sequence[Series], counts: Sequence[Sequence["B
         return svg_of(figure, id_)
 
 
-def _figure(panels: int, height: float = _HEIGHT) -> "tuple[Canvas, list[Axes]]":
-    """One or two panels beside each other, the others below."""
+def _figure(height: float) -> "tuple[Canvas, Axes]":
     from matplotlib.figure import Figure as Canvas
 
-    across = min(panels, 2)
-    down = -(-panels // across)
-    figure = Canvas(figsize=(WIDTH, height * (0.85 * down + 0.15)), layout="constrained")
-    grid = figure.subplots(down, across, squeeze=False)
-    axes = [ax for line in grid for ax in line]
-    for ax in axes[panels:]:
-        figure.delaxes(ax)
-    return figure, axes[:panels]
+    figure = Canvas(figsize=(WIDTH, height), layout="constrained")
+    return figure, figure.subplots()
 
 
-def _errorbar(ax: "Axes", series: Series, number: int, *, line: bool) -> Any:
-    style: dict[str, Any] = {"linestyle": DASHES[number]} if line else {"linestyle": "none"}
-    return ax.errorbar(
-        [each.x for each in series.points],
-        [each.y for each in series.points],
-        yerr=errors(series.points),
-        color=COLOURS[number],
-        marker=MARKERS[number],
-        markersize=5,
-        label=short(series.name),
-        **style,
-    )
+def _errors(values: Iterable[tuple[float, float, float]]) -> list[list[float]]:
+    """Return how far intervals reach below and above: of a value, its low and its high end."""
+    reach = [(max(y - low, 0.0), max(high - y, 0.0)) for y, low, high in values]
+    return [list(ends) for ends in zip(*reach, strict=True)]
 
 
 def _from_0_to_1(ax: "Axes") -> None:

@@ -32,7 +32,6 @@ from atlas_search.evaluation.report_plots import (
     by_corpus,
     by_split,
     confidence,
-    quality,
 )
 from atlas_search.evaluation.run import PROCESS, RunSpec
 from atlas_search.evaluation.scored import (
@@ -466,6 +465,32 @@ def _side_by_side(runs: Sequence[Analysis]) -> Table:
     return Table("The runs side by side", heads, rows)
 
 
+_AT_DEPTH = ("recall", "precision", "ndcg", "success")
+
+
+def by_depth(runs: Sequence[Analysis]) -> ReportSection:
+    """Figures of the first k documents, a table for each run."""
+    tables = [table for run in runs if (table := _at_depths(run, folded=len(runs) > 1))]
+    nothing = ReportText("No question has gold documents, so nothing can be said of the first k.")
+    return ReportSection("Retrieval at each depth", tuple(tables) or (nothing,))
+
+
+def _at_depths(run: Analysis, *, folded: bool) -> Table | None:
+    found: dict[str, dict[int, Figure]] = {}
+    for figure, value in run.all.items():
+        name, _, k = figure.partition("@")
+        if name in _AT_DEPTH and k.isdigit():
+            found.setdefault(name, {})[int(k)] = value
+    depths = sorted({depth for figures in found.values() for depth in figures})
+    rows = tuple(
+        (f"{name}@k", *(with_interval(found[name].get(depth)) for depth in depths))
+        for name in _AT_DEPTH
+        if name in found
+    )
+    heads = ("Figure", *(f"k={depth}" for depth in depths))
+    return Table(f"First k documents of {run.name}", heads, rows, folded=folded) if rows else None
+
+
 def took(runs: Sequence[Analysis]) -> ReportSection:
     """A row for each run, and the time of each stage."""
     heads = (
@@ -517,7 +542,7 @@ SECTIONS: Sections = (
     ("What was evaluated", about),
     ("Summary", summary),
     ("What to look at", to_look_at),
-    ("Quality", quality),
+    ("Retrieval at each depth", by_depth),
     ("By category", by_category),
     ("By corpus", by_corpus),
     ("By split", by_split),
