@@ -1,8 +1,9 @@
 """Each measure of the judge adds up its votes as its published definition does."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -12,15 +13,13 @@ from atlas_search.evaluation import estimates
 from atlas_search.evaluation.judge import (
     Panel,
     PeopleAgreement,
-    PersonVote,
-    Scale,
     agreement_with_people,
-    approval,
     average_precision,
     judge_question,
 )
 from atlas_search.evaluation.judge_model import CUT_OFF, MALFORMED, Rules
 from atlas_search.evaluation.metrics import Case
+from atlas_search.evaluation.people import Rating, Scale
 from atlas_search.evaluation.scored import Scored, Source
 from tests.chat_server import Says
 from tests.evaluation.judging import (
@@ -226,57 +225,48 @@ def test_a_question_judged_before_gets_its_estimate_back(
     assert value_of(again, "answer_correctness") == (ESTIMATES["answer_correctness"], "heuristic")
 
 
-METRICS = ("answer_correctness", "answer_relevancy", "faithfulness")
+METRICS = ("answer_correctness", "answer_relevancy")
+SCALES = (Scale(name="accuracy"), Scale(name="relevance"), Scale(name="wit"))
 
 
 def judged(number: int, value: float, source: Source = "judge") -> Scored:
     """A question of which the judge's figures all have this value."""
-    came = reply(
-        "ANSWER", f"Answer {number}.", label_id=f"q{number}", question=f"Question {number}?"
-    )
-    return Scored(LABEL, came, dict.fromkeys(METRICS, value), dict.fromkeys(METRICS, source))
+    label = replace(LABEL, id=f"q{number}")
+    came = reply("ANSWER", f"Answer {number}.", label_id=label.id)
+    return Scored(label, came, dict.fromkeys(METRICS, value), dict.fromkeys(METRICS, source))
 
 
-def vote(number: int, approves: Mapping[Scale, bool], session: str = "s1") -> PersonVote:
-    """A person's word on the answer of that number, whose texts are not kept."""
-    return PersonVote(session, f"eval-q{number}", "", "", approves)
+def rating(number: int, **scores: int) -> Rating:
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    return Rating(rater="ann", label_id=f"q{number}", scores=scores, at=at)
 
 
-def agreed(
-    figures: Sequence[float], approvals: Sequence[bool], scale: Scale = "accuracy"
-) -> list[PeopleAgreement]:
+def agreed(figures: Sequence[float], marks: Sequence[int]) -> list[PeopleAgreement]:
     scored = [judged(number, value) for number, value in enumerate(figures)]
-    return agreement_with_people(
-        scored, [vote(number, {scale: approves}) for number, approves in enumerate(approvals)]
-    )
+    ratings = [rating(number, accuracy=mark) for number, mark in enumerate(marks)]
+    return agreement_with_people(scored, ratings, SCALES)
 
 
 def test_kappa_is_that_of_the_judge_from_one_half_on() -> None:
     # 3 of 4 agree; by chance 1/2 * 3/4 + 1/2 * 1/4 = 1/2 do: (3/4 - 1/2) / (1 - 1/2)
-    (result,) = agreed([0.9, 0.5, 0.4, 0.0], [True, True, True, False])
+    (result,) = agreed([0.9, 0.5, 0.4, 0.0], [5, 4, 4, 1])
     assert (result.scale, result.metric, result.count) == ("accuracy", "answer_correctness", 4)
     assert result.agreeing == 3 / 4
     assert result.kappa == pytest.approx(1 / 2)
 
 
 def test_each_scale_is_held_against_the_figure_that_means_it() -> None:
-    says: dict[Scale, bool] = {
-        "corpus_fidelity": True,
-        "relevance": False,
-        "thumb": True,
-        "accuracy": True,
-    }
-    result = agreement_with_people([judged(1, 1.0)], [vote(1, says)])
+    marks = rating(1, relevance=1, accuracy=5, wit=5)
+    result = agreement_with_people([judged(1, 1.0)], [marks, rating(2, accuracy=1)], SCALES)
     assert [(one.scale, one.metric, one.agreeing) for one in result] == [
-        ("thumb", "answer_correctness", 1),
         ("accuracy", "answer_correctness", 1),
         ("relevance", "answer_relevancy", 0),
-        ("corpus_fidelity", "faithfulness", 1),
     ]
 
 
 def test_the_middle_mark_says_neither() -> None:
-    assert [approval(mark) for mark in range(1, 6)] == [False, False, None, True, True]
+    (result,) = agreed([1.0, 1.0, 0.0], [4, 3, 2])
+    assert (result.count, result.agreeing) == (2, 1)
 
 
 def test_a_passage_is_judged_by_the_question_where_there_is_no_reference(
@@ -351,26 +341,8 @@ def test_votes_are_of_an_odd_number(server: OpenAIServer, script: Script, tmp_pa
     assert len(script.requests("useful")) == 1
 
 
-THUMB: dict[Scale, bool] = {"thumb": True}
-
-
-@pytest.mark.parametrize(
-    ("person", "known"),
-    [
-        (vote(1, THUMB), 1),
-        (PersonVote("s1", "eval-q1", "Question 1?", "Answer 1 [case p1].", THUMB), 1),
-        (PersonVote("elsewhere", "qa-7", " question 1?", "Answer 1. [case p1]", THUMB), 1),
-        (vote(1, THUMB, session="another run"), 0),
-        (PersonVote("elsewhere", "qa-8", "Question 1?", "Another answer.", THUMB), 0),
-        (PersonVote("elsewhere", "qa-9", "", "", THUMB), 0),
-    ],
-)
-def test_an_answer_is_known_by_its_ids_or_by_its_texts(person: PersonVote, known: int) -> None:
-    agreements = agreement_with_people([judged(1, 1.0), judged(2, 0.0)], [person])
-    assert [one.count for one in agreements] == [1] * known
-
-
 def test_people_are_not_compared_with_an_estimate_and_have_no_kappa_where_all_agree() -> None:
-    assert agreement_with_people([judged(1, 1.0, "heuristic")], [vote(1, THUMB)]) == []
-    (result,) = agreed([1.0, 1.0], [True, True])
+    scored = [judged(1, 1.0, "heuristic")]
+    assert agreement_with_people(scored, [rating(1, accuracy=5)], SCALES) == []
+    (result,) = agreed([1.0, 1.0], [5, 5])
     assert (result.kappa, result.agreeing, result.count) == (None, 1, 2)

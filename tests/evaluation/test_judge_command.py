@@ -6,15 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.cli.evaluate_judge import rated_votes
-from atlas_search.core.settings import load_settings
 from atlas_search.evaluation.carry_out import ProcessSubject, carry_out
 from atlas_search.evaluation.folder import JUDGE, JUDGEMENTS, SCORES, RunFolder
 from atlas_search.evaluation.metrics import Reply
-from atlas_search.evaluation.people import Rating as PersonRating
-from atlas_search.evaluation.people import Ratings
-from atlas_search.server.feedback.delivery import open_store
-from atlas_search.server.feedback.store import RatedAnswer, Vote
+from atlas_search.evaluation.people import Rating, Ratings
 from tests.chat_server import KEY
 from tests.evaluation.farm import LABELS, Away, Command, answer_all, new_run
 from tests.evaluation.judging import GOOD, Script, mark
@@ -212,69 +207,22 @@ def test_figures_that_need_an_embedding_model_that_is_away_stay_estimates(
         assert one.figures["answer_relevancy"] == was.figures["answer_relevancy"]
 
 
-def test_the_agreement_with_votes_of_readers_is_told(
+def test_the_agreement_with_ratings_of_the_run_is_told(
     command: Command, run: RunFolder, openai: OpenAIServer
 ) -> None:
-    loaded = run.load()
-    rated = [rated_answer(one.reply, loaded.spec.collection) for one in loaded.scored]
-    store = open_store(load_settings())
-    store.add(rated)
-    for number, answer in enumerate(rated):
-        thumb = "up" if number else "down"
-        store.change(
-            "", answer.qa_id, "ann", lambda *_, t=thumb: Vote(thumb=t, scores={"accuracy": 3})
-        )
-    Script(openai, **GOOD).say("mark", *[mark(2)] * 3, mark(9))
-    status, _, message = command("run", *OPENAI, "--parallel", "1")
-    assert status == 0
-    # the judge says no to the first alone, as the reader does
-    assert (
-        "With people's thumb (answer_correctness): kappa 1.000, 100.0% of 6 votes agree." in message
-    )
-    assert "accuracy" not in message
-
-
-def test_ratings_in_the_run_are_votes_too(run: RunFolder) -> None:
     at = datetime(2026, 1, 1, tzinfo=UTC)
     ratings = Ratings(run.path)
     ratings.begin(ratings.scales())
-    first, second = (label.id for label in LABELS[:2])
-    for label, scores in ((first, {"accuracy": 1, "relevance": 3}), (second, {"accuracy": 4})):
-        ratings.add(PersonRating(rater="ann", label_id=label, scores=scores, at=at))
-    votes = rated_votes(run)
-    assert [vote.approves for vote in votes] == [{"accuracy": False}, {"accuracy": True}]
-    assert [vote.qa_id for vote in votes] == [f"eval-{first}", f"eval-{second}"]
-
-
-def rated_answer(came: Reply, collection: str) -> RatedAnswer:
-    """An answer of a run as a server keeps it, without its texts."""
-    answer = came.answer
-    assert answer
-    return RatedAnswer(
-        qa_id=answer.qa_id,
-        owner="",
-        session_id=answer.session_id,
-        created="2026-01-01T00:00:00+00:00",
-        trace_id="",
-        span_id="",
-        target=answer.target,
-        composite_target=answer.composite_target,
-        provider="extractive",
-        model="sentences",
-        collection=collection,
-        collection_version=answer.collection_version,
-        corpora=(),
-        narrowed=False,
-        mode="ask",
-        decision=answer.decision,
-        reason="",
-        follow_up=False,
-        question="",
-        standalone="",
-        answer="",
-        passages=(),
-        citations=(),
-    )
+    for number, one in enumerate(run.load().scored):
+        scores = {"accuracy": 4 if number else 1, "relevance": 3}
+        ratings.add(Rating(rater="ann", label_id=one.label.id, scores=scores, at=at))
+    Script(openai, **GOOD).say("mark", *[mark(2)] * 3, mark(9))
+    status, _, message = command("run", *OPENAI, "--parallel", "1")
+    assert status == 0
+    # the judge says no to the first alone, as the rater does
+    report = "With people's accuracy (answer_correctness): kappa 1.000, 100.0% of 6 ratings agree."
+    assert report in message
+    assert "relevance" not in message
 
 
 def test_who_logs_in_is_not_told(

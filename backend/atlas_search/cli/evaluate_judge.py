@@ -33,9 +33,6 @@ from atlas_search.evaluation.judge import (
     VOTES,
     JudgeReport,
     JudgeWanted,
-    PersonVote,
-    Scale,
-    approval,
     judge_folder,
     open_panel,
 )
@@ -58,8 +55,6 @@ from atlas_search.evaluation.run import means
 from atlas_search.evaluation.scored import Scored, Source
 from atlas_search.providers.open import open_embedder
 from atlas_search.server.access.caller import is_loopback
-from atlas_search.server.feedback.delivery import open_store
-from atlas_search.server.feedback.store import AnswerRating, RatingFilter
 from atlas_search.server.labelling import (
     HOST,
     LABEL_ROUTES,
@@ -109,7 +104,6 @@ PassageTokens = Annotated[
 Parallel = Annotated[int, typer.Option(min=1, max=64, help="Questions judged at once")]
 
 _SOURCES: tuple[Source, ...] = ("judge", "fixed", "heuristic")
-_MARKED: tuple[Scale, ...] = ("accuracy", "relevance", "corpus_fidelity")
 
 
 def judge_command(
@@ -153,60 +147,12 @@ def check_judge(wanted: JudgeWanted) -> None:
 
 def judge_run(settings: Settings, folder: RunFolder, wanted: JudgeWanted) -> JudgeReport:
     """Judge a run that is finished, and say on stderr what it took. Raises AtlasError."""
-    collection = folder.spec().collection
-    votes = [
-        vote_of(one) for one in open_store(settings).every(RatingFilter(collection=collection))
-    ]
-    votes += rated_votes(folder)
     tools = Tools(open_embedder(settings))
     parallel = min(wanted.parallel, settings.llm_concurrency)  # more would only wait, and too long
     with open_panel(settings, wanted) as panel, asking_bar("Judging") as progress:
-        report = judge_folder(folder, panel, tools, votes, parallel=parallel, told=progress)
+        report = judge_folder(folder, panel, tools, parallel=parallel, told=progress)
     print(*map(printable, remarks_on(report)), sep="\n", file=sys.stderr)
     return report
-
-
-def rated_votes(folder: RunFolder) -> list[PersonVote]:
-    """Read the ratings of the answers of a run, on scales that the judge has too.
-
-    A mark above the middle of its scale approves, one in the middle says neither.
-    """
-    ratings = Ratings(folder.path)
-    middle = {scale.name: (scale.low + scale.high) / 2 for scale in ratings.scales()}
-    replies = folder.replies()
-    answers = {label: reply.answer for label, reply in replies.items()}
-    return [
-        PersonVote(
-            answer.session_id,
-            answer.qa_id,
-            answer.question,
-            answer.answer or "",
-            {
-                scale: rating.scores[scale] > middle[scale]
-                for scale in _MARKED
-                if rating.scores.get(scale, middle.get(scale)) != middle.get(scale)
-            },
-        )
-        for rating in ratings.all(answer_digests(replies))
-        if (answer := answers.get(rating.label_id))
-    ]
-
-
-def vote_of(rating: AnswerRating) -> PersonVote:
-    """Read a rating of an answer as approval."""
-    answer, vote = rating.answer, rating.vote
-    approvals: dict[Scale, bool | None] = {
-        scale: approval(vote.scores[scale]) for scale in _MARKED if scale in vote.scores
-    }
-    if vote.thumb:
-        approvals["thumb"] = vote.thumb == "up"
-    return PersonVote(
-        answer.session_id,
-        answer.qa_id,
-        answer.question,
-        answer.answer if answer.decision == "ANSWER" else "",
-        {scale: approves for scale, approves in approvals.items() if approves is not None},
-    )
 
 
 def remarks_on(report: JudgeReport) -> list[str]:
@@ -233,7 +179,7 @@ def _agreements(report: JudgeReport) -> Iterable[str]:
         kappa = "undefined" if one.kappa is None else f"{one.kappa:.3f}"
         yield (
             f"With people's {one.scale} ({one.metric}): kappa {kappa}, {one.agreeing:.1%} of "
-            f"{one.count} votes agree."
+            f"{one.count} ratings agree."
         )
 
 

@@ -4,11 +4,11 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from statistics import median
-from typing import Literal, TypeVar, get_args
+from typing import TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
@@ -52,7 +52,8 @@ from atlas_search.evaluation.judge_model import (
     quote_passages,
     version,
 )
-from atlas_search.evaluation.metrics import Case, Reply, Tools, without_markers
+from atlas_search.evaluation.metrics import Case, Tools
+from atlas_search.evaluation.people import Rating, Ratings, Scale, answer_digests
 from atlas_search.evaluation.scored import AGREEMENT, MetricsSource, Scored, Source, metrics_source
 from atlas_search.evaluation.statistics import cohen_kappa
 from atlas_search.language.text import sentences
@@ -351,93 +352,48 @@ def _judge(
     )
 
 
-Scale = Literal["thumb", "accuracy", "relevance", "corpus_fidelity"]
-
-MEANT: Mapping[Scale, str] = {
-    "thumb": "answer_correctness",
-    "accuracy": "answer_correctness",
-    "relevance": "answer_relevancy",
-    "corpus_fidelity": "faithfulness",
-}
+MEANT: Mapping[str, str] = {"accuracy": "answer_correctness", "relevance": "answer_relevancy"}
 """The figure of the judge that says what people say on a scale."""
-
-_Key = tuple[str, str, str]
 
 APPROVED = 0.5
 """From here on a figure is the judge's yes."""
 
 
 @dataclass(frozen=True)
-class PersonVote:
-    """Approval of an answer by one person, on each scale where that was said.
-
-    The answer is known by its ids, or by its question and text.
-    """
-
-    session_id: str
-    qa_id: str
-    question: str
-    answer: str
-    approves: Mapping[Scale, bool] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class PeopleAgreement:
-    """Cohen's kappa of a judge's figure and people's votes on a scale, of `count` votes.
+    """Cohen's kappa of a judge's figure and people's ratings on a scale, of `count` ratings.
 
     `kappa` is None where all are the same, and chance would agree as well. `agreeing` is a share.
     """
 
-    scale: Scale
+    scale: str
     metric: str
     count: int
     agreeing: float
     kappa: float | None
 
 
-def approval(mark: int) -> bool | None:
-    """Return what a mark from 1 to 5 says: 4 and 5 approve; 3 says neither."""
-    return None if mark == 3 else mark > 3
-
-
 def agreement_with_people(
-    scored: Iterable[Scored], votes: Sequence[PersonVote]
+    scored: Iterable[Scored], ratings: Iterable[Rating], scales: Sequence[Scale]
 ) -> list[PeopleAgreement]:
-    """The agreement on each scale that someone used for a figure that the judge gave."""
-    known: dict[_Key, list[PersonVote]] = {}
-    for vote in votes:
-        for key in _keys(vote.session_id, vote.qa_id, vote.question, vote.answer):
-            known.setdefault(key, []).append(vote)
-    pairs: dict[Scale, list[tuple[bool, bool]]] = {}
-    for one in scored:
-        for vote in _votes_on(one.reply, known):
-            for scale, approves in vote.approves.items():
-                if one.sources.get(MEANT[scale]) == "judge":
-                    said = one.figures[MEANT[scale]] >= APPROVED
-                    pairs.setdefault(scale, []).append((said, approves))
+    """The agreement on each scale that someone used for a figure that the judge gave.
+
+    A rating above the middle of its scale approves, one in the middle says neither.
+    """
+    judged = {one.label.id: one for one in scored}
+    middle = {scale.name: (scale.low + scale.high) / 2 for scale in scales}
+    pairs: dict[str, list[tuple[bool, bool]]] = {}
+    for rating in ratings:
+        one = judged.get(rating.label_id)
+        for scale in MEANT.keys() & rating.scores.keys() & middle.keys():
+            said = rating.scores[scale]
+            if one and one.sources.get(MEANT[scale]) == "judge" and said != middle[scale]:
+                approves = one.figures[MEANT[scale]] >= APPROVED
+                pairs.setdefault(scale, []).append((approves, said > middle[scale]))
     return [_agreement(scale, pairs[scale]) for scale in MEANT if scale in pairs]
 
 
-def _votes_on(reply: Reply, known: Mapping[_Key, Sequence[PersonVote]]) -> list[PersonVote]:
-    """The votes on an answer, each once."""
-    answer = reply.answer
-    if answer is None or not reply.answered:
-        return []
-    keys = _keys(answer.session_id, answer.qa_id, answer.question, reply.text)
-    return list({id(vote): vote for key in keys for vote in known.get(key, ())}.values())
-
-
-def _keys(session_id: str, qa_id: str, question: str, answer: str) -> list[_Key]:
-    """Return the keys of an answer; of its texts only where they are kept."""
-    texts = [("text", _fold(question), _fold(answer))] if question and answer else []
-    return [("id", session_id, qa_id), *texts]
-
-
-def _fold(text: str) -> str:
-    return without_markers(text).casefold()
-
-
-def _agreement(scale: Scale, pairs: Sequence[tuple[bool, bool]]) -> PeopleAgreement:
+def _agreement(scale: str, pairs: Sequence[tuple[bool, bool]]) -> PeopleAgreement:
     judge, people = ([int(said) for said in each] for each in zip(*pairs, strict=True))
     agreeing = sum(a == b for a, b in pairs) / len(pairs)
     try:
@@ -568,23 +524,25 @@ def judge_folder(
     folder: RunFolder,
     panel: Panel,
     tools: Tools,
-    votes: Sequence[PersonVote] = (),
     *,
     parallel: int = 1,
     told: Told = no_one,
 ) -> JudgeReport:
     """Judge the replies of a run. Until all are, nothing in the folder changes.
 
-    `votes` are what people said of its answers. Raises RequestError if nothing came back, and
-    AtlasError if another process is at work on the folder.
+    Raises RequestError if nothing came back, and AtlasError if another process is at work on the
+    folder.
     """
+    people = Ratings(folder.path)
     with folder.held():
         run = folder.load()
         if len(run.failed) == len(run.scored):
             raise RequestError(f"No reply of {folder.path} can be judged. Finish the run first.")
         found = judge_questions(panel, tools, run.spec.id, run.scored, parallel=parallel, told=told)
         scored = [one.scored for one in found]
-        report = report_of(panel, found, agreement_with_people(scored, votes))
+        ratings = people.all(answer_digests(folder.replies()))
+        agreements = agreement_with_people(scored, ratings, people.scales())
+        report = report_of(panel, found, agreements)
         lines = (_LINE.dump_json(each).decode() for one in found for each in one.judgements)
         folder.judged(scored, report, lines)
     return report
