@@ -125,9 +125,10 @@ def test_what_is_not_found_counts_by_its_grade() -> None:
 def test_every_figure_has_its_metric() -> None:
     tools = Tools(HashEmbedder(), corpora=("a.b", "c"), limit=5)
     arguments = reply("ANSWER", passages=[passage("a", "Found.")])
-    assert {
-        metric_of(name).name for name in figures_of(Case(LABEL, arguments, tools))
-    } <= METRICS.keys()
+    why: list[Exception] = []
+    figures = figures_of(Case(LABEL, arguments, tools), why.append)
+    assert not why
+    assert {metric_of(name).name for name in figures} <= METRICS.keys()
     assert metric_of("recall@5") is METRICS["recall@"]
     assert metric_of("kept_share.cases_2@x") is METRICS["kept_share."]
     assert metric_of("recall") is METRICS["recall"]

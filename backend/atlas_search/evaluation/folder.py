@@ -18,7 +18,7 @@ from atlas_search.core.files import writing
 from atlas_search.evaluation.labels import Label
 from atlas_search.evaluation.metrics import Reply
 from atlas_search.evaluation.run import EvalRun, RunSpec, judge_used
-from atlas_search.evaluation.scored import FAILED, Scored, Source, reraise
+from atlas_search.evaluation.scored import FAILED, Scored, Source
 from atlas_search.evaluation.statistics import Figure
 
 LOCK = ".lock"
@@ -102,6 +102,11 @@ Part = Literal["run", "judge", "audit"]
 
 Damage = Callable[[SourceError], object]
 """Hears of a line that cannot be read, and is left out; by default it is raised."""
+
+
+def _reraise(error: SourceError) -> None:
+    raise error
+
 
 Line = TypeVar("Line")
 
@@ -241,15 +246,15 @@ class RunFolder:
         except (OSError, ValueError) as error:  # what is no text, no JSON or no such object
             raise self._no_run(path.name, error) from error
 
-    def labels(self, damage: Damage = reraise) -> list[Label]:
+    def labels(self, damage: Damage = _reraise) -> list[Label]:
         """The questions, in order. Raises SourceError."""
         return list(self._lines(LABELS, _LABEL, damage))
 
-    def replies(self, damage: Damage = reraise) -> dict[str, Reply]:
+    def replies(self, damage: Damage = _reraise) -> dict[str, Reply]:
         """Return what came back so far, by label; of two the later. Raises SourceError."""
         return {reply.label_id: reply for reply in self._lines(REPLIES, _REPLY, damage)}
 
-    def load(self, damage: Damage = reraise) -> EvalRun:
+    def load(self, damage: Damage = _reraise) -> EvalRun:
         """The run with its figures, without those of an earlier reply. Raises SourceError."""
         replies = self.replies(damage)
         scores = {one.label_id: one for one in self._lines(SCORES, _SCORES, damage)}

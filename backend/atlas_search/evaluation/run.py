@@ -13,15 +13,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from atlas_search.atlas import Atlas
 from atlas_search.core.errors import SourceError
-from atlas_search.evaluation.asking import (
-    PatientEmbedder,
-    ProcessAsker,
-    ask_all,
-    run_trace,
-    without_kept_answers,
-)
+from atlas_search.evaluation.asking import PatientEmbedder
 from atlas_search.evaluation.labels import Label
 from atlas_search.evaluation.metrics import Reply, Tools
 from atlas_search.evaluation.scored import (
@@ -29,7 +22,6 @@ from atlas_search.evaluation.scored import (
     Scored,
     metrics_source,
     score,
-    score_so_far,
     summarise,
 )
 from atlas_search.evaluation.statistics import Figure
@@ -140,26 +132,6 @@ class EvalRun:
         return [one.lacking for one in self.scored if one.lacking]
 
 
-def evaluate(
-    atlas: Atlas, labels: Iterable[Label], target: str, today: date, *, parallel: int = 1
-) -> list[Scored]:
-    """Ask a collection that is open here every question, as on the day `today`.
-
-    None is answered with what was kept of an earlier one. Nothing is written.
-    """
-    services, labels, id_ = atlas.services, list(labels), run_id()
-    _, how = services.target(target)
-    tools = Tools(services.searcher.embedder, corpora=services.default_corpora, limit=how.search_k)
-    asker = ProcessAsker(without_kept_answers(atlas), target, today, session=id_)
-    with run_trace(services.tracer, id_) as trace:
-        replies: list[Reply] = []
-        ask_all(asker, labels, trace, replies.append, parallel=parallel)
-        came = {reply.label_id: reply for reply in replies}
-        scored = [score(label, came[label.id], tools) for label in labels]
-        trace.describe(services.composite_target(target), len(scored), means(scored))
-    return scored
-
-
 def score_all(labels: Iterable[Label], replies: Iterable[Reply], tools: Tools) -> list[Scored]:
     """The figures of every question that has a reply, in the order of the labels.
 
@@ -167,7 +139,7 @@ def score_all(labels: Iterable[Label], replies: Iterable[Reply], tools: Tools) -
     """
     came = {reply.label_id: reply for reply in replies}
     able = replace(tools, embedder=PatientEmbedder(tools.embedder))
-    return [score_so_far(label, came[label.id], able) for label in labels if label.id in came]
+    return [score(label, came[label.id], able) for label in labels if label.id in came]
 
 
 def means(scored: Sequence[Scored]) -> dict[str, float]:

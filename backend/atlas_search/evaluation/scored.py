@@ -3,7 +3,7 @@
 import logging
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from math import isfinite
 from typing import Literal
@@ -233,12 +233,7 @@ FAILED = "failed"
 AGREEMENT = "judge_agreement"
 
 
-def reraise(error: Exception) -> None:
-    """Raise it."""
-    raise error
-
-
-def figures_of(case: Case, lacking: Callable[[Exception], object] = reraise) -> dict[str, float]:
+def figures_of(case: Case, lacking: Callable[[Exception], object]) -> dict[str, float]:
     """Every figure that says something of a question, by name.
 
     Of a question that came to nothing only `failed`: an outage is not an empty result. What is no
@@ -319,11 +314,6 @@ Summary = Mapping[str, Figure]
 
 
 def score(label: Label, reply: Reply, tools: Tools) -> Scored:
-    """Compare what came back with what is known. Raises what a metric raises."""
-    return _scored(label, reply, figures_of(Case(label, reply, tools)))
-
-
-def score_so_far(label: Label, reply: Reply, tools: Tools) -> Scored:
     """The figures that can be computed now, and why others are `lacking`."""
     why: list[Exception] = []
     figures = figures_of(Case(label, reply, tools), why.append)
@@ -334,12 +324,9 @@ def score_so_far(label: Label, reply: Reply, tools: Tools) -> Scored:
         str(error) if isinstance(error, AtlasError) else f"{type(error).__name__}: {error}"
         for error in why
     )
-    return replace(_scored(label, reply, figures), lacking="; ".join(said))
-
-
-def _scored(label: Label, reply: Reply, figures: Mapping[str, float]) -> Scored:
     estimates = [name for name in figures if metric_of(name).group == "overlap"]
-    return Scored(label, reply, figures, dict.fromkeys(estimates, "heuristic"))
+    sources: dict[str, Source] = dict.fromkeys(estimates, "heuristic")
+    return Scored(label, reply, figures, sources, "; ".join(said))
 
 
 def summarise(scored: Iterable[Scored]) -> dict[str, Figure]:
