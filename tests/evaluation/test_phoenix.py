@@ -16,7 +16,6 @@ from atlas_search.core.errors import (
     ConfigurationError,
     NotFound,
     RequestError,
-    SourceError,
     Unavailable,
 )
 from atlas_search.evaluation.carry_out import carry_out
@@ -25,9 +24,7 @@ from atlas_search.evaluation.labels import GoldSpan, Label
 from atlas_search.evaluation.metrics import Reply
 from atlas_search.evaluation.people import Rating, Ratings, Scale
 from atlas_search.evaluation.phoenix import (
-    FILE,
     Shown,
-    Upload,
     annotate_ratings,
     dataset_name,
     evaluations,
@@ -36,8 +33,6 @@ from atlas_search.evaluation.phoenix import (
     example_output,
     experiment_metadata,
     experiment_name,
-    keep_upload,
-    kept_upload,
     load_together,
     output,
     times,
@@ -136,7 +131,6 @@ def test_a_run_is_as_it_was_if_it_cannot_be_uploaded(
     assert ended.value.code == 1
     assert "Phoenix" in capsys.readouterr().err
     assert run.load() == before
-    assert not (run.path / FILE).exists()
 
 
 def test_runs_of_other_labels_are_not_compared(run: RunFolder, farm: Path, tmp_path: Path) -> None:
@@ -285,21 +279,6 @@ def test_an_experiment_says_whose_it_is_and_no_password(run: RunFolder) -> None:
     assert message["options"] == spec.options
     name = experiment_name(spec.model_copy(update=there | {"search_only": True}))
     assert name == f"z?rich, k=3, searched, {spec.started:%Y-%m-%d %H:%M}"
-
-
-def test_a_folder_keeps_an_upload_to_each_phoenix(tmp_path: Path) -> None:
-    first = Upload(address="http://a", name="n", dataset_id="d", version_id="v", experiment_id="e")
-    second = first.model_copy(update={"address": "http://b"})
-    again = first.model_copy(update={"experiment_id": "f"})
-    assert kept_upload(tmp_path, "http://a", "n") is None
-    for each in (first, second, again):
-        keep_upload(tmp_path, each)
-    assert kept_upload(tmp_path, "http://a", "n") == again
-    assert kept_upload(tmp_path, "http://b", "n") == second
-    assert kept_upload(tmp_path, "http://a", "other") is None
-    (tmp_path / FILE).write_text("{")
-    with pytest.raises(SourceError, match="Delete it"):
-        kept_upload(tmp_path, "http://a", "n")
 
 
 @pytest.mark.parametrize("asking", ["get", "post_once"])

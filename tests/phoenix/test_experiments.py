@@ -16,7 +16,6 @@ from atlas_search.evaluation.labels import Label
 from atlas_search.evaluation.metrics import metric_of
 from atlas_search.evaluation.people import Rating, Ratings, Scale
 from atlas_search.evaluation.phoenix import (
-    FILE,
     Shown,
     Uploaded,
     annotate_ratings,
@@ -152,15 +151,6 @@ def test_an_upload_again_changes_nothing(phoenix: str, compared: Compared) -> No
     assert uploaded(phoenix, compared.runs, "compared") == compared.uploaded
     assert versions(phoenix, compared.uploaded) == 1
     assert [held(phoenix, compared.uploaded, place) for place in range(len(TARGETS))] == before
-
-
-def test_an_experiment_of_another_run_is_not_taken_for_it(phoenix: str, compared: Compared) -> None:
-    """A Phoenix that was emptied gives ids anew."""
-    first, second = compared.runs
-    kept = (first.path / FILE).read_bytes()
-    (first.path / FILE).write_bytes((second.path / FILE).read_bytes())
-    assert uploaded(phoenix, compared.runs, "compared") == compared.uploaded
-    assert json.loads((first.path / FILE).read_bytes()) == json.loads(kept)
 
 
 def test_changed_labels_are_a_new_version_and_the_same_ones_are_not(

@@ -3,19 +3,16 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
-
 from atlas_search.core.addresses import without_login
-from atlas_search.core.errors import Conflict, NotFound, RequestError, SourceError, Unavailable
+from atlas_search.core.errors import Conflict, NotFound, RequestError, Unavailable
 from atlas_search.core.settings import Settings
 from atlas_search.core.telemetry.redaction import SpanMask, open_redactions
 from atlas_search.core.telemetry.span import digest
 from atlas_search.evaluation.asking import Progress, Told, in_threads
-from atlas_search.evaluation.folder import RunFolder, replace_file
+from atlas_search.evaluation.folder import RunFolder
 from atlas_search.evaluation.labels import Label
 from atlas_search.evaluation.metrics import Metric, Reply, known_metric, metric_of
 from atlas_search.evaluation.people import Rating, Ratings, Scale, answer_digests
@@ -222,61 +219,26 @@ def _of_documents(what: str, one: Scored, came: tuple[str, ...], shown: Shown) -
     return " ".join(filter(None, (f"{what}: {', '.join(lacking)}." if lacking else "", first)))
 
 
-FILE = "phoenix.json"
-
-
-class Upload(BaseModel):
-    """Place of a run in a Phoenix: an experiment over a version of the dataset of that `name`."""
-
-    model_config = ConfigDict(frozen=True)
-
-    address: str
-    name: str
-    dataset_id: str
-    version_id: str
-    experiment_id: str
-
-
-_UPLOADS = TypeAdapter(list[Upload])
-
-
-def kept_upload(folder: Path, address: str, name: str) -> Upload | None:
-    """The upload to a dataset of a Phoenix, if there was one. Raises SourceError."""
-    found = (one for one in _read(folder) if (one.address, one.name) == (address, name))
-    return next(found, None)
-
-
-def keep_upload(folder: Path, upload: Upload) -> None:
-    """Keep it in place of an earlier one to the same dataset. Raises AtlasError."""
-    where = (upload.address, upload.name)
-    others = [one for one in _read(folder) if (one.address, one.name) != where]
-    replace_file(folder / FILE, _UPLOADS.dump_json([*others, upload], indent=2).decode() + "\n")
-
-
-def _read(folder: Path) -> list[Upload]:
-    path = folder / FILE
-    try:
-        return _UPLOADS.validate_json(path.read_bytes())
-    except FileNotFoundError:
-        return []
-    except (OSError, ValidationError) as error:
-        raise SourceError(f"{path} cannot be read ({error}). Delete it.") from error
-
-
 TOGETHER = 4  # requests at once: Phoenix takes one run, and one evaluation, at a time
 PAGE = 50  # experiments of a page
 RUN_ID = "run_id"
 """By this field of its metadata an experiment is known as that of a run."""
 
 
-def find_experiment(api: PhoenixApi, dataset: Dataset, spec: RunSpec) -> str | None:
-    """The experiment of a run over a dataset, if there is one. Raises AtlasError."""
-    path = f"/v1/datasets/{quote(dataset.id, safe='')}/experiments"
-    for one in api.pages(path, {"limit": PAGE}):
+def find_experiment(
+    api: PhoenixApi, name: str, spec: RunSpec, labels: Sequence[Label]
+) -> tuple[Dataset, str] | None:
+    """The experiment of a run over some version of the dataset of that name, if there is one, and
+    that version. Raises AtlasError."""
+    for found in api.pages("/v1/datasets", {"name": name, "limit": PAGE}):
         with reading(api.address):
-            same = one["dataset_version_id"] == dataset.version_id
-            if same and one["metadata"].get(RUN_ID) == spec.id:
-                return str(one["id"])
+            id_ = str(found["id"])
+        for one in api.pages(f"/v1/datasets/{quote(id_, safe='')}/experiments", {"limit": PAGE}):
+            with reading(api.address):
+                if one["metadata"].get(RUN_ID) != spec.id:
+                    continue
+                version_id, experiment = str(one["dataset_version_id"]), str(one["id"])
+            return read_dataset(api, id_, version_id, labels), experiment
     return None
 
 
@@ -464,16 +426,15 @@ def upload_runs(
 ) -> Uploaded:
     """Upload runs of the same labels, each once however often; `name` is that of the dataset.
 
-    What an earlier upload left out is added, and figures are those of now. The folders keep where
-    they are in Phoenix, and nothing else of them changes. Raises RequestError for runs that cannot
-    be uploaded, and else as PhoenixApi does.
+    What an earlier upload left out is added, and figures are those of now. Raises RequestError for
+    runs that cannot be uploaded, and else as PhoenixApi does.
     """
     figures = {name for run in load_together(folders) for one in run.scored for name in one.figures}
     chosen = chosen_figures(figures)
     name = name or dataset_name(folders[0].spec())
     kept = [_upload(folder, api, chosen, shown, progress, name) for folder in folders]
-    ids = tuple(one.experiment_id for one in kept)
-    return Uploaded(name, kept[0].dataset_id, ids, frozenset(figures - chosen))
+    ids = tuple(experiment for _, experiment in kept)
+    return Uploaded(name, kept[0][0].id, ids, frozenset(figures - chosen))
 
 
 def annotate_ratings(
@@ -545,53 +506,16 @@ def _upload(
     shown: Shown,
     progress: Progress,
     name: str,
-) -> Upload:
+) -> tuple[Dataset, str]:
     with folder.held():
-        run = folder.load()
-        dataset, upload = _placed(folder, run.spec, api, shown, name)
-        at = upload.experiment_id
+        run, labels = folder.load(), folder.labels()
+        placed = find_experiment(api, name, run.spec, labels)
+        if not placed:
+            dataset = upload_dataset(api, name, labels, shown)
+            placed = dataset, create_experiment(api, dataset, run.spec)
+        dataset, experiment = placed
         with progress("Answers") as told:
-            runs = send_runs(api, at, dataset, run, shown, told)
+            runs = send_runs(api, experiment, dataset, run, shown, told)
         with progress("Figures") as told:
-            send_evaluations(api, at, dataset, runs, run, chosen, shown, told)
-    return upload
-
-
-def _placed(
-    folder: RunFolder, spec: RunSpec, api: PhoenixApi, shown: Shown, name: str
-) -> tuple[Dataset, Upload]:
-    """The dataset and experiment of a run: those it has, or else new ones."""
-    labels = folder.labels()
-    kept = kept_upload(folder.path, api.address, name)
-    if kept and _is_there(api, kept, spec):
-        return read_dataset(api, kept.dataset_id, kept.version_id, labels), kept
-    dataset = upload_dataset(api, name, labels, shown)
-    experiment = find_experiment(api, dataset, spec) or create_experiment(api, dataset, spec)
-    upload = Upload(
-        address=api.address,
-        name=name,
-        dataset_id=dataset.id,
-        version_id=dataset.version_id,
-        experiment_id=experiment,
-    )
-    keep_upload(folder.path, upload)
-    return dataset, upload
-
-
-def _is_there(api: PhoenixApi, upload: Upload, spec: RunSpec) -> bool:
-    """Return whether Phoenix still has the experiment: emptied, it gives its id to another."""
-    try:
-        said = api.get(f"/v1/experiments/{quote(upload.experiment_id, safe='')}")
-    except NotFound:
-        return False
-    with reading(api.address):
-        found = said["data"]
-        return (
-            found["dataset_id"],
-            found["dataset_version_id"],
-            found["metadata"].get(RUN_ID),
-        ) == (
-            upload.dataset_id,
-            upload.version_id,
-            spec.id,
-        )
+            send_evaluations(api, experiment, dataset, runs, run, chosen, shown, told)
+    return placed
