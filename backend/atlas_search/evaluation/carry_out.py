@@ -441,11 +441,10 @@ Ends = tuple[float, float]
 
 @dataclass(frozen=True)
 class Spread:
-    """The median and the 95th percentile of `count` values with their intervals, and their mean."""
+    """The median and the 95th percentile of `count` values with their intervals."""
 
     p50: float
     p95: float
-    mean: float
     count: int
     p50_interval: Ends
     p95_interval: Ends
@@ -552,8 +551,7 @@ def _spread(values: Sequence[float]) -> Spread | None:
         return None
     p50, p95 = np.percentile(values, _PERCENTILES)
     (low50, low95), (high50, high95) = interval(_percentiles(values), len(values)).tolist()
-    mean = sum(values) / len(values)
-    return Spread(float(p50), float(p95), mean, len(values), (low50, high50), (low95, high95))
+    return Spread(float(p50), float(p95), len(values), (low50, high50), (low95, high95))
 
 
 def _percentiles(values: Sequence[float]) -> Callable[[FloatArray], FloatArray]:

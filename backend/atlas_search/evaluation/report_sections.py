@@ -37,10 +37,8 @@ from atlas_search.evaluation.run import PROCESS, RunSpec
 from atlas_search.evaluation.scored import (
     TITLES,
     Scored,
-    between,
     ids,
     number,
-    present,
     share,
     shortened,
     title_of,
@@ -430,8 +428,7 @@ def in_order(figures: Iterable[str]) -> list[str]:
 
 
 def _named(run: Analysis) -> list[str]:
-    estimates = [name for name in in_order(run.sources) if name in run.all]
-    return [*present(tuple(TITLES), run.all), *(name for name in estimates if name not in TITLES)]
+    return [name for name in dict.fromkeys([*TITLES, *in_order(run.sources)]) if name in run.all]
 
 
 def _figures(caption: str, run: Analysis, names: Sequence[str], *, folded: bool = False) -> Table:
@@ -447,7 +444,8 @@ def _row(name: str, figure: Figure, sources: Mapping[str, str]) -> tuple[str, ..
         says += " Lower is better."
     if name in sources:
         says += f" By: {sources[name]}."
-    return (title_of(name), number(figure.mean, 3), between(figure), str(figure.questions), says)
+    interval = f"{number(figure.low)} to {number(figure.high)}"
+    return (title_of(name), number(figure.mean, 3), interval, str(figure.questions), says)
 
 
 def _side_by_side(runs: Sequence[Analysis]) -> Table:

@@ -402,11 +402,6 @@ def number(value: float | None, places: int = 2) -> str:
     return f"{value:.{places}f}"
 
 
-def between(figure: Figure) -> str:
-    """Its interval."""
-    return f"{number(figure.low)} to {number(figure.high)}"
-
-
 def with_ends(value: float | None, ends: tuple[float, float] | None, places: int = 2) -> str:
     """A value and its interval."""
     if value is None or ends is None:
@@ -442,8 +437,3 @@ def ids(questions: Sequence[str], most: int = 8) -> str:
     """The first ids of questions or documents."""
     more = f" and {len(questions) - most:,} more" if len(questions) > most else ""
     return ", ".join(shortened(each, 80) for each in questions[:most]) + more
-
-
-def present(names: Sequence[str], figures: Mapping[str, Figure]) -> list[str]:
-    """Return those of the names that are among the figures."""
-    return [name for name in names if name in figures]
