@@ -14,8 +14,8 @@ from werkzeug.test import EnvironBuilder
 from atlas_search.atlas import Atlas
 from atlas_search.core.errors import EmbeddingUnavailable, ServerBusy
 from atlas_search.core.settings import Settings
-from atlas_search.evaluation.carry_out import ProcessSubject, carry_out
 from atlas_search.evaluation.labels import Label, Split
+from atlas_search.evaluation.run import evaluate
 from atlas_search.evaluation.scored import summarise
 from atlas_search.server.access.keys import KeyFile, KeyLimits, add_key
 from atlas_search.server.app import create_app
@@ -23,7 +23,7 @@ from atlas_search.server.collections import ServedCollections
 from atlas_search.server.limits import Capacity
 from atlas_search.server.metrics import MOST, SECONDS, Refusals
 from atlas_search.server.problems import problem_of
-from tests.evaluation.farm import new_run
+from tests.conftest import TODAY
 from tests.hash_embedder import HashEmbedder
 from tests.recorded_spans import Recorded, recording, said
 from tests.server.ingest.handing import ADMINISTRATOR, COLLECTION, settings_for
@@ -134,15 +134,14 @@ def test_a_check_that_fails_is_one_trace(settings: Settings, *, content: bool) -
     assert ("farm.no" in recorded.text) is content
 
 
-def test_a_run_of_an_evaluation_is_found_by_its_name(server: Serving, tmp_path: Path) -> None:
+def test_a_run_of_an_evaluation_is_found_by_its_name(server: Serving) -> None:
     _, recorded, _, atlas = server
     labels = [
         Label("q1", Split.TEST, "factual", WOOL["question"], ("wool",), frozenset({"farm.sheep"})),
         Label("q2", Split.TEST, "unanswerable", "Who owns the moon?", (), frozenset()),
     ]
     target = atlas.services.settings.test_target
-    subject = ProcessSubject(atlas, target)
-    scores = carry_out(new_run(tmp_path / "first", subject, labels), subject).run.scored
+    scores = evaluate(atlas, labels, target, TODAY)
     (root,) = [said(span) for span in recorded.roots if span.name == "evaluation"]
     questions = [said(span) for span in recorded.named("ask")]
     assert [each["eval.label"] for each in questions] == ["q1", "q2"]
@@ -151,7 +150,7 @@ def test_a_run_of_an_evaluation_is_found_by_its_name(server: Serving, tmp_path: 
     assert (root["eval.questions"], root["composite_target"]) == (2, f"{target}_sentences_farm")
     assert root["eval.recall"] == summarise(scores)["recall"].mean
     recorded.clear()
-    carry_out(new_run(tmp_path / "second", subject, labels), subject)
+    evaluate(atlas, labels, target, TODAY)
     (again,) = [said(span) for span in recorded.roots if span.name == "evaluation"]
     assert again["eval.run"] != root["eval.run"]
     recorded.clear()

@@ -13,8 +13,15 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from atlas_search.atlas import Atlas
 from atlas_search.core.errors import SourceError
-from atlas_search.evaluation.asking import PatientEmbedder
+from atlas_search.evaluation.asking import (
+    PatientEmbedder,
+    ProcessAsker,
+    ask_all,
+    run_trace,
+    without_kept_answers,
+)
 from atlas_search.evaluation.labels import Label
 from atlas_search.evaluation.metrics import Reply, Tools
 from atlas_search.evaluation.scored import (
@@ -130,6 +137,26 @@ class EvalRun:
     def lacking(self) -> list[str]:
         """Return why a question lacks figures that it should have, for each."""
         return [one.lacking for one in self.scored if one.lacking]
+
+
+def evaluate(
+    atlas: Atlas, labels: Iterable[Label], target: str, today: date, *, parallel: int = 1
+) -> list[Scored]:
+    """Ask a collection that is open here every question, as on the day `today`.
+
+    None is answered with what was kept of an earlier one. Nothing is written. Figures that cannot
+    be computed are `lacking`.
+    """
+    services, labels, id_ = atlas.services, list(labels), run_id()
+    _, how = services.target(target)
+    tools = Tools(services.searcher.embedder, corpora=services.default_corpora, limit=how.search_k)
+    asker = ProcessAsker(without_kept_answers(atlas), target, today, session=id_)
+    with run_trace(services.tracer, id_) as trace:
+        replies: list[Reply] = []
+        ask_all(asker, labels, trace, replies.append, parallel=parallel)
+        scored = score_all(labels, replies, tools)
+        trace.describe(services.composite_target(target), len(scored), means(scored))
+    return scored
 
 
 def score_all(labels: Iterable[Label], replies: Iterable[Reply], tools: Tools) -> list[Scored]:

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from atlas_search import Atlas
-from atlas_search.evaluation.carry_out import ProcessSubject, carry_out
 from atlas_search.evaluation.label_files import load_labels, read_labels
 from atlas_search.evaluation.label_fit import OpenCollection, fit_labels
 from atlas_search.evaluation.labels import Label, Split
+from atlas_search.evaluation.run import evaluate
 from atlas_search.evaluation.scored import summarise
 from atlas_search.server.feedback.routes import export_feedback, labels_of
 from atlas_search.server.feedback.store import AnswerRating, RatedAnswer, RatedPlace, Vote, rated
-from tests.evaluation.farm import new_run
+from tests.conftest import TODAY
 from tests.server.two_corpora import QUESTION
 
 PLACES = tuple(
@@ -185,9 +185,8 @@ def test_the_export_is_read_by_the_evaluation(parish: Atlas, tmp_path: Path) -> 
     assert exported.labels.left_out == {"inconclusive": 1}
     assert sorted(labels, key=lambda label: label.id) == list(exported.labels.labels)
     assert fit_labels(read_labels(path), OpenCollection(parish)).labels == labels
-    subject = ProcessSubject(parish, "certain")
-    outcome = carry_out(new_run(tmp_path / "run", subject, labels), subject)
-    summary = summarise(outcome.run.scored)
+    outcomes = evaluate(parish, labels, "certain", TODAY)
+    summary = summarise(outcomes)
     means = {name: summary[name].mean for name in ("recall", "exact_match", "answered")}
     assert set(means.values()) == {1.0}
 
