@@ -9,10 +9,10 @@ import csv
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, TextIO
 
@@ -22,6 +22,7 @@ from atlas_search.core.domain import CONTEXT_JOINT, Segment
 from atlas_search.core.errors import SourceError
 from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.encoding import Undecodable, open_text
+from atlas_search.readers.markup import header_of
 from atlas_search.readers.metadata import Nested, flat, is_empty, name_of, text_of
 from atlas_search.readers.text import clean, pages
 
@@ -37,6 +38,7 @@ LAST_PAGE = 5000
 
 _LONGEST_NAME = 1_000  # characters of a heading or a speaker: each passage is read with them
 _NAMED = 20  # fields that a message lists
+_HEAD = 20  # rows among which the heads of columns are looked for: below a title, say
 _OUTER = 3  # objects around a list of records
 _SECTION_NUMBER = re.compile(r"\d+[A-Za-z]{0,3}(?:\.\d+)*(?:\(\w{1,5}\))*")
 
@@ -122,6 +124,11 @@ class Columns:
             return tuple(name for name in self.text if name in names)
         inside = (f"{outer}.{inner}" for outer in TEXT for inner in TEXT)
         return tuple(name for name in (*TEXT, *inside) if name in names)[:1]
+
+    def are_plain(self, header: Iterable[str]) -> bool:
+        """Check that no head of a column names texts, and no option does."""
+        names = self.named(header)
+        return not (names and (self.text or self.texts(names)))
 
     def lacking(self, names: Iterable[str]) -> str:
         """Explain that none of the fields `names` holds the text."""
@@ -337,7 +344,7 @@ def _line(line: str, key: str, place: str) -> Record | Skipped:
         value = _parse(line)
     except ValueError as error:
         return Skipped(f"{place}: {_explain_json(error)}", key)
-    return _json_record(value, key, place, mend=_needs_mending(line))
+    return _json_record(value, key, place, mend=bool(_SURROGATE_ESCAPE.search(line)))
 
 
 def _whole(content: str, columns: Columns) -> Iterator[Read]:
@@ -355,12 +362,10 @@ def _whole(content: str, columns: Columns) -> Iterator[Read]:
     if isinstance(records, Skipped):
         yield records
         return
-    mend = _needs_mending(content)
-    items = (
-        [(item, f"row-{n}", f"record {n}") for n, item in enumerate(records, start=1)]
-        if (isinstance(records, list))
-        else [(records, "", "the file")]
-    )
+    mend = bool(_SURROGATE_ESCAPE.search(content))
+    items = [(records, "", "the file")]
+    if isinstance(records, list):
+        items = [(each, f"row-{n}", f"record {n}") for n, each in enumerate(records, start=1)]
     for read in drafts((_json_record(*item, mend=mend) for item in items), columns):
         if remark and isinstance(read, Draft):
             read, remark = replace(read, remark="; ".join(filter(None, [remark, read.remark]))), ""
@@ -401,10 +406,6 @@ def _parse(content: str) -> object:
         return _DECODER.decode(content)
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
-
-
-def _needs_mending(content: str) -> bool:
-    return _SURROGATE_ESCAPE.search(content) is not None
 
 
 def _json_record(value: object, key: str, place: str, *, mend: bool) -> Record | Skipped:
@@ -448,10 +449,7 @@ class BeirReader:
     """Reads corpora of benchmarks: metadata `record_id` is the id that judgements speak of."""
 
     suffixes: ClassVar[frozenset[str]] = frozenset(CORPUS_FILES)
-    options: ClassVar[Mapping[str, object]] = {
-        "version": 1,
-        "records": _RECORDS.options["version"],
-    }
+    options: ClassVar[Mapping[str, object]] = {"version": 1, "records": _RECORDS.options["version"]}
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
         """One draft or Skipped for every line of a corpus, in order."""
@@ -472,9 +470,6 @@ def beir_reader() -> BeirReader:
 DELIMITERS = ",;\t|"
 LONGEST = 100_000_000
 """Characters of one value; only a quote that nobody closed comes near."""
-
-_TABS = {"tab", "\\t"}
-_NO_HEADER = "its first line is empty, but must name the columns"
 
 
 @dataclass(frozen=True)
@@ -515,6 +510,25 @@ class CsvReader:
         return records_of(rows_of(chain([first], text), format_), self.columns)
 
 
+def row_lines(rows: Iterable[Sequence[str]], fewest: int) -> Iterator[str]:
+    """The rows of a table as lines, each value behind the head of its column.
+
+    The heads are a row of `fewest` values or more.
+    """
+    cleaned = ([" ".join(cell.split()) for cell in row] for row in rows)
+    lines = (row for row in cleaned if any(row))
+    first = list(islice(lines, _HEAD))
+    filled = [sum(map(bool, row)) for row in first]
+    enough = max(fewest, max(filled, default=0) - 1)  # a column of names may have no head
+    head = next((n for n, each in enumerate(filled) if each >= enough), len(first))
+    header: tuple[str, ...] = ()
+    for number, row in enumerate(chain(first, lines)):
+        pairs = zip_longest(header, row, fillvalue="")
+        yield " | ".join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell)
+        if number == head:
+            header = header_of(row)
+
+
 def csv_reader(
     text_column: TextColumn = "",
     id_column: IdColumn = "",
@@ -528,7 +542,7 @@ def csv_reader(
     quotes: Annotated[bool, typer.Option(help="Values may stand in double quotes")] = True,
 ) -> CsvReader:
     """Build a collection from CSV and TSV files: one document a row."""
-    delimiter = "\t" if delimiter in _TABS else delimiter
+    delimiter = "\t" if delimiter in ("tab", "\\t") else delimiter
     if len(delimiter) > 1 or delimiter in ('"', "\n", "\r"):
         raise SourceError(f"--delimiter {delimiter}: give one character, or `tab`.")
     columns = columns_of(text_column, id_column, title_column, metadata_columns, rename)
@@ -576,7 +590,7 @@ def _problem(header: list[str] | csv.Error, columns: Columns) -> str:
     names = columns.named(header)
     twice = sorted(name for name, count in Counter(names).items() if count > 1)
     if not names:
-        return _NO_HEADER
+        return "its first line is empty, but must name the columns"
     if twice:
         return f"several columns are named `{twice[0]}`: rename all but one, in the file"
     has_text = len(columns.texts(names)) >= max(1, len(columns.text))

@@ -5,14 +5,14 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time
-from itertools import chain, islice, pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
 from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.archive import BadArchive, is_damage, open_archive, xml_part
 from atlas_search.readers.docx import Paragraph, Text, properties, usual_kind
-from atlas_search.readers.markup import LONGEST_SPAN, Heading, header_of, plain, sections, write_row
+from atlas_search.readers.markup import LONGEST_SPAN, Heading, plain, sections
 from atlas_search.readers.tables import (
     Columns,
     IdColumn,
@@ -24,6 +24,7 @@ from atlas_search.readers.tables import (
     columns_of,
     drafts,
     records_of,
+    row_lines,
 )
 from atlas_search.readers.titles import title_of_file
 
@@ -34,8 +35,6 @@ Merged = tuple[int, int, int]
 _CORE = "docProps/core.xml"
 _MERGED = re.compile(rb'mergeCell [^>]*?ref="([A-Z]+[0-9]+:[A-Z]+[0-9]+)"')
 _BLOCK = 1_000_000  # bytes
-_HEAD = 20
-"""Rows among which the heads of columns are looked for: below a title, say."""
 
 
 @dataclass(frozen=True)
@@ -103,9 +102,12 @@ class XlsxReader:
             filled = ((number, row) for number, row in _rows(sheet) if any(row))
             first = next(filled, (0, []))
             rows = chain([first], filled)
-            names = self.columns.named(first[1])
-            if not (names and (self.columns.text or self.columns.texts(names))):
-                _write(text, rows, sheet.title if len(sheets) > 1 else "")
+            if self.columns.are_plain(first[1]):
+                begins = text.length + 2 * bool(text.length)
+                # two columns are as often the lines of a form
+                text.write(map(Paragraph, row_lines((row for _, row in rows), fewest=3)))
+                if text.length > begins and len(sheets) > 1:
+                    text.headings.append(Heading(begins, 1, sheet.title))
                 continue
             width = len(first[1])
             padded = ((number, row + [""] * (width - len(row))) for number, row in rows)
@@ -127,29 +129,6 @@ def xlsx_reader(
 ) -> XlsxReader:
     """Build a collection from Excel files: one document a row of texts, or one a workbook."""
     return XlsxReader(columns_of(text_column, id_column, title_column, metadata_columns, rename))
-
-
-def _write(text: Text, rows: Iterator[tuple[int, Row]], sheet: str) -> None:
-    """The rows of a sheet as lines, those below the heads of its columns with them."""
-    lines = ([" ".join(cell.split()) for cell in row] for _, row in rows)
-    first = list(islice(lines, _HEAD))
-    most = max(map(_filled, first), default=0)
-    # a column of names may have no head, and two columns are as often the lines of a form
-    head = next((n for n, row in enumerate(first) if _filled(row) >= max(3, most - 1)), len(first))
-    header: tuple[str, ...] = ()
-    begins = text.length + 2 * bool(text.length)
-    for number, row in enumerate(chain(first, lines)):
-        width = max(len(header), len(row)) if header else 0
-        cells = [*row, *[""] * (width - len(row))] if header else list(filter(None, row))
-        text.write([Paragraph(write_row(cells, [*header, *[""] * (width - len(header))]))])
-        if number == head:
-            header = header_of(row)
-    if text.length > begins and sheet:
-        text.headings.append(Heading(begins, 1, sheet))
-
-
-def _filled(row: Row) -> int:
-    return sum(map(bool, row))
 
 
 def _rows(sheet: Any) -> Iterator[tuple[int, Row]]:
