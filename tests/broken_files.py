@@ -73,7 +73,7 @@ def broken_csv() -> Broken:
     return broken_texts("csv") | {
         "empty.csv": (b"", "its first line is empty"),
         "random.csv": (RANDOM, "not UTF-8 at byte"),
-        "no text.csv": (b"id,name\n1,x\n", "no field `text`"),
+        "no text.csv": (b"id,name\n1,x\n", READ),
         "open quote.csv": (b'id,text\n1,"never closed\n2,x\n', "never closes"),
         "ragged.csv": (b"id,text\n1,x\n2,x,y\n", "3 values, but the header names 2"),
         "twice.csv": (b"id,text\n1,first\n1,second\n", "duplicate id '1', first at line 2"),

@@ -118,7 +118,7 @@ def test_readers_of_files_have_the_same_options_as_ever() -> None:
         "PdfReader": {"version": 8},
         "HtmlReader": {"version": 7, "whole_page": False},
         "XmlReader": {"version": 6, "normalised": False, "documents_at": ""},
-        "CsvReader": {"version": 3, "delimiter": "", "quotes": True, **columns},
+        "CsvReader": {"version": 4, "delimiter": "", "quotes": True, **columns},
         "JsonlReader": {"version": 6, **columns},
         "DocxReader": {"version": 7},
         "EpubReader": {"version": 6},

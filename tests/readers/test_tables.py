@@ -17,6 +17,7 @@ from atlas_search.readers import Draft, Read, Skipped
 from atlas_search.readers.tables import Columns, CsvReader, JsonlReader, columns_of
 from tests.readers.conftest import Reads
 from tests.readers.drafts import only_reason
+from tests.source_files import workbook
 
 
 def texts(result: Iterable[Read]) -> list[str]:
@@ -97,9 +98,6 @@ def test_a_malformed_rename_is_refused(rename: str) -> None:
 @pytest.mark.parametrize(
     ("table", "options", "reason"),
     [
-        ("no,said\n1,Aye.\n", {}, "no field `text` or `body` or `content` or `speech`; the fields "
-         "are `no`, `said`: call the one with the text `text`, or name it to `atlas create "
-         "files` by `--text-column`"),
         ("text,Text\na,b\n", {}, "several columns are named `text`: rename all but one, in the "
          "file"),
         ("text,when,date\na,1,2\n", {"rename": "when=date"},
@@ -115,6 +113,38 @@ def test_a_table_without_a_usable_header_is_skipped_as_a_whole(
     reads: Reads, table: str, options: dict[str, str], reason: str
 ) -> None:
     assert only_reason(reads(table, "a.csv", CsvReader(columns_for(**options)))) == reason
+
+
+WAGES = "name,role,weekly wage\nAda Miller,baker,320\n\nBen Osei,,410\n"
+
+
+def test_a_table_without_a_column_of_texts_is_one_document_as_a_sheet_is(reads: Reads) -> None:
+    (table,) = reads(WAGES, "wages.csv")
+    assert table == Draft(
+        "name | role | weekly wage\n\n"
+        "name: Ada Miller | role: baker | weekly wage: 320\n\n"
+        "name: Ben Osei | weekly wage: 410",
+        "wages",
+        speeches_known=True,
+    )
+    assert reads(WAGES.replace(",", "\t"), "wages.tsv") == [table]
+    (sheet,) = reads(workbook([row.split(",") for row in WAGES.split("\n")]), "wages.xlsx")
+    assert isinstance(sheet, Draft)
+    assert (sheet.text, sheet.speeches_known) == (table.text, True)
+    named = reads(WAGES, "wages.csv", CsvReader(columns_for(text="role", title="name")))
+    assert named == [
+        Draft("baker", "Ada Miller", "row-1", {"name": "Ada Miller", "weekly_wage": "320"}),
+        Draft("Ben Osei", "Ben Osei", "row-2", {"name": "Ben Osei", "weekly_wage": "410"}),
+    ]
+
+
+def test_two_columns_have_heads_and_a_broken_row_of_a_plain_table_is_told(reads: Reads) -> None:
+    table = 'Dues\nPort,Ships\nOstby,12\nVik,"9"0\nHavn,7,old\n'
+    assert texts(reads(table, "a.csv")) == [
+        "line 4: not a row: ',' expected after '\"'; double the quotes inside quotes, or pass "
+        "`--no-quotes`",
+        "Dues\n\nPort | Ships\n\nPort: Ostby | Ships: 12\n\nPort: Havn | Ships: 7 | old",
+    ]
 
 
 def test_a_row_without_the_id_that_was_asked_for_is_remarked(reads: Reads) -> None:
@@ -300,7 +330,7 @@ def test_a_record_with_a_list_is_one_record_and_a_named_text_is_found_in_a_list(
 
 def test_what_changes_the_reading_is_among_the_options() -> None:
     options = CsvReader(columns_for(text="a,B c", rename="x=y")).options
-    assert (options["version"], options["text_column"], options["rename"]) == (3, "a,b_c", "x=y")
+    assert (options["version"], options["text_column"], options["rename"]) == (4, "a,b_c", "x=y")
     assert CsvReader(Columns(), ";").options != CsvReader(Columns(), ",").options
     assert CsvReader(quotes=False).options != CsvReader().options
     assert JsonlReader(columns_for(text="a,b")).options != JsonlReader().options

@@ -474,9 +474,10 @@ LONGEST = 100_000_000
 
 @dataclass(frozen=True)
 class CsvReader:
-    """Reads tables. Without a `delimiter` it is the one of DELIMITERS that splits the header most.
+    """Reads tables: one document a row, or one of all rows where no column holds texts.
 
-    With `quotes` a value may stand in double quotes; otherwise they are characters as any other.
+    Without a `delimiter` it is the one of DELIMITERS that splits the header most. With `quotes` a
+    value may stand in double quotes; otherwise they are characters as any other.
     """
 
     columns: Columns = field(default_factory=Columns)
@@ -487,27 +488,44 @@ class CsvReader:
     @property
     def options(self) -> Mapping[str, object]:
         """All settings change what is read."""
-        own = {"version": 3, "delimiter": self.delimiter, "quotes": self.quotes}
+        own = {"version": 4, "delimiter": self.delimiter, "quotes": self.quotes}
         return own | self.columns.options
 
     def read(self, path: Path, encoding: str) -> Iterator[Read]:
-        """One draft or Skipped for every row, in order. A blank line is no row."""
+        """One draft or Skipped for every row, in order, or one of all. A blank line is no row."""
         try:
             with open_text(path, encoding) as text:
-                tabs = "\t" if path.suffix.lower() == ".tsv" else ""
-                yield from drafts(self.records(text, self.delimiter or tabs), self.columns)
+                rows = self._rows(text, "\t" if path.suffix.lower() == ".tsv" else "")
+                _, header = first = next(rows, (1, []))
+                rows = chain([first], rows)
+                if isinstance(header, list) and any(header) and self.columns.are_plain(header):
+                    yield from _plain(rows, path.stem)
+                else:
+                    yield from drafts(records_of(rows, self.columns), self.columns)
         except Undecodable as error:
             yield Skipped(str(error))
 
-    def records(self, text: TextIO, delimiter: str = "") -> Iterator[Record | Skipped]:
+    def records(self, text: TextIO) -> Iterator[Record | Skipped]:
         """Each row as its file has it, in order; a table without a text column is one Skipped."""
+        return records_of(self._rows(text), self.columns)
+
+    def _rows(self, text: TextIO, usual: str = "") -> Iterator[tuple[int, list[str] | csv.Error]]:
         first = text.readline()
-        format_ = {
-            "delimiter": delimiter or delimiter_of(first),
-            "quoting": csv.QUOTE_MINIMAL if self.quotes else csv.QUOTE_NONE,
-            "strict": True,
-        }
-        return records_of(rows_of(chain([first], text), format_), self.columns)
+        delimiter = self.delimiter or usual or delimiter_of(first)
+        quoting = csv.QUOTE_MINIMAL if self.quotes else csv.QUOTE_NONE
+        format_ = {"delimiter": delimiter, "quoting": quoting, "strict": True}
+        return rows_of(chain([first], text), format_)
+
+
+def _plain(rows: Iterable[tuple[int, list[str] | csv.Error]], title: str) -> Iterator[Read]:
+    """A table as one text, and the rows that are broken. Its first line is no title but heads."""
+    whole = []
+    for line, row in rows:
+        if isinstance(row, csv.Error):
+            yield Skipped(f"line {line}: {_explain_csv(row)}", f"line-{line}")
+        else:
+            whole.append(row)
+    yield Draft("\n\n".join(row_lines(whole, fewest=2)), title, speeches_known=True)
 
 
 def row_lines(rows: Iterable[Sequence[str]], fewest: int) -> Iterator[str]:
@@ -541,7 +559,7 @@ def csv_reader(
     ] = "",
     quotes: Annotated[bool, typer.Option(help="Values may stand in double quotes")] = True,
 ) -> CsvReader:
-    """Build a collection from CSV and TSV files: one document a row."""
+    """Build a collection from CSV and TSV files: one document a row of texts, or one a table."""
     delimiter = "\t" if delimiter in ("tab", "\\t") else delimiter
     if len(delimiter) > 1 or delimiter in ('"', "\n", "\r"):
         raise SourceError(f"--delimiter {delimiter}: give one character, or `tab`.")
