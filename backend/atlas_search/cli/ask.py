@@ -17,7 +17,7 @@ from rich.text import Text
 from atlas_search.answer.request import AskRequest
 from atlas_search.cli.options import AsJson, CollectionChoice, command_of, command_settings
 from atlas_search.client import ApiCall, AtlasClient, body_of
-from atlas_search.core.errors import UnknownCaller
+from atlas_search.core.errors import UnknownCaller, UnknownCollection
 from atlas_search.core.ids import CLOSEST, CONFIDENCE
 from atlas_search.core.locator import page_unit, place_in_words
 from atlas_search.core.settings import Settings
@@ -55,7 +55,7 @@ Document = dict[str, Any]
 def post(settings: Settings, path: str, body: Mapping[str, object]) -> Document:
     """Return the server's reply to a POST. Raises AtlasError with its refusal, or if it is down."""
     call: ApiCall[Document] = ApiCall("POST", path, lambda document: document, body)
-    with _server(settings) as client:
+    with _server(settings, str(body.get("collection", ""))) as client:
         return client.send(call)
 
 
@@ -66,13 +66,18 @@ def get_text(settings: Settings, path: str) -> str:
 
 
 @contextmanager
-def _server(settings: Settings) -> Iterator[AtlasClient]:
+def _server(settings: Settings, collection: str = "") -> Iterator[AtlasClient]:
     url = f"http://{settings.atlas_host}:{settings.atlas_port}"
     try:
         with AtlasClient(url, settings.atlas_api_key.get_secret_value()) as client:
             yield client
     except UnknownCaller as error:
         raise UnknownCaller(f"{error} The key is taken from ATLAS_API_KEY.") from error
+    except UnknownCollection as error:
+        raise UnknownCollection(
+            f"{error} If it is built (`atlas store list`), it is served by "
+            f"`CHROMA_COLLECTION_NAME={collection} atlas serve`; with `COLLECTIONS=*` all are."
+        ) from error
 
 
 def collection_body(request: BaseModel, collection: str | None) -> dict[str, object]:
