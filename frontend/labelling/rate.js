@@ -199,7 +199,7 @@ function answerNodes(item, number, total) {
 function quotes(found) {
   if (found.length === 0) return null;
   const items = found.map(({ number, title, place, quote }) =>
-    element("li", {}, `[${number}] ${title}, ${place}: `, element("q", {}, quote)),
+    element("li", {}, `[${number}] ${[title, place].filter(Boolean).join(", ")}: `, element("q", {}, quote)),
   );
   return element("ul", { class: "quotes" }, ...items);
 }

@@ -13,7 +13,7 @@ from atlas_search.answer.decide import Outcome
 from atlas_search.answer.quotes.scores import Confidence
 from atlas_search.core.domain import MARKER, Decision
 from atlas_search.core.errors import RequestError
-from atlas_search.core.locator import page_unit, place_in_words
+from atlas_search.core.locator import place_in_words
 from atlas_search.core.notebook import answer_frame, answer_html
 from atlas_search.core.wire import CitationOut, RankedPassageOut, Sent, Stated
 from atlas_search.search.result import RetrievalOut
@@ -305,8 +305,7 @@ def without_markers(text: str) -> str:
 
 def place_of(cited: CitationOut) -> str:
     """The place of a citation as its source says it: `s 10(1)`, `p. xii (page 12 of the file)`."""
-    unit = page_unit(cited.metadata.get("pages_are"))
-    return place_in_words(cited.locator or "", cited.page, cited.printed_page or "", unit)
+    return place_in_words(cited.locator, cited.page, cited.printed_page, cited.metadata)
 
 
 def read_answer(document: Mapping[str, Any], number: int) -> AnswerDocument:

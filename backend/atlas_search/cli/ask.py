@@ -19,7 +19,7 @@ from atlas_search.cli.options import AsJson, CollectionChoice, command_of, comma
 from atlas_search.client import ApiCall, AtlasClient, body_of
 from atlas_search.core.errors import UnknownCaller, UnknownCollection
 from atlas_search.core.ids import CLOSEST, CONFIDENCE
-from atlas_search.core.locator import page_unit, place_in_words
+from atlas_search.core.locator import place_in_words
 from atlas_search.core.settings import Settings
 from atlas_search.search.request import SearchRequest
 
@@ -235,9 +235,7 @@ def _mark(passage: Document) -> Text:
 
 
 def _place(passage: Document) -> str:
-    unit = page_unit(passage["metadata"].get("pages_are"))
-    named = (passage["locator"] or "", passage["page"], passage["printed_page"] or "")
-    return place_in_words(*named, unit)
+    return place_in_words(*(passage[n] for n in ("locator", "page", "printed_page", "metadata")))
 
 
 def _citation_line(of: Mapping[str, Any]) -> str:

@@ -4,7 +4,8 @@ A citation token has it without blanks: `[acts.privacy s10(1)]`.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
 
 _KINDS = "§|s|r|reg|art|cl|para|sch|o|sch ?(?:s|r|reg|art|cl|para)"
 """The units of statutes in citations: section, rule, regulation, article, clause, paragraph,
@@ -20,6 +21,9 @@ TOKEN_PLACE = rf"(?:p\d+|(?:{_KINDS[2:].replace(' ?', '')})[\dA-Z][^\[\]\s]*)"
 
 LOCATOR_IN_TEXT = rf"(?:{_KINDS[2:]})[\dA-Z]\w*(?:\([^\W_]{{1,5}}\))*"
 """A locator as tokens have it, without the punctuation that may follow it in running text."""
+
+PAGED = frozenset("docx epub iiif odt pdf pptx rtf scan".split())
+"""Content types that have pages; the text of others is one, unless marks divide it."""
 
 
 def is_locator(text: str) -> bool:
@@ -37,17 +41,13 @@ def common(locators: Sequence[str]) -> str:
     `s 10(2)`. Empty without any."""
     if not locators:
         return ""
-    first, *others = (_split(locator) for locator in locators)
-    head, levels = first
-    shared = levels
-    for other_head, other_levels in others:
-        if other_head != head:
-            return head
-        alike = 0
-        while alike < min(len(shared), len(other_levels)) and shared[alike] == other_levels[alike]:
-            alike += 1
-        shared = shared[:alike]
-    return head + "".join(shared)
+    parts = [_split(locator) for locator in locators]
+    head = parts[0][0]
+    if any(other != head for other, _ in parts):
+        return head
+    in_turn = zip(*(levels for _, levels in parts), strict=False)
+    shared = takewhile(lambda each: len(set(each)) == 1, in_turn)
+    return head + "".join(level for level, *_ in shared)
 
 
 def token_place(locator: str) -> str:
@@ -55,12 +55,16 @@ def token_place(locator: str) -> str:
     return re.sub(r"\s+", "", locator).replace("§", "s")
 
 
-def place_in_words(locator: str, page: int, printed_page: str = "", unit: str = "p.") -> str:
-    """A place as the source says it: `s 10(1)`, else the page (or column: `unit`) by the number
-    that stands on it, `p. xii (page 12 of the file)`, else by its place in the file, `p. 4`."""
-    if locator:
-        return locator
-    if printed_page in ("", str(page)):
+def place_in_words(
+    locator: str | None, page: int, printed_page: str | None, metadata: Mapping[str, object]
+) -> str:
+    """A place as its source says it: `s 10(1)`, else the page (or column) by the number on it,
+    `p. xii (page 12 of the file)`, else in the file, `p. 4`. Empty in a text without pages."""
+    is_whole = page == 1 and metadata.get("content_type") not in {None, *PAGED}
+    if locator or (is_whole and not printed_page):
+        return locator or ""
+    unit = page_unit(metadata.get("pages_are"))
+    if printed_page in (None, "", str(page)):
         return f"{unit} {page}"
     return f"{unit} {printed_page} (page {page} of the file)"
 
@@ -72,6 +76,4 @@ def page_unit(pages_are: object) -> str:
 
 def _split(locator: str) -> tuple[str, list[str]]:
     match = _LEVELS.match(locator)
-    if match is None:
-        return locator, []
-    return match["root"].strip(), _LEVEL.findall(match["levels"])
+    return (match["root"].strip(), _LEVEL.findall(match["levels"])) if match else (locator, [])

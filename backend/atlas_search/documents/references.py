@@ -244,7 +244,8 @@ def _item_in_zotero(metadata: Mapping[str, MetadataValue]) -> str:
 
 def _quote(cited: CitationOut, base_url: str) -> str:
     place = ", ".join(filter(None, (place_of(cited), cited.section, cited.speaker)))
-    return one_line(f"{place}: “{cited.quote}” {permalink(base_url, cited.passage_id)}")
+    said = f"“{cited.quote}” {permalink(base_url, cited.passage_id)}"
+    return one_line(f"{place}: {said}" if place else said)
 
 
 def _key(document_id: str) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from atlas_search.core.locator import page_unit, place_in_words
+from atlas_search.core.locator import place_in_words
 from atlas_search.core.registry import DISTRIBUTION
 from atlas_search.core.wire import RankedPassageOut
 from atlas_search.evaluation.metrics import METRICS, known_metric
@@ -359,11 +359,10 @@ def _question_facts(one: Scored) -> Iterator[tuple[str, str]]:
 def _passage(rank: int, passage: RankedPassageOut, one: Scored) -> tuple[str, ...]:
     gold = {*one.label.relevance, *one.label.gold_passage_ids}
     is_gold = passage.document_id in gold or passage.passage_id in gold
-    unit = page_unit(passage.metadata.get("pages_are"))
-    place = place_in_words(passage.locator or "", passage.page, passage.printed_page or "", unit)
+    own = passage.locator, passage.page, passage.printed_page, passage.metadata
     return (
         shortened(f"{passage.title} ({passage.document_id})", 160),
-        shortened(place, 80),
+        shortened(place_in_words(*own), 80) or "-",
         "gold" if is_gold else "-",
         _best_signal(passage),
         str(rank),
