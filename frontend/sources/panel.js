@@ -366,18 +366,10 @@ function stepOf({ state, progress }) {
 async function about({ state, corpus }) {
   if (state !== "done") return {};
   const query = new URLSearchParams({ corpus });
-  const paths = ["corpora", `suggestions?${query}`, `documents?${query}&limit=1`];
-  const [{ corpora }, { suggestions }, { documents }] = await Promise.all(
-    paths.map((path) => getJson(`api/${path}`)),
-  );
+  const paths = ["corpora", `suggestions?${query}`];
+  const [{ corpora }, { suggestions }] = await Promise.all(paths.map((path) => getJson(`api/${path}`)));
   const { label = corpus } = corpora.find(({ id }) => id === corpus) ?? {};
-  const [question] = [
-    ...suggestions.map((suggestion) => suggestion.question),
-    // a title that is cut off is but the beginning of the text
-    ...documents
-      .filter(({ title }) => !title.endsWith("…"))
-      .map(({ title }) => say("sources.whatAbout", { title })),
-  ];
+  const [{ question } = {}] = suggestions;
   return { label, question: question && { question, corpus_filter: corpus } };
 }
 

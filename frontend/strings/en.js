@@ -76,7 +76,6 @@ export default {
     newName: "New name",
     saved: "It is saved.",
     try: "A question to try",
-    whatAbout: "What is “{title}” about?",
   },
   views: {
     label: "Views",

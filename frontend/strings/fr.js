@@ -76,7 +76,6 @@ export default {
     newName: "Nouveau nom",
     saved: "C’est enregistré.",
     try: "Une question à essayer",
-    whatAbout: "De quoi parle « {title} » ?",
   },
   views: {
     label: "Vues",

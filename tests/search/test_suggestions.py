@@ -62,6 +62,8 @@ FILES = {
     "sea/dull.md": DULL,
     "sea/notes.txt": "An untitled file about nothing in particular.\n",
     "sea/hostile.md": HOSTILE,
+    "sea/storm.md": "---\ntitle: Storm\n---\nA storm sank three ships.\n",
+    "sea/calm.md": "---\ntitle: Calm\n---\nThe calm held the ships.\n\nNone of them sailed.\n",
     "france/loi.md": LOI,
     "corpora.toml": '[[corpus]]\nid = "sea"\ninclude = ["sea/**"]\n'
     '[[corpus]]\nid = "france"\ninclude = ["france/**"]\nlanguage = "fr"\n',
@@ -83,6 +85,7 @@ def atlas(tmp_path_factory: pytest.TempPathFactory, embedder: LocalEmbedder) -> 
                 "What does the Harbour Dues Act 1987 say about exemptions for lifeboats?",
                 "What does “Diary of a lighthouse keeper” say about the winter storm?",
                 "What was decided in Reed v Harbour Board?",
+                "What is “Calm” about?",  # but not “Storm”, of one line
             },
         ),
         ("france", {"Que dit « Loi sur les phares » sur les gardiens de phare ?"}),
@@ -110,7 +113,7 @@ def test_each_is_answered_by_the_document_it_was_made_from(
 ) -> None:
     collection = atlas if of == "tiny" else Atlas(services)
     suggestions = collection.suggestions(limit=12)
-    assert len({suggestion.question for suggestion in suggestions}) == (4 if of == "tiny" else 12)
+    assert len({suggestion.question for suggestion in suggestions}) == (5 if of == "tiny" else 12)
     for suggestion in suggestions:
         answer = collection.ask(suggestion.question)
         cited = {citation.passage.document_id for citation in answer.citations}

@@ -101,7 +101,10 @@ def _question(
     named = _named(title, language)
     about = next((h for h in headings if _is_discussed(h, title, passages, language)), "")
     if not about:
-        return forms.title.format(title=named) if _speaks(passages, title, language) else ""
+        # a row of a table or a note of one line says all that it is about
+        is_line = document.characters == len(passages[0].text) and "\n" not in passages[0].text
+        is_about = not is_line and _speaks(passages, title, language)
+        return forms.title.format(title=named) if is_about else ""
     form = forms.said if any(passage.speaker for passage in passages) else forms.heading
     return form.format(title=named, heading=_within_sentence(about))
 
