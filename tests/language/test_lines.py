@@ -68,6 +68,11 @@ def test_empty_lines_may_tear_a_sentence_where_a_page_ended() -> None:
     ]
 
 
+def test_rows_of_a_table_whose_heads_are_in_small_letters_are_apart() -> None:
+    rows = ["name: Ada Miller | role: baker | weekly wage: 320", "name: Ben | role: cook | wage: 9"]
+    assert split("\n\n".join(rows)) == rows
+
+
 MET = "The harbour board met on Tuesday to hear the"
 
 

@@ -84,13 +84,13 @@ def fill(text: str) -> str:
 def mend(text: str) -> str:
     """Return `text` with blanks for the empty lines that tear a sentence in two, as long as it was.
 
-    A long line that ends nothing stands before them, and small letters follow. Such as a PDF leaves
-    where a page ended, or behind every printed line.
+    A long line that ends nothing, and is no row of a table, stands before them, and small letters
+    follow. Such as a PDF leaves where a page ended, or behind every printed line.
     """
 
     def joined(gap: re.Match[str]) -> str:
         line = text[text.rfind("\n", 0, gap.start()) + 1 : gap.start()].rstrip()
-        is_torn = len(line) > _NARROWEST and _UNENDED.match(line[-1])
+        is_torn = len(line) > _NARROWEST and _UNENDED.match(line[-1]) and " | " not in line
         return " " * len(gap[0]) if is_torn else gap[0]
 
     return _TORN.sub(joined, text)
