@@ -63,6 +63,7 @@ FILES = {
     "sea/notes.txt": "An untitled file about nothing in particular.\n",
     "sea/hostile.md": HOSTILE,
     "sea/storm.md": "---\ntitle: Storm\n---\nA storm sank three ships.\n",
+    "sea/wages.md": "---\ntitle: Wages\n---\nName | Wages\n\nName: Ada | Wages: 320\n",
     "sea/calm.md": "---\ntitle: Calm\n---\nThe calm held the ships.\n\nNone of them sailed.\n",
     "france/loi.md": LOI,
     "corpora.toml": '[[corpus]]\nid = "sea"\ninclude = ["sea/**"]\n'
@@ -85,7 +86,7 @@ def atlas(tmp_path_factory: pytest.TempPathFactory, embedder: LocalEmbedder) -> 
                 "What does the Harbour Dues Act 1987 say about exemptions for lifeboats?",
                 "What does “Diary of a lighthouse keeper” say about the winter storm?",
                 "What was decided in Reed v Harbour Board?",
-                "What is “Calm” about?",  # but not “Storm”, of one line
+                "What is “Calm” about?",  # but not “Storm” and “Wages”
             },
         ),
         ("france", {"Que dit « Loi sur les phares » sur les gardiens de phare ?"}),

@@ -101,9 +101,10 @@ def _question(
     named = _named(title, language)
     about = next((h for h in headings if _is_discussed(h, title, passages, language)), "")
     if not about:
-        # a row of a table or a note of one line says all that it is about
-        is_line = document.characters == len(passages[0].text) and "\n" not in passages[0].text
-        is_about = not is_line and _speaks(passages, title, language)
+        # a text of one line says all that it is about, and a table is about nothing
+        line, *_ = passages[0].text.split("\n")
+        is_prose = document.characters > len(line) and " | " not in line
+        is_about = is_prose and _speaks(passages, title, language)
         return forms.title.format(title=named) if is_about else ""
     form = forms.said if any(passage.speaker for passage in passages) else forms.heading
     return form.format(title=named, heading=_within_sentence(about))
