@@ -863,6 +863,7 @@ export const told = [
   [/^record (\d+) is damaged; .*$/, "la notice $1 est endommagée ; exportez-la à nouveau"],
   [/^record (\d+): it has neither an abstract nor a note.*$/, "notice $1 : ni résumé ni note, il n’y a donc rien à lire"],
   [/^openpyxl cannot open it .*$/s, "ce classeur ne s’ouvre pas ; enregistrez-le à nouveau en .xlsx depuis Excel"],
+  [/^read as one table: no field .+; the fields are (.+): call.*$/, "lu comme un seul tableau, car aucune colonne n’est reconnue comme texte ; les colonnes sont $1 : nommez `text` celle du texte"],
   [/^(?:(?:line|record) \d+(?: of `.+?`)?: |the file: )?no field .+; the fields are (.+): call the one with the text `text`.*$/, "aucune colonne n’est reconnue comme texte ; les colonnes sont $1 : nommez `text` celle du texte"],
   [/^line (\d+): (\d+) values, but the header names (\d+) columns$/, "ligne $1 : $2 valeur(s), mais $3 colonne(s) dans l’en-tête"],
   [/^it has no text: the abstract of its record.*$/, "sans texte : le résumé de sa notice est lu à sa place"],

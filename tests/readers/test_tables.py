@@ -138,6 +138,15 @@ def test_a_table_without_a_column_of_texts_is_one_document_as_a_sheet_is(reads: 
     ]
 
 
+def test_a_plain_table_with_a_long_value_names_the_option_for_texts(reads: Reads) -> None:
+    letter = "I write to you from the harbour. " * 7
+    (table,) = reads(f"id,letter\n1,{letter}\n", "letters.csv")
+    assert isinstance(table, Draft)
+    assert table.remark.startswith("read as one table: no field `text`")
+    assert "`id`, `letter`" in table.remark
+    assert "`--text-column`" in table.remark
+
+
 def test_two_columns_have_heads_and_a_broken_row_of_a_plain_table_is_told(reads: Reads) -> None:
     table = 'Dues\nPort,Ships\nOstby,12\nVik,"9"0\nHavn,7,old\n'
     assert texts(reads(table, "a.csv")) == [

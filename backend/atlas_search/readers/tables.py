@@ -38,6 +38,7 @@ LAST_PAGE = 5000
 
 _LONGEST_NAME = 1_000  # characters of a heading or a speaker: each passage is read with them
 _NAMED = 20  # fields that a message lists
+_PROSE = 200  # characters of a value that is more than a name, a number or a short note
 _HEAD = 20  # rows among which the heads of columns are looked for: below a title, say
 _OUTER = 3  # objects around a list of records
 _SECTION_NUMBER = re.compile(r"\d+[A-Za-z]{0,3}(?:\.\d+)*(?:\(\w{1,5}\))*")
@@ -499,7 +500,7 @@ class CsvReader:
                 _, header = first = next(rows, (1, []))
                 rows = chain([first], rows)
                 if isinstance(header, list) and any(header) and self.columns.are_plain(header):
-                    yield from _plain(rows, path.stem)
+                    yield from _plain(rows, path.stem, self.columns)
                 else:
                     yield from drafts(records_of(rows, self.columns), self.columns)
         except Undecodable as error:
@@ -517,15 +518,20 @@ class CsvReader:
         return rows_of(chain([first], text), format_)
 
 
-def _plain(rows: Iterable[tuple[int, list[str] | csv.Error]], title: str) -> Iterator[Read]:
+def _plain(
+    rows: Iterable[tuple[int, list[str] | csv.Error]], title: str, columns: Columns
+) -> Iterator[Read]:
     """A table as one text, and the rows that are broken. Its first line is no title but heads."""
-    whole = []
+    whole: list[list[str]] = []
     for line, row in rows:
         if isinstance(row, csv.Error):
             yield Skipped(f"line {line}: {_explain_csv(row)}", f"line-{line}")
         else:
             whole.append(row)
-    yield Draft("\n\n".join(row_lines(whole, fewest=2)), title, speeches_known=True)
+    has_prose = any(len(cell) > _PROSE for row in whole for cell in row)
+    remark = f"read as one table: {columns.lacking(columns.named(whole[0]))}" if has_prose else ""
+    text = "\n\n".join(row_lines(whole, fewest=2))
+    yield Draft(text, title, remark=remark, speeches_known=True)
 
 
 def row_lines(rows: Iterable[Sequence[str]], fewest: int) -> Iterator[str]:
