@@ -24,7 +24,6 @@ from waitress.server import create_server
 from atlas_search.atlas import Atlas
 from atlas_search.evaluation.label_files import load_labels
 from atlas_search.providers.chat import ModelCalls
-from atlas_search.server.app import create_app
 from atlas_search.services import Services
 from tests.answer.models import first_token
 from tests.answering import chat_model, with_model
@@ -32,6 +31,7 @@ from tests.chat_server import ChatServer, Pause, Request, Says
 from tests.load import put_under_load
 from tests.openai_server import openai_server
 from tests.places import ROOT
+from tests.servers import app_of
 
 MODEL_SECONDS = 0.2  # for its first piece
 QUESTIONS = 60
@@ -74,7 +74,7 @@ def main(
 
 def _print_overhead(services: Services, server: ChatServer) -> None:
     server.says(_slowly)
-    app = create_app(lambda: Atlas(services))
+    app = app_of(Atlas(services))
     waitress = create_server(app, host="127.0.0.1", port=0, threads=16)
     threading.Thread(target=waitress.run, daemon=True).start()
     address = f"http://127.0.0.1:{waitress.effective_port}"

@@ -129,15 +129,14 @@ class Walk:
 
 def walks() -> dict[str, Walk]:
     """The walks of a question and of a search."""
-    from atlas_search.atlas import Atlas
     from atlas_search.core.settings import load_settings
     from atlas_search.server.app import create_app
-    from atlas_search.services import open_services
+    from atlas_search.server.collections import ServedCollections
+    from atlas_search.server.serving import Serving
 
     with tempfile.TemporaryDirectory() as folder:
         settings = load_settings(atlas_state_directory=Path(folder))
-        atlas = Atlas(open_services(settings))
-        client = create_app(lambda: atlas).test_client()
+        client = create_app(ServedCollections(Serving(settings))).test_client()
 
         def ask(path: str, question: str) -> None:
             with client.post(path, json={"question": question}) as response:

@@ -27,14 +27,13 @@ from atlas_search.providers.embedding import DEFAULT_MODEL
 from atlas_search.providers.embedding_local import LocalEmbedder
 from atlas_search.readers.files import files_reader
 from atlas_search.search.request import SearchPlan
-from atlas_search.server.app import create_app
 from atlas_search.services import Services, open_services
 from atlas_search.stores import embedded
 from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.staged import StagedDocument
 from tests.known_schemas import known_schemas
 from tests.places import ROOT
-from tests.servers import ATLAS, PHOENIX, START_SECONDS, answers, running, wait_for
+from tests.servers import ATLAS, PHOENIX, START_SECONDS, answers, app_of, running, wait_for
 from tests.tiny import HNSW
 from tests.workers import Together, turn
 
@@ -160,7 +159,7 @@ def store(services: Services) -> EmbeddedStore:
 
 @pytest.fixture(scope="session")
 def client(services: Services) -> FlaskClient:
-    return create_app(lambda: Atlas(services)).test_client()
+    return app_of(Atlas(services)).test_client()
 
 
 def sample_documents() -> list[Document]:

@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 import httpx2
 
 from atlas_search.atlas import Atlas
-from atlas_search.server.app import create_app
 from atlas_search.services import Services
 from tests.chat_server import ChatServer, Part, Pause, Request, Says
-from tests.servers import served, wait_for
+from tests.servers import app_of, served, wait_for
 from tests.slow_model import TOKEN
 
 QUESTION = "Can a local authority sue a newspaper for libel?"
@@ -45,7 +44,7 @@ def put_under_load(
 ) -> Load:
     """Keep `streams` clients busy for so many seconds, and wait until all is over."""
     model.says(lambda request: Says(*_pieces(request)))
-    app = create_app(lambda: Atlas(services))
+    app = app_of(Atlas(services))
     settings = services.settings
     load, runs = Load(), app.extensions["runs"]
     with served(app, threads=settings.atlas_threads, channel_request_lookahead=1) as address:

@@ -9,12 +9,11 @@ from flask.testing import FlaskClient
 
 from atlas_search import Atlas
 from atlas_search.core.telemetry.tracer import Tracer
-from atlas_search.server.app import create_app
 from tests.chat_server import KEY
 from tests.collector import Arrived, Collector, collecting
 from tests.hash_embedder import HashEmbedder
 from tests.openai_server import OpenAIServer, openai_server
-from tests.servers import wait_for
+from tests.servers import app_of, wait_for
 from tests.tiny import write_sources
 
 MARK = "qzj"
@@ -46,7 +45,7 @@ class Orchard:
         self.atlas = atlas
         self.model = model
         self.collector = collector
-        self.client: FlaskClient = create_app(lambda: atlas).test_client()
+        self.client: FlaskClient = app_of(atlas).test_client()
 
     @property
     def tracer(self) -> Tracer:

@@ -14,9 +14,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import httpx2
+from flask_openapi3.openapi import OpenAPI
 from waitress import wasyncore
 from waitress.server import create_server
 
+from atlas_search.atlas import Atlas
+from atlas_search.server.app import create_app
+from atlas_search.server.collections import ServedCollections
+from atlas_search.server.serving import Serving
 from tests.places import ROOT
 
 START_SECONDS = 120.0
@@ -113,6 +118,12 @@ def running(*command: str | Path, environment: Mapping[str, str], folder: Path) 
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
         server.close()
+
+
+def app_of(atlas: Atlas) -> OpenAPI:
+    """The application of a server of an open collection, with its settings, models and tracer."""
+    services = atlas.services
+    return create_app(ServedCollections(Serving(services.settings, beside=services)))
 
 
 @contextmanager

@@ -13,19 +13,18 @@ from atlas_search import AsyncAtlasClient, Atlas, AtlasClient
 from atlas_search.answer.answer import Checked, References, Token
 from atlas_search.client import problem_error
 from atlas_search.core import errors
-from atlas_search.server.app import create_app
 from atlas_search.server.problems import STATUS, problem_of
 from atlas_search.services import Services
 from tests.conftest import free_port
 from tests.places import ROOT
-from tests.servers import served
+from tests.servers import app_of, served
 
 QUESTION = "Can a council sue a newspaper for libel?"
 
 
 @pytest.fixture(scope="module")
 def address(services: Services) -> Iterator[str]:
-    with served(create_app(lambda: Atlas(services))) as address:
+    with served(app_of(Atlas(services))) as address:
         yield address
 
 

@@ -15,14 +15,13 @@ import pytest
 from atlas_search.atlas import Atlas
 from atlas_search.building.flow import BuildReport
 from atlas_search.cli.main import main
-from atlas_search.server.app import create_app
 from tests.conftest import free_port
 from tests.first_archive import write_archive
 from tests.mistral_server import KEY, mistral_server
 from tests.places import ROOT
 from tests.readers.sites import Answer, Site, serving
 from tests.samples.pdf_demo import write_demo
-from tests.servers import ATLAS, running, served
+from tests.servers import ATLAS, app_of, running, served
 from tests.slow_model import TOKEN
 from tests.test_docs import items
 
@@ -77,7 +76,7 @@ def test_every_command_beside_one_of_rag_eval_box_runs(
         }.items():
             monkeypatch.setenv(name, str(value))
         printed = {c: run(c, capsys) for c in commands if c.startswith("create ")}
-        with Atlas.open("web") as atlas, served(create_app(lambda: atlas)) as address:
+        with Atlas.open("web") as atlas, served(app_of(atlas)) as address:
             monkeypatch.setenv("ATLAS_PORT", address.rpartition(":")[2])
             asking = [c for c in commands if c.startswith(("search ", "ask ", "doctor"))]
             printed |= {c: run(c, capsys) for c in asking}

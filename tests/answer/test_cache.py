@@ -12,10 +12,10 @@ from atlas_search.answer.cache import AnswerCache
 from atlas_search.atlas import Atlas
 from atlas_search.core.domain import ChatTurn
 from atlas_search.providers.chat import Usage
-from atlas_search.server.app import create_app
 from atlas_search.services import Services
 from tests.answer.models import LIBEL, Both, cited
 from tests.answering import asked
+from tests.servers import app_of
 
 BODY = {"question": LIBEL, "session_id": "s1"}
 
@@ -32,7 +32,7 @@ def client(services: Services) -> FlaskClient:
         answerer=replace(services.answerer, cache=AnswerCache(8, 300)),
         settings=services.settings.model_copy(update={"atlas_admin_token": SecretStr("sesame")}),
     )
-    return create_app(lambda: Atlas(own)).test_client()
+    return app_of(Atlas(own)).test_client()
 
 
 def test_the_same_question_is_answered_from_the_cache(both: Both) -> None:

@@ -17,13 +17,13 @@ from atlas_search.atlas import Atlas
 from atlas_search.core.domain import CheckedSentence, Citation
 from atlas_search.core.errors import ModelUnavailable
 from atlas_search.providers.chat import Usage
-from atlas_search.server.app import create_app
 from atlas_search.services import Services
 from tests.answer.models import MARRIAGE, Both, first_token, one_sentence_each, sections
 from tests.answering import asked
 from tests.chat_server import Reply, Request, Says
 from tests.contradictions import passage
 from tests.hash_embedder import HashEmbedder
+from tests.servers import app_of
 from tests.tiny import build_tiny, write_sources
 
 # by rules
@@ -57,7 +57,7 @@ def test_if_no_corpus_answers_the_reasons_of_all_are_given(both: Both) -> None:
 
 def test_every_part_has_indices_into_the_citations_and_is_kept(services: Services) -> None:
     answerer = replace(services.answerer, cache=AnswerCache(8, 300))
-    client = create_app(lambda: Atlas(replace(services, answerer=answerer))).test_client()
+    client = app_of(Atlas(replace(services, answerer=answerer))).test_client()
     body = {"question": MARRIAGE, "mode": "compare"}
     answer = client.post("/api/ask", json=body).get_json()
     again = client.post("/api/ask", json=body).get_json()
@@ -88,7 +88,7 @@ def test_each_further_corpus_adds_the_same_to_what_is_compared(
 
         monkeypatch.setattr("atlas_search.answer.conflicts._contradiction", note)
         with Atlas.open(folder, embedder=HashEmbedder()) as atlas:
-            client = create_app(lambda opened=atlas: opened).test_client()
+            client = app_of(atlas).test_client()
             body = {"question": "What may the miller grind?", "mode": "compare"}
             answer = client.post("/api/ask", json=body).get_json()
         assert len(answer["comparison"]["answers"]) == count

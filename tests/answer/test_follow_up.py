@@ -17,10 +17,10 @@ from atlas_search.atlas import Atlas
 from atlas_search.cli.ask import print_answer
 from atlas_search.core.domain import ChatTurn
 from atlas_search.providers.chat import Usage
-from atlas_search.server.app import create_app
 from tests.answer.models import LIBEL, Both, cited
 from tests.answering import asked
 from tests.chat_server import Reply, Says
+from tests.servers import app_of
 
 CASE = "What did Plessy v. Ferguson decide?"
 DISSENT = "Who dissented in it?"
@@ -226,7 +226,7 @@ def test_the_request_comes_before_the_target(both: Both) -> None:
     model = services.targets["model"]
     quoting = {"condense_followups": True, "llm_provider": "extractive"}
     services.targets["quotes"] = model.model_copy(update=quoting)  # type: ignore[index]
-    client = create_app(lambda: Atlas(services)).test_client()
+    client = app_of(Atlas(services)).test_client()
     assert rewritten(ask(client, target="quotes")) == (READ_AS, READ_AS, None)
     as_written = ask(client, target="quotes", read_follow_ups=False)
     assert rewritten(as_written) == (READ_AS, None, None)

@@ -14,7 +14,6 @@ from atlas_search.core.domain import MARKER
 from atlas_search.core.errors import ModelUnavailable
 from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.providers.chat import Usage
-from atlas_search.server.app import create_app
 from atlas_search.services import Services
 from tests.answer.models import LIBEL, MARRIAGE, Both, kept_text, printed, restarts
 from tests.answering import SERVERS, answered_by, asked, with_places
@@ -33,6 +32,7 @@ from tests.judging import (
     truth,
     writes,
 )
+from tests.servers import app_of
 
 CAVEAT = "The passages do not say when."
 
@@ -226,7 +226,7 @@ def streamed(services: Services) -> list[tuple[str, dict[str, Any]]]:
     name = services.settings.test_target
     target = services.targets[name].model_copy(update={"verify": "model"})
     own = replace(services, targets={**services.targets, name: target})
-    client = create_app(lambda: Atlas(own)).test_client()
+    client = app_of(Atlas(own)).test_client()
     text = client.post("/api/ask/stream", json={"question": LIBEL}).text
     frames = [frame.split("\n") for frame in text.strip().split("\n\n")]
     return [(f[1].removeprefix("event: "), json.loads(f[2].removeprefix("data: "))) for f in frames]

@@ -17,12 +17,12 @@ from atlas_search.core.domain import MARKER, Located, Passage
 from atlas_search.core.locator import PAGED, TOKEN_PLACE, is_locator, place_in_words
 from atlas_search.documents.export import FORMATS
 from atlas_search.providers.embedding_local import LocalEmbedder
-from atlas_search.server.app import create_app
 from tests.cited_places import DUES, EXEMPT, LEVY, PREFACE, SPEECH, open_places
 from tests.citing import passage
 from tests.exporting import bibtex_entries, csl_items, ris_entries, rows, text
 from tests.hash_embedder import HashEmbedder
 from tests.places import ROOT
+from tests.servers import app_of
 from tests.tiny import build_tiny, write_sources
 
 ACT = "acts.harbour-dues-act"
@@ -37,7 +37,7 @@ def client(
     tmp_path_factory: pytest.TempPathFactory, embedder: LocalEmbedder
 ) -> Iterator[FlaskClient]:
     services = open_places(tmp_path_factory.mktemp("places"), embedder, splitter="structural")
-    yield create_app(lambda: Atlas(services)).test_client()
+    yield app_of(Atlas(services)).test_client()
     services.close()
 
 

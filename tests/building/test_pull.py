@@ -29,6 +29,7 @@ from atlas_search.core.errors import (
 )
 from atlas_search.server.app import create_app
 from atlas_search.server.collections import ServedCollections
+from atlas_search.server.serving import Serving
 from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.versions import RECORDS, lock, rollback, versions
@@ -97,7 +98,7 @@ def in_memory(folder: Path) -> Iterator[str]:
 @contextmanager
 def on_server(folder: Path) -> Iterator[str]:
     settings = settings_for(folder.parent.parent, chroma_persist_directory=folder.parent)
-    with closing(ServedCollections(settings, HashEmbedder())) as collections:
+    with closing(ServedCollections(Serving(settings, HashEmbedder()))) as collections:
         collections.follow()
         app = create_app(collections)
         with served(app) as address:

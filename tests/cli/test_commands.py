@@ -16,11 +16,10 @@ from atlas_search.atlas import Atlas
 from atlas_search.cli.main import Commands, main
 from atlas_search.core.registry import LIBRARIES
 from atlas_search.evaluation.calibrate import FEW, everyday
-from atlas_search.server.app import create_app
 from atlas_search.services import Services
 from tests.conftest import SAMPLES
 from tests.faces.golden_files import GOLDEN
-from tests.servers import served
+from tests.servers import app_of, served
 
 QUESTION = "Can a local authority sue a newspaper for libel?"
 HEAVY = {
@@ -51,7 +50,7 @@ def atlas(
 
 @pytest.fixture(scope="module")
 def _server(services: Services) -> Iterator[str]:
-    app = create_app(lambda: Atlas(services))
+    app = app_of(Atlas(services))
     with served(app) as address:
         yield address
     app.extensions["runs"].close()

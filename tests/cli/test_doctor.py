@@ -14,14 +14,13 @@ from atlas_search.cli.main import main
 from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding import Embedder
 from atlas_search.providers.open import ProviderHealth
-from atlas_search.server.app import create_app
 from atlas_search.services import Services
 from tests.answering import answered_by
 from tests.chat_server import KEY
 from tests.conftest import free_port
 from tests.hash_embedder import HashEmbedder
 from tests.openai_server import openai_server
-from tests.servers import served
+from tests.servers import app_of, served
 from tests.tiny import FARM, build_tiny, live, write_sources
 
 Break = Callable[[Path, pytest.MonkeyPatch], object]
@@ -287,7 +286,7 @@ def test_a_port_that_is_taken_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_the_port_of_a_running_atlas_is_well(services: Services) -> None:
-    with served(create_app(lambda: Atlas(services))) as address:
+    with served(app_of(Atlas(services))) as address:
         port = int(address.rpartition(":")[2])
         finding = check_port(Settings(atlas_port=port))
     assert finding == CheckUp("port", "ok", f"Atlas listens on 127.0.0.1:{port}")

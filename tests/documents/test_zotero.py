@@ -9,9 +9,9 @@ from flask.testing import FlaskClient
 
 from atlas_search.atlas import Atlas
 from atlas_search.core.settings import Settings
-from atlas_search.server.app import create_app
 from atlas_search.services import Services
 from tests.exporting import BASE, citation
+from tests.servers import app_of
 from tests.zotero_server import ZoteroServer, zotero_server
 
 BOOK = citation(
@@ -26,7 +26,7 @@ BOOK = citation(
 def client_with(services: Services, **changes: str) -> FlaskClient:
     """A client of a server whose settings differ."""
     settings = Settings(**(services.settings.model_dump() | changes))
-    return create_app(lambda: Atlas(replace(services, settings=settings))).test_client()
+    return app_of(Atlas(replace(services, settings=settings))).test_client()
 
 
 @pytest.fixture

@@ -18,7 +18,6 @@ from atlas_search.core.errors import AtlasError, Unavailable, UnwritableFolder
 from atlas_search.evaluation.folder import REPLIES, SET_ASIDE, RunFolder
 from atlas_search.evaluation.people import Ratings
 from atlas_search.providers.embedding_local import LocalEmbedder
-from atlas_search.server.app import create_app
 from tests.chat_server import KEY
 from tests.conftest import free_port
 from tests.evaluation.farm import (
@@ -35,7 +34,7 @@ from tests.evaluation.made_runs import kept, made_run
 from tests.evaluation.reported import REPORTS, made
 from tests.hash_embedder import HashEmbedder
 from tests.openai_server import OpenAIServer
-from tests.servers import ATLAS, Server, running, served, wait_for
+from tests.servers import ATLAS, Server, app_of, running, served, wait_for
 
 
 def test_a_run_goes_on_with_what_it_lacks_and_asks_nothing_else(
@@ -61,7 +60,7 @@ def test_a_server_is_asked_by_its_address(
 ) -> None:
     here, there = tmp_path / "here", tmp_path / "there"
     with Atlas.open(farm, embedder=HashEmbedder()) as atlas:
-        app = create_app(lambda: atlas)
+        app = app_of(atlas)
         with served(app) as address:
             for url, out in (("", here), (address, there)):
                 status, _, message = evaluation("--labels", labels, "--url", url, "--out", out)

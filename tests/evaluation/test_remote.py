@@ -23,11 +23,10 @@ from atlas_search.evaluation.remote import (
     ServerSubject,
     server_facts,
 )
-from atlas_search.server.app import create_app
 from tests.conftest import TODAY
 from tests.evaluation.farm import LABELS, figures, new_run, opened_farm
 from tests.hash_embedder import HashEmbedder
-from tests.servers import served
+from tests.servers import app_of, served
 
 NO_KEY = SecretStr("")
 Answer = tuple[int, object, dict[str, str]]
@@ -41,7 +40,7 @@ def here(farm: Path) -> Iterator[ProcessSubject]:
 
 @pytest.fixture
 def address(here: ProcessSubject) -> Iterator[str]:
-    app = create_app(lambda: here.atlas)
+    app = app_of(here.atlas)
     with served(app) as result:
         yield result
     app.extensions["runs"].close()

@@ -13,11 +13,10 @@ import typer
 
 from atlas_search.atlas import Atlas
 from atlas_search.cli.main import app, main
-from atlas_search.server.app import create_app
 from tests.faces.answers import LIBEL
 from tests.faces.exports import answer_document, bundle
 from tests.faces.world import Face, World
-from tests.servers import served
+from tests.servers import app_of, served
 from tests.tiny import FARM, write_sources
 
 WIDE = {"COLUMNS": "300", "NO_COLOR": "1", "TERM": "dumb"}
@@ -133,7 +132,7 @@ def _asking(typed: Sequence[str]) -> Face:
 def _environment(world: World) -> Iterator[None]:
     """A server that commands find, and its settings."""
     settings = world.services.settings
-    own = create_app(lambda: Atlas(world.services))
+    own = app_of(Atlas(world.services))
     with ExitStack() as stack:
         address = stack.enter_context(served(own))
         given = {

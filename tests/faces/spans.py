@@ -13,6 +13,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 from atlas_search.atlas import Atlas
 from atlas_search.server.app import create_app
 from atlas_search.server.collections import ServedCollections
+from atlas_search.server.serving import Serving
 from tests.conftest import TODAY
 from tests.faces.answers import LABELS, LIBEL, TURNS
 from tests.faces.plain import VOLATILE, cut_all
@@ -22,6 +23,7 @@ from tests.hash_embedder import HashEmbedder
 from tests.recorded_spans import Recorded, recording, said, traced_by
 from tests.server.ingest.embedders import hashing
 from tests.server.ingest.handing import ADMINISTRATOR, BEES, done, send, settings_for
+from tests.servers import app_of
 from tests.telemetry.test_builds import BROKEN, built
 from tests.tiny import FARM, build_tiny, write_sources
 
@@ -98,7 +100,7 @@ def job(world: World) -> object:
     settings = settings_for(folder)
     source = write_sources(folder / "source", FARM)
     build_tiny(source, settings.collection_folder, HashEmbedder())
-    collections = ServedCollections(settings, HashEmbedder())
+    collections = ServedCollections(Serving(settings, HashEmbedder()))
     recorded = Recorded(collections().services.tracer)
     app = create_app(collections, open_embedder=hashing)
     client = app.test_client()
@@ -114,7 +116,7 @@ def _asked(path: str, body: Mapping[str, Any], *, content: bool) -> Face:
     def seen(world: World) -> object:
         with recording(content=content) as (tracer, recorded):
             atlas = Atlas(traced_by(world.services, tracer))
-            app = create_app(lambda: atlas)
+            app = app_of(atlas)
             app.test_client().post(path, json=dict(body))
             app.extensions["runs"].close()
         return tree(world, recorded)

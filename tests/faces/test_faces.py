@@ -9,11 +9,11 @@ import pytest
 from atlas_search.atlas import Atlas
 from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding_local import LocalEmbedder
-from atlas_search.server.app import create_app
 from atlas_search.services import open_services
 from tests.faces.faces import FACES
 from tests.faces.golden_files import GOLDEN, WRITE, difference, files, write, written
 from tests.faces.world import World
+from tests.servers import app_of
 
 ANEW = "After a change that is meant, `python -m tests.faces` writes the golden files anew."
 
@@ -28,7 +28,7 @@ def world(
     shutil.copytree(settings.collection_folder, stores / name)
     own = {"chroma_persist_directory": stores, "atlas_state_directory": folder / "state"}
     services = open_services(settings.model_copy(update=own), embedder)
-    app = create_app(lambda: Atlas(services))
+    app = app_of(Atlas(services))
     yield World(services, app.test_client(), folder)
     app.extensions["runs"].close()
     services.close()

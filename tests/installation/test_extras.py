@@ -91,14 +91,14 @@ try:
 except SystemExit as ended:
     assert not ended.code
 from atlas_search.core.settings import load_settings
-from atlas_search.atlas import Atlas
 from atlas_search.server.app import create_app
-from atlas_search.services import open_services
-services = open_services(load_settings(chroma_collection_name="extras_test"))
-client = create_app(lambda: Atlas(services)).test_client()
+from atlas_search.server.collections import ServedCollections
+from atlas_search.server.serving import Serving
+collections = ServedCollections(Serving(load_settings(chroma_collection_name="extras_test")))
+client = create_app(collections).test_client()
 print("Answer:", client.post("/api/ask", json=dict(question={QUESTION!r})).get_json()["answer"])
 print("Health:", client.get("/api/health").get_json()["providers"])
-services.close()
+collections.close()
 """
 
 

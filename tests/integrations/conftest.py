@@ -8,11 +8,10 @@ import pytest
 
 from atlas_search import Atlas
 from atlas_search.server.access.keys import KeyFile, add_key
-from atlas_search.server.app import create_app
 from atlas_search.services import Services
 from tests.hash_embedder import HashEmbedder
 from tests.server.two_corpora import COLLECTION, OPEN, guard, two_corpora
-from tests.servers import served
+from tests.servers import app_of, served
 
 
 class Guarded(NamedTuple):
@@ -25,7 +24,7 @@ class Guarded(NamedTuple):
 
 @pytest.fixture(scope="session")
 def address(services: Services) -> Iterator[str]:
-    with served(create_app(lambda: Atlas(services))) as address:
+    with served(app_of(Atlas(services))) as address:
         yield address
 
 
@@ -37,5 +36,5 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
     narrow = add_key(KeyFile(keys), "narrow", corpora={COLLECTION: [OPEN]}).text
     with two_corpora(folder, HashEmbedder()) as atlas:
         closed = guard(atlas, keys)
-        with served(create_app(lambda: closed)) as address:
+        with served(app_of(closed)) as address:
             yield Guarded(address, whole, narrow)

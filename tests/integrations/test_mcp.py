@@ -19,13 +19,12 @@ from mcp.client.streamable_http import streamable_http_client
 from atlas_search import Atlas
 from atlas_search.core import registry
 from atlas_search.integrations.mcp import TOOLS
-from atlas_search.server.app import create_app
 from atlas_search.services import Services
 from tests.hash_embedder import HashEmbedder
 from tests.integrations.conftest import Guarded
 from tests.server.test_ask import written_by
 from tests.server.two_corpora import PLANTED, QUESTION, SECRET_QUESTION, two_corpora
-from tests.servers import ATLAS, served
+from tests.servers import ATLAS, app_of, served
 from tests.slow_model import SlowModel
 
 LIBEL = "Can a council sue a newspaper for libel?"
@@ -287,7 +286,7 @@ def test_cancelling_a_call_stops_the_answer(tmp_path: Path) -> None:
     model = SlowModel()
     with two_corpora(tmp_path, HashEmbedder()) as parish:
         atlas = written_by(parish, model)
-        with served(create_app(lambda: atlas), channel_request_lookahead=1) as address:
+        with served(app_of(atlas), channel_request_lookahead=1) as address:
 
             async def work(client: Client) -> None:
                 asking = asyncio.create_task(client.call_tool("ask", {"question": QUESTION}))

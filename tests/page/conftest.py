@@ -14,7 +14,6 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from atlas_search.atlas import Atlas
 from atlas_search.building.flow import BuildReport
 from atlas_search.providers.embedding_local import LocalEmbedder
-from atlas_search.server.app import create_app
 from tests.browser import chromium
 from tests.chat_server import KEY
 from tests.cohere_server import cohere_server
@@ -26,7 +25,7 @@ from tests.page.documents import library
 from tests.page.watching import EXPECT_MILLISECONDS, watched
 from tests.places import ROOT
 from tests.server.two_corpora import two_corpora
-from tests.servers import served
+from tests.servers import app_of, served
 from tests.zotero_server import ZoteroServer, zotero_server
 
 TARGETS = {
@@ -112,7 +111,7 @@ def server(
             cohere_api_key=KEY,
             zotero_address=zotero.address,
         ) as atlas,
-        served(create_app(lambda: atlas), threads=16) as address,
+        served(app_of(atlas), threads=16) as address,
     ):
         yield address
 
@@ -162,7 +161,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="package")
 def reading(files: Path) -> Iterator[str]:
     """A server of documents to read, which traces nothing; its address."""
-    with library(files) as atlas, served(create_app(lambda: atlas), threads=16) as address:
+    with library(files) as atlas, served(app_of(atlas), threads=16) as address:
         yield address
 
 

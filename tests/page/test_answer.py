@@ -11,7 +11,6 @@ from playwright.sync_api import Locator, Page, Route, expect
 
 from atlas_search.core.ids import CLOSEST, CONFIDENCE
 from atlas_search.providers.embedding_local import LocalEmbedder
-from atlas_search.server.app import create_app
 from tests.chat_server import TEXT, Request
 from tests.harbours import FEE, NORTH, SOUTH, harbours
 from tests.judging import FALSE, REASON, TRUE, both_said, falsehood, writes
@@ -33,7 +32,7 @@ from tests.page.asking import (
 )
 from tests.page.conftest import open_page
 from tests.page.rating import ask_for_id, expect_saved, rating, saved_rating
-from tests.servers import served
+from tests.servers import app_of, served
 
 pytestmark = [pytest.mark.browser, pytest.mark.thorough]
 PHONE = {"width": 390, "height": 844}
@@ -44,7 +43,7 @@ def coast(tmp_path_factory: pytest.TempPathFactory, embedder: LocalEmbedder) -> 
     """A server of lighthouses; its address."""
     with (
         lighthouses(tmp_path_factory.mktemp("coast"), embedder) as atlas,
-        served(create_app(lambda: atlas)) as address,
+        served(app_of(atlas)) as address,
     ):
         yield address
 
@@ -59,7 +58,7 @@ def towns(tmp_path_factory: pytest.TempPathFactory, embedder: LocalEmbedder) -> 
     """A server of two towns with rules of their own; its address."""
     with (
         harbours(tmp_path_factory.mktemp("towns"), embedder) as atlas,
-        served(create_app(lambda: atlas)) as address,
+        served(app_of(atlas)) as address,
     ):
         yield address
 

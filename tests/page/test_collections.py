@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 from atlas_search.core.settings import Settings
 from atlas_search.server.app import create_app
 from atlas_search.server.collections import ServedCollections
+from atlas_search.server.serving import Serving
 from tests.hash_embedder import HashEmbedder
 from tests.page.asking import ask, latest
 from tests.servers import served
@@ -50,7 +51,7 @@ def collections(folder: Path) -> Iterator[ServedCollections]:
         collections=",".join(COLLECTIONS),
         atlas_state_directory=folder / "state",
     )
-    opened = ServedCollections(settings, HashEmbedder())
+    opened = ServedCollections(Serving(settings, HashEmbedder()))
     yield opened
     opened.close()
 

@@ -12,7 +12,6 @@ from playwright.sync_api import Page, Request, Route, expect
 
 from atlas_search.atlas import Atlas
 from atlas_search.core.addresses import is_link
-from atlas_search.server.app import create_app
 from tests.answering import answered_by
 from tests.chat_server import sentence
 from tests.hash_embedder import HashEmbedder
@@ -37,7 +36,7 @@ from tests.page.asking import (
 )
 from tests.page.watching import expect_faults
 from tests.page.words import TABS, count, search, show_tab
-from tests.servers import served
+from tests.servers import app_of, served
 from tests.tiny import build_tiny, write_sources
 
 pytestmark = pytest.mark.browser
@@ -58,7 +57,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         model.says(sentence(f"The lantern of Ravenmoor shows this: {MARKUP} {LINKS}", 1))
         targets = {**services.targets, "model": by_model.targets["model"]}
         atlas = Atlas(replace(by_model, targets=targets))
-        with served(create_app(lambda: atlas)) as address:
+        with served(app_of(atlas)) as address:
             yield address
 
 
@@ -248,7 +247,7 @@ def entities(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     build_tiny(write_sources(folder / "source", files), store, HashEmbedder())
     with (
         Atlas.open(store, embedder=HashEmbedder()) as atlas,
-        served(create_app(lambda: atlas)) as address,
+        served(app_of(atlas)) as address,
     ):
         yield address
 

@@ -10,7 +10,6 @@ from playwright.sync_api import Browser, Page, Request, expect
 
 from atlas_search.atlas import Atlas
 from atlas_search.server.access.keys import KeyFile, add_key, revoke_key
-from atlas_search.server.app import create_app
 from tests.page.asking import (
     ask,
     begin,
@@ -23,7 +22,7 @@ from tests.page.conftest import open_page
 from tests.page.rating import VOTER, ask_for_id, expect_saved, rating
 from tests.page.watching import expect_faults, watched
 from tests.server.two_corpora import OPEN, PLANTED, QUESTION
-from tests.servers import served
+from tests.servers import app_of, served
 
 pytestmark = pytest.mark.browser
 COLLECTION = "parish"
@@ -49,7 +48,7 @@ def guarded(parish: Atlas, keys_file: Path, key: str) -> Iterator[str]:
     services = parish.services
     settings = services.settings.model_copy(update={"api_keys_file": keys_file})
     atlas = Atlas(replace(services, settings=settings, targets=dict(services.targets)))
-    with served(create_app(lambda: atlas), threads=16) as address:
+    with served(app_of(atlas), threads=16) as address:
         yield address
 
 

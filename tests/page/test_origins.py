@@ -8,12 +8,11 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from atlas_search.atlas import Atlas
-from atlas_search.server.app import create_app
 from atlas_search.services import Services
 from tests.browser import chromium
 from tests.page.asking import ask
 from tests.page.conftest import FLAGS, open_page
-from tests.servers import served
+from tests.servers import app_of, served
 
 pytestmark = [pytest.mark.browser, pytest.mark.thorough]
 
@@ -51,7 +50,7 @@ class Recorded(NamedTuple):
 
 @pytest.fixture(scope="module")
 def whole(services: Services) -> Iterator[Recorded]:
-    app = create_app(lambda: Atlas(services))
+    app = app_of(Atlas(services))
     responses: list[str] = []
 
     def record(environ: dict[str, Any], start: Any) -> Any:

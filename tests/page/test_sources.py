@@ -15,6 +15,7 @@ from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding_local import LocalEmbedder
 from atlas_search.server.app import create_app
 from atlas_search.server.collections import ServedCollections
+from atlas_search.server.serving import Serving
 from tests.first_archive import PHOTO, SCAN, write_archive
 from tests.hash_embedder import HashEmbedder
 from tests.page.asking import finished
@@ -45,7 +46,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory, zotero: ZoteroServer) -> 
 
 @pytest.fixture(scope="module")
 def address(settings: Settings) -> Iterator[str]:
-    collections = ServedCollections(settings, HashEmbedder())
+    collections = ServedCollections(Serving(settings, HashEmbedder()))
     app = create_app(collections, open_embedder=hashing)
     with served(app, threads=8) as started:
         yield started
@@ -121,7 +122,7 @@ def by_meaning(settings: Settings, tmp_path: Path, embedder: LocalEmbedder) -> I
     empty = settings.model_copy(update=own)
     empty.collection_folder.mkdir(parents=True)
     make_empty(empty.collection_folder, embedder)
-    collections = ServedCollections(empty, embedder)
+    collections = ServedCollections(Serving(empty, embedder))
     app = create_app(collections)
     with served(app, threads=8) as started:
         yield started
@@ -257,7 +258,7 @@ def test_an_empty_server_asks_for_sources_first(
     empty = settings.model_copy(update=own)
     empty.collection_folder.mkdir(parents=True)
     make_empty(empty.collection_folder, HashEmbedder())
-    collections = ServedCollections(empty, HashEmbedder())
+    collections = ServedCollections(Serving(empty, HashEmbedder()))
     app = create_app(collections, open_embedder=hashing)
     own_files = write_sources(tmp_path / "own", {"note.txt": "A note on tides."})
     with served(app, threads=8) as address:
@@ -298,7 +299,7 @@ def test_what_runs_is_cancelled_and_nothing_is_added(
 
 def test_nothing_is_offered_to_who_may_not_add(tab: Page, settings: Settings) -> None:
     closed = settings.model_copy(update={"atlas_admin_token": SecretStr("token")})
-    collections = ServedCollections(closed, HashEmbedder())
+    collections = ServedCollections(Serving(closed, HashEmbedder()))
     with served(create_app(collections), threads=8) as address:
         tab.goto(address)
         expect(tab.locator("select#target option").first).to_be_attached()

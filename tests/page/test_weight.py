@@ -7,11 +7,10 @@ import pytest
 from playwright.sync_api import Browser, Page, Response, expect
 
 from atlas_search.atlas import Atlas
-from atlas_search.server.app import create_app
 from tests.page.conftest import open_page
 from tests.page.watching import watched
 from tests.page.words import open_words
-from tests.servers import served
+from tests.servers import app_of, served
 
 pytestmark = pytest.mark.browser
 MOST_REQUESTS = 12
@@ -55,7 +54,7 @@ def paths() -> list[str]:
 @pytest.fixture
 def below(parish: Atlas, paths: list[str]) -> Iterator[str]:
     """A server as a proxy offers it below a path, which it takes away; the address of its page."""
-    app: Wsgi = create_app(lambda: parish)
+    app: Wsgi = app_of(parish)
 
     def proxy(environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
         path = environ["PATH_INFO"]

@@ -11,11 +11,11 @@ from pydantic import SecretStr
 
 from atlas_search import Atlas
 from atlas_search.core.settings import Settings
-from atlas_search.server.app import create_app
 from atlas_search.server.state import OpenState, open_states
 from tests.hash_embedder import HashEmbedder
 from tests.postgres import Postgres, postgres
 from tests.server.two_corpora import two_corpora
+from tests.servers import app_of
 from tests.tiny import FARM, build_tiny, write_sources
 
 SEA = {"sea/fish.txt": "Fish give oil.\n", "sea/ships.txt": "Ships carry cloth.\n"}
@@ -62,7 +62,7 @@ def farm(farm_stores: Path) -> Iterator[Atlas]:
 
 @pytest.fixture(scope="session")
 def farm_client(farm: Atlas) -> FlaskClient:
-    return create_app(lambda: farm).test_client()
+    return app_of(farm).test_client()
 
 
 @pytest.fixture

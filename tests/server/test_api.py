@@ -11,19 +11,20 @@ from flask.testing import FlaskClient
 
 from atlas_search import Atlas
 from atlas_search.core.errors import RequestError
-from atlas_search.server.app import create_app
 from atlas_search.services import Services
+from atlas_search.stores.embedded import EmbeddedStore
 from tests.chat_server import KEY
 from tests.hash_embedder import HashEmbedder
 from tests.openai_server import openai_server
 from tests.server.two_corpora import QUESTION, TOKEN, Signed, guard
+from tests.servers import app_of
 
 TOLL = "Who pays a toll for every cart that crosses the granite bridge?"
 
 
 @pytest.fixture(scope="module")
 def client(parish: Atlas) -> FlaskClient:
-    return create_app(lambda: parish).test_client()
+    return app_of(parish).test_client()
 
 
 def events(text: str) -> list[tuple[int, str, dict[str, Any]]]:
@@ -171,8 +172,8 @@ def test_an_unexpected_error_is_not_shown_to_the_caller(
     def broken(*_: object) -> None:
         raise RuntimeError("secret path /srv/x")
 
-    client = create_app(lambda: parish).test_client()
-    monkeypatch.setattr(parish.services.store, "nearest", broken)
+    client = app_of(parish).test_client()
+    monkeypatch.setattr(EmbeddedStore, "nearest", broken)
     body = {"question": "Who crosses the river?"}
     response = client.post("/api/ask", json=body)
     assert response.status_code == 500
@@ -194,7 +195,7 @@ def own(parish: Atlas) -> Services:
 
 
 def test_weights_change_later_searches_of_their_target(own: Services) -> None:
-    client = create_app(lambda: Atlas(own)).test_client()
+    client = app_of(Atlas(own)).test_client()
     administrator = Signed(client, TOKEN)
 
     def search() -> Any:
@@ -247,7 +248,7 @@ def test_the_target_decides_who_writes_whatever_the_environment_says(
         with Atlas.open(
             folder, embedder=HashEmbedder(), atlas_state_directory=tmp_path, **options
         ) as atlas:
-            create_app(lambda: atlas).test_client().post("/api/ask", json={"question": TOLL})
+            app_of(atlas).test_client().post("/api/ask", json={"question": TOLL})
             assert atlas.services.target(None)[1].llm_provider == provider
         questions = [request for request in model.requests if "messages" in request.body]
         assert bool(questions) == (provider == "openai")

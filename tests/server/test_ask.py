@@ -15,10 +15,9 @@ from atlas_search import Atlas
 from atlas_search.answer.cache import AnswerCache
 from atlas_search.core.errors import Conflict, NotFound, TooManyQuestions
 from atlas_search.server import events as events_module
-from atlas_search.server.app import create_app
 from atlas_search.server.runs import Runs
 from tests.server.two_corpora import QUESTION
-from tests.servers import served, wait_for
+from tests.servers import app_of, served, wait_for
 from tests.slow_model import SlowModel
 
 BODY = {"question": QUESTION, "qa_id": "q1"}
@@ -48,7 +47,7 @@ def written_by(
 @pytest.fixture
 def address(parish: Atlas, model: SlowModel) -> Iterator[str]:
     atlas = written_by(parish, model)
-    with served(create_app(lambda: atlas), channel_request_lookahead=1) as address:
+    with served(app_of(atlas), channel_request_lookahead=1) as address:
         yield address
         model.go.release(100)
 
@@ -121,7 +120,7 @@ def test_a_client_that_goes_away_stops_the_model(parish: Atlas, model: SlowModel
         model.go.release()  # the answer goes on to its next step, which finds that nobody listens
         return None
 
-    with served(create_app(lambda: atlas), channel_request_lookahead=1) as address:
+    with served(app_of(atlas), channel_request_lookahead=1) as address:
         host, port = address.removeprefix("http://").split(":")
         with socket.create_connection((host, int(port)), timeout=60) as connection:
             connection.sendall(
@@ -167,7 +166,7 @@ def test_an_invented_citation_is_flagged_and_blocks_the_answer(
 def test_more_citations_than_the_limit_block_the_answer(parish: Atlas, model: SlowModel) -> None:
     model.go.release(20)
     atlas = written_by(parish, model, citation_limit=1)
-    client = create_app(lambda: atlas).test_client()
+    client = app_of(atlas).test_client()
     text = client.post("/api/ask/stream", json={"question": QUESTION}).text
     assert '"decision": "BLOCK"' in text
     assert "more than 1" in text
@@ -175,7 +174,7 @@ def test_more_citations_than_the_limit_block_the_answer(parish: Atlas, model: Sl
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="counts open files in /proc")
 def test_streams_leave_no_file_open(parish: Atlas) -> None:
-    client = create_app(lambda: parish).test_client()
+    client = app_of(parish).test_client()
 
     def open_files_after(streams: int) -> int:
         for _ in range(streams):
@@ -278,7 +277,7 @@ def test_a_finished_answer_is_kept_under_its_id_and_no_other_takes_it(
 
 
 def test_an_unknown_answer_is_not_found(parish: Atlas) -> None:
-    client = create_app(lambda: parish).test_client()
+    client = app_of(parish).test_client()
     for response in (
         client.get("/api/ask/q9"),
         client.get("/api/ask/q9/stream"),

@@ -52,7 +52,7 @@ def open_served(settings: Settings) -> Iterator[Callable[..., ServedCollections]
 
     def open_(**changes: object) -> ServedCollections:
         own = settings.model_copy(update=changes)
-        opened.append(ServedCollections(own, HashEmbedder()))
+        opened.append(ServedCollections(Serving(own, HashEmbedder())))
         return opened[-1]
 
     yield open_
@@ -88,7 +88,7 @@ def reader(three_stores: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
         chroma_persist_directory=three_stores,
         collections="farm, sea",
     )
-    opened = ServedCollections(own, HashEmbedder())
+    opened = ServedCollections(Serving(own, HashEmbedder()))
     yield administrator(opened)
     opened.close()
 
@@ -403,7 +403,7 @@ def test_the_folder_is_listed_again_when_it_changed(open_served: Open, settings:
 def test_each_is_opened_once_and_follows_its_versions(
     client: FlaskClient, served: ServedCollections, settings: Settings
 ) -> None:
-    assert not served.is_open("sea")
+    assert served.serving("sea") is None
     with ThreadPoolExecutor(8) as executor:
         opened = list(executor.map(lambda _: served("sea"), range(16)))
     assert len({id(atlas) for atlas in opened}) == 1
@@ -419,7 +419,8 @@ def test_the_one_that_was_idle_longest_is_closed(open_served: Open) -> None:
     sea = weakref.ref(served("sea").services.store)
     held = served("sea")
     served("wood")
-    assert (served.is_open("sea"), served.is_open("wood")) == (False, True)
+    assert served.serving("sea") is None
+    assert served.serving("wood")
     # a request goes on with what it began with
     assert held.document("sea.fish").text == "Fish give oil."
     del held
@@ -436,7 +437,7 @@ def test_one_that_cannot_be_opened_takes_no_place(open_served: Open) -> None:
     with pytest.raises(MissingStore):
         served("hills")
     served("wood")
-    assert served.is_open("sea")
+    assert served.serving("sea")
 
 
 @pytest.fixture
@@ -494,7 +495,8 @@ def test_who_wants_one_that_is_open_waits_for_no_other(
             go_on.set()
         assert wood.document("wood.trees").text == "Trees give timber."
         assert coming.result(PATIENCE).document("sea.fish").text == "Fish give oil."
-    assert (served.is_open("sea"), served.is_open("wood")) == (True, False)
+    assert served.serving("sea")
+    assert served.serving("wood") is None
 
 
 def test_closing_leaves_nothing_that_was_being_opened(

@@ -8,9 +8,9 @@ import pytest
 from flask.testing import FlaskClient
 
 from atlas_search import Atlas
-from atlas_search.server.app import create_app
 from tests.hash_embedder import HashEmbedder
 from tests.server.two_corpora import QUESTION, guard, two_corpora
+from tests.servers import app_of
 
 PASSAGE = "legal_uk.derbyshire-county-council-v-times-newspapers-1993:0-430"
 WIKI = "https://wiki.example.org"
@@ -59,7 +59,7 @@ def parish(tmp_path_factory: pytest.TempPathFactory) -> Atlas:
 
 
 def test_an_answer_may_be_framed_by_named_origins_alone(parish: Atlas) -> None:
-    framing = create_app(lambda: parish).test_client()
+    framing = app_of(parish).test_client()
     qa_id = framing.post("/api/ask", json={"question": QUESTION}).get_json()["qa_id"]
     url = framing.post(f"/api/ask/{qa_id}/link", json={}).get_json()["url"]
     shown = framing.get(f"{url.removeprefix('http://localhost')}?format=html")
@@ -75,7 +75,7 @@ def test_an_answer_may_be_framed_by_named_origins_alone(parish: Atlas) -> None:
     page = framing.get("/").headers["Content-Security-Policy"]
     assert "frame-ancestors 'none'" in page
     closed = guard(parish, None, atlas_allowed_origins="")
-    plain = create_app(lambda: closed).test_client()
+    plain = app_of(closed).test_client()
     again = plain.get(f"{url.removeprefix('http://localhost')}?format=html")
     assert "frame-ancestors 'none'" in again.headers["Content-Security-Policy"]
 

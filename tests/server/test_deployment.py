@@ -279,6 +279,7 @@ def note(event, arguments):
 sys.addaudithook(note)
 from atlas_search.core.settings import Settings
 from atlas_search.server.app import create_app
+from atlas_search.server.collections import ServedCollections
 from atlas_search.server.serving import Serving
 from tests.hash_embedder import HashEmbedder
 
@@ -288,7 +289,7 @@ settings = Settings(
     atlas_state_directory=own[0] + "/state",
 )
 serving = Serving(settings, HashEmbedder())
-client = create_app(serving).test_client()
+client = create_app(ServedCollections(serving)).test_client()
 assert client.post("/api/ask", json={"question": "Who gives wool?"}).status_code == 200
 assert client.get("/api/ready").status_code == 200
 print(sorted(p for p in seen if p and not str(p).startswith(own)))

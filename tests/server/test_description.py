@@ -21,11 +21,11 @@ from schemathesis.engine.events import FatalError, NonFatalError, ScenarioFinish
 from atlas_search.atlas import Atlas
 from atlas_search.server.access.caller import RULES, described_route
 from atlas_search.server.api import EVERY_ROUTE, STATUSES
-from atlas_search.server.app import create_app
 from atlas_search.server.problems import STATUS
 from atlas_search.services import Services
 from tests.hash_embedder import HashEmbedder
 from tests.server.two_corpora import two_corpora
+from tests.servers import app_of
 
 TOKEN = "administrator"
 EXAMPLES = int(os.environ.get("SCHEMA_EXAMPLES", "5"))
@@ -51,13 +51,12 @@ def form_acceptance(_: Any, response: Any, case: Any) -> None:
             raise RefusedByForm(operation=case.operation.label, message=response.text)
 
 
-def app_of(services: Services) -> OpenAPI:
+def described(services: Services) -> OpenAPI:
     changed = replace(
         services,
         settings=services.settings.model_copy(update={"atlas_admin_token": SecretStr(TOKEN)}),
     )
-    atlas = Atlas(changed)
-    return create_app(lambda: atlas)
+    return app_of(Atlas(changed))
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +73,7 @@ def services(parish: Atlas) -> Services:
 
 @pytest.fixture(scope="module")
 def document(services: Services) -> Any:
-    return app_of(services).test_client().get("/api/openapi.json").get_json()
+    return described(services).test_client().get("/api/openapi.json").get_json()
 
 
 def attempts(app: OpenAPI, phases: set[str]) -> Iterator[str]:
@@ -119,7 +118,7 @@ def faults(recorder: Any) -> Iterator[str]:
 
 def test_no_two_models_of_the_api_share_a_name(services: Services) -> None:
     """Of two that do, the description would hold one, for both."""
-    app_of(services)
+    described(services)
     modules: dict[str, set[str]] = defaultdict(set)
     for model in _subclasses(BaseModel):
         ours = model.__module__.startswith(("atlas_search.server", "atlas_search.documents"))
@@ -138,7 +137,7 @@ def _subclasses(kind: type) -> Iterator[type]:
 @pytest.mark.timeout(60 * EXAMPLES)
 @pytest.mark.parametrize("phase", PHASES)
 def test_the_api_does_what_its_description_says(own_services: Services, phase: str) -> None:
-    assert [*attempts(app_of(own_services), {phase})] == []
+    assert [*attempts(described(own_services), {phase})] == []
 
 
 def test_what_the_description_keeps_for_the_administrator_is_kept(document: Any) -> None:

@@ -12,9 +12,9 @@ from flask.testing import FlaskClient
 from atlas_search import Atlas
 from atlas_search.core.domain import MARKER
 from atlas_search.core.settings import Settings
-from atlas_search.server.app import create_app
 from atlas_search.services import open_services
 from tests.hash_embedder import HashEmbedder
+from tests.servers import app_of
 from tests.source_builds import ODD_IDS, build_from, chroma_sources
 from tests.source_files import write_chroma
 from tests.tiny import build_tiny, write_sources
@@ -36,7 +36,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
     folder = tmp_path_factory.mktemp("logs")
     build_tiny(write_sources(folder / "source", LOGS), folder / "stores" / "logs", HashEmbedder())
     with Atlas.open(folder / "stores" / "logs", embedder=HashEmbedder()) as opened:
-        yield create_app(lambda: opened).test_client()
+        yield app_of(opened).test_client()
 
 
 def listed(client: FlaskClient, query: Mapping[str, Any]) -> list[str]:
@@ -166,7 +166,7 @@ def eras(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
     folder = tmp_path_factory.mktemp("eras")
     build_tiny(write_sources(folder / "source", ERAS), folder / "stores" / "eras", HashEmbedder())
     with Atlas.open(folder / "stores" / "eras", embedder=HashEmbedder()) as opened:
-        yield create_app(lambda: opened).test_client()
+        yield app_of(opened).test_client()
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
     build_from("chroma", root / "c", chroma_sources(root, "old"))
     settings = Settings(chroma_persist_directory=root, chroma_collection_name="c")
     services = open_services(settings, HashEmbedder())
-    yield create_app(lambda: Atlas(services)).test_client()
+    yield app_of(Atlas(services)).test_client()
     services.close()
 
 

@@ -12,12 +12,11 @@ import pytest
 from atlas_search.atlas import Atlas
 from atlas_search.core.domain import MARKER
 from atlas_search.core.settings import Settings
-from atlas_search.server.app import create_app
 from atlas_search.services import open_services
 from tests.answering import answered_by
 from tests.chat_server import ChatServer, Request, sentence
 from tests.hash_embedder import HashEmbedder
-from tests.servers import served
+from tests.servers import app_of, served
 from tests.tiny import build_tiny, write_sources
 
 QUESTION = "Who closed the old pier in May?"
@@ -47,7 +46,7 @@ def forged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forged]:
     with answered_by("openai", services, kept=False) as (by_model, model):
         targets = {**services.targets, "model": by_model.targets["model"]}
         atlas = Atlas(replace(by_model, targets=targets))
-        with served(create_app(lambda: atlas)) as address:
+        with served(app_of(atlas)) as address:
             yield address, model
     services.close()
 

@@ -18,6 +18,7 @@ from atlas_search.building.go_live import Indexing
 from atlas_search.core.errors import ConfigurationError, EmbeddingUnavailable
 from atlas_search.core.settings import Settings
 from atlas_search.server.app import create_app
+from atlas_search.server.collections import ServedCollections
 from atlas_search.server.serving import Serving
 from atlas_search.stores.manifest import Manifest
 from tests.chat_server import KEY, ChatServer
@@ -70,7 +71,7 @@ def own(own_stores: Path, tmp_path: Path) -> Settings:
 @contextmanager
 def serving(settings: Settings, embedder: HashEmbedder | None = None) -> Iterator[FlaskClient]:
     served = Serving(settings, embedder or HashEmbedder())
-    app = create_app(served, problem=lambda: served.problem)
+    app = create_app(ServedCollections(served))
     try:
         yield app.test_client()
     finally:
@@ -123,12 +124,12 @@ def test_without_its_store_a_server_lives_but_is_not_ready(own: Settings) -> Non
         shutil.rmtree(own.collection_folder)
         ready = client.get("/api/ready")
         assert (ready.status_code, ready.mimetype) == (503, "application/problem+json")
-        assert ready.get_json()["type"] == "urn:atlas:problem:missing-store"
+        assert ready.get_json()["type"] == "urn:atlas:problem:damaged-store"
         assert "atlas create" in ready.get_json()["detail"]
         assert client.get("/api/live").status_code == 200
         health = client.get("/api/health")
         assert (health.status_code, health.get_json()["status"]) == (200, "degraded")
-        assert health.get_json()["problem"] == ready.get_json()["detail"]
+        assert "is gone" in health.get_json()["problem"]
         assert states(client)["store"] == "fault"
 
 
@@ -150,7 +151,7 @@ def test_without_its_engine_a_server_is_not_ready(tmp_path: Path) -> None:
 def test_a_version_that_is_not_served_leaves_the_server_ready(own: Settings) -> None:
     """The version before goes on answering, so that nobody need be sent elsewhere."""
     served = Serving(own, HashEmbedder())
-    app = create_app(served, problem=lambda: served.problem)
+    app = create_app(ServedCollections(served))
     source = write_sources(own.chroma_persist_directory.parent / "source", FARM)
     build_tiny(source, own.collection_folder, HashEmbedder("x"))
     served.refresh()
@@ -219,7 +220,7 @@ def test_a_phoenix_that_drips_keeps_nobody_waiting(own: Settings, head: bytes) -
         served = Serving(
             own.model_copy(update={"phoenix_collector_endpoint": phoenix.address}), HashEmbedder()
         )
-        app = create_app(served)
+        app = create_app(ServedCollections(served))
         with listening(app, per_address=200) as address, connected(address, 100, WHOLE) as asking:
             began = time.monotonic()
             url = f"http://{address[0]}:{address[1]}"

@@ -22,7 +22,6 @@ from atlas_search.providers.chat import Health
 from atlas_search.providers.open import ProviderHealth
 from atlas_search.search.rerankers import Relevance
 from atlas_search.server import limits as limits_module
-from atlas_search.server.app import create_app
 from atlas_search.server.limits import (
     LOOK_SECONDS,
     Capacity,
@@ -33,7 +32,7 @@ from atlas_search.server.limits import (
     networks,
     owner_of,
 )
-from tests.servers import served, wait_for
+from tests.servers import app_of, served, wait_for
 from tests.slow_model import SlowModel
 
 THREADS = 8
@@ -340,7 +339,7 @@ def address(
     services = replace(
         farm.services, answerer=replace(farm.services.answerer, searcher=searcher), targets=targets
     )
-    app = create_app(lambda: Atlas(services))
+    app = app_of(Atlas(services))
     app.before_request(begun.set)
     app.after_request(lambda response: statuses.append(response.status_code) or response)
     with served(app, channel_request_lookahead=1) as address:

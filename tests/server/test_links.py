@@ -15,7 +15,6 @@ from atlas_search.cli.ask import print_answer, print_passages, printable_json
 from atlas_search.cli.create import print_report
 from atlas_search.core.addresses import address_fault, is_link, unlink, with_link
 from atlas_search.documents.export import FORMATS, Format
-from atlas_search.server.app import create_app
 from tests.exporting import answer, citation, text
 from tests.hostile_documents import (
     ADDRESSES,
@@ -27,6 +26,7 @@ from tests.hostile_documents import (
     hostile_services,
     put_back_addresses,
 )
+from tests.servers import app_of
 
 
 @pytest.fixture(scope="module", params=["built", "imported"])
@@ -42,7 +42,7 @@ def atlas(request: pytest.FixtureRequest, tmp_path_factory: Any) -> Iterator[Atl
 
 @pytest.fixture(scope="module")
 def client(atlas: Atlas) -> FlaskClient:
-    return create_app(lambda: atlas).test_client()
+    return app_of(atlas).test_client()
 
 
 @pytest.mark.parametrize("name", ADDRESSES)

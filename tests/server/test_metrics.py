@@ -29,6 +29,7 @@ from atlas_search.server.app import create_app
 from atlas_search.server.collections import ServedCollections
 from atlas_search.server.limits import networks
 from atlas_search.server.metrics import observe_listener
+from atlas_search.server.serving import Serving
 from atlas_search.server.sockets import BoundPort, ConnectionLimits
 from tests.chat_server import KEY, ChatServer, Gate, Reply, Says, sentence
 from tests.hash_embedder import HashEmbedder
@@ -37,7 +38,7 @@ from tests.openai_server import openai_server
 from tests.server.ingest.handing import done, send, served_by, settings_for
 from tests.server.listening import WHOLE, connected, rest
 from tests.server.two_corpora import OPEN, QUESTION, TOKEN, VAULT, guard
-from tests.servers import wait_for
+from tests.servers import app_of, wait_for
 from tests.tiny import FARM, build_tiny, write_sources
 
 Sample = tuple[str, frozenset[tuple[str, str]]]
@@ -59,9 +60,9 @@ class Patient(FlaskClient):
         return super().open(*args, buffered=buffered, **kwargs)
 
 
-def server_of(atlas: Atlas, **options: Any) -> FlaskClient:
+def server_of(atlas: Atlas) -> FlaskClient:
     """A client of a server of the collection."""
-    app = create_app(lambda: atlas, **options)
+    app = app_of(atlas)
     app.test_client_class = Patient
     return app.test_client()
 
@@ -494,7 +495,7 @@ def test_of_several_collections_those_in_memory_are_told(
     several = settings_for(
         tmp_path, chroma_persist_directory=three_stores, collections="*", collections_open=1
     )
-    served = ServedCollections(several, HashEmbedder())
+    served = ServedCollections(Serving(several, HashEmbedder()))
     client = create_app(served).test_client()
 
     def names() -> set[str]:
@@ -517,7 +518,7 @@ def test_the_version_that_is_told_is_the_one_that_is_served(
     own_stores: Path, tmp_path: Path
 ) -> None:
     stores = own_stores
-    served = ServedCollections(settings_for(tmp_path), HashEmbedder())
+    served = ServedCollections(Serving(settings_for(tmp_path), HashEmbedder()))
     client = create_app(served).test_client()
     before = scrape(client)
     old = weakref.ref(served().services.store)

@@ -14,12 +14,12 @@ from reportlab.pdfgen.canvas import Canvas
 
 from atlas_search import Atlas
 from atlas_search.server.access.keys import KeyFile, add_key
-from atlas_search.server.app import create_app
 from atlas_search.server.ingest.work import build_kept
 from atlas_search.server.page import CHANGED, GONE, NO_IMAGE, NO_PICTURE
 from tests.hash_embedder import HashEmbedder
 from tests.page.documents import LAMP, PAPER, STORM
 from tests.pdf_pages import pdf
+from tests.servers import app_of
 
 pytestmark = pytest.mark.thorough
 
@@ -61,7 +61,7 @@ def opened(root: Path) -> Atlas:
 
 @pytest.fixture(scope="module")
 def client(coast: Atlas) -> FlaskClient:
-    return create_app(lambda: coast).test_client()
+    return app_of(coast).test_client()
 
 
 @pytest.fixture
@@ -172,7 +172,7 @@ def test_a_key_sees_the_pages_of_its_corpora(coast: Atlas, tmp_path: Path) -> No
     services = coast.services
     settings = services.settings.model_copy(update={"api_keys_file": keys})
     guarded = Atlas(replace(services, settings=settings, targets=dict(services.targets)))
-    client = create_app(lambda: guarded).test_client()
+    client = app_of(guarded).test_client()
     assert client.get(f"{IMAGE}?page=1").status_code == 401
     own = {"Authorization": f"Bearer {narrow}"}
     assert client.get(f"{IMAGE}?page=1", headers=own).status_code == 200
@@ -191,7 +191,7 @@ def test_files_that_a_server_was_handed_have_pages_too(tmp_path: Path) -> None:
     folder = tmp_path / "stores" / "papers"
     build_kept(kept / "papers", folder, HashEmbedder(), lambda *_: None)
     with Atlas.open(folder, embedder=HashEmbedder(), **settings) as atlas:
-        response = create_app(lambda: atlas).test_client().get(f"{IMAGE}?page=1&width=200")
+        response = app_of(atlas).test_client().get(f"{IMAGE}?page=1&width=200")
     assert Image.open(BytesIO(response.data)).width == 200
 
 
@@ -220,7 +220,7 @@ def test_words_of_a_scan_are_marked_on_the_image_beside_it(
     write(tmp_path / "sources" / "coast" / name, scan.encode())
     Image.new("L", (60, 50)).save(stream := BytesIO(), kind)
     with opened(tmp_path) as atlas:
-        client = create_app(lambda: atlas).test_client()
+        client = app_of(atlas).test_client()
         id_ = client.get("/api/documents").json["documents"][0]["document_id"]
         assert refusal(client, f"/api/page-image/{id_}?page=1") == (404, NO_IMAGE)
         write(tmp_path / "sources" / "vault" / "tide.jpg", stream.getvalue())
@@ -262,7 +262,7 @@ def test_pages_that_a_mets_names_are_shown_with_their_marks(tmp_path: Path) -> N
         Image.new("1", (600, 500)).save(stream := BytesIO(), kind)
         write(coast / name, stream.getvalue())
     with opened(tmp_path) as atlas:
-        client = create_app(lambda: atlas).test_client()
+        client = app_of(atlas).test_client()
         documents = client.get("/api/documents").json["documents"]
         article, issue = sorted(each["document_id"] for each in documents)
         for id_, left in ((issue, 100), (article, 200)):
@@ -293,7 +293,7 @@ def odd_page(width: float, height: float) -> bytes:
 def test_a_page_of_any_size_is_bounded(tmp_path: Path, width: int, height: int) -> None:
     write(tmp_path / "sources" / "coast" / "kestrel-point.pdf", odd_page(width, height))
     with opened(tmp_path) as atlas:
-        response = create_app(lambda: atlas).test_client().get(f"{IMAGE}?page=1&width=1600")
+        response = app_of(atlas).test_client().get(f"{IMAGE}?page=1&width=1600")
     image = Image.open(BytesIO(response.data))
     assert image.width * image.height <= 6_100_000
     assert image.width <= 1600

@@ -15,7 +15,6 @@ import yaml
 from atlas_search import Atlas
 from atlas_search.cli.main import Commands
 from atlas_search.core.settings import Settings
-from atlas_search.server.app import create_app
 from benchmarks.queueing import Load, simulate
 from benchmarks.scaling import COSTS, MILLION, PAGE, Plan, page, search_cost
 from tests.conftest import free_port
@@ -24,7 +23,7 @@ from tests.server.access.test_proxy import CADDY
 from tests.server.listening import listening
 from tests.server.test_deployment import default
 from tests.server.two_corpora import QUESTION, guard
-from tests.servers import running, wait_for
+from tests.servers import app_of, running, wait_for
 from tests.test_docs import items, names_in
 
 TEXT = (ROOT / "docker-compose.scale.yml").read_text()
@@ -149,7 +148,7 @@ def servers(parish: Atlas, tmp_path: Path) -> Iterator[list[tuple[str, int, Exit
         for number in range(2):
             own = guard(parish, None, atlas_state_directory=tmp_path / f"state-{number}")
             stack = all_.enter_context(ExitStack())
-            host, port = stack.enter_context(listening(create_app(lambda own=own: own)))
+            host, port = stack.enter_context(listening(app_of(own)))
             started.append((host, port, stack))
         yield started
 

@@ -19,14 +19,13 @@ from atlas_search.core.errors import AtlasError, ConfigurationError
 from atlas_search.core.settings import Settings, load_settings
 from atlas_search.providers.open import open_embedder
 from atlas_search.server.access.keys import KeyFile, add_key
-from atlas_search.server.app import create_app
 from tests.chat_server import KEY, ChatServer, Reply
 from tests.collector import collecting
 from tests.conftest import free_port
 from tests.openai_server import openai_server, refusal
 from tests.orchard import ASKED, Orchard, build_orchard, orchard
 from tests.postgres import Postgres
-from tests.servers import ATLAS, running, served
+from tests.servers import ATLAS, app_of, running, served
 from tests.without_model import settings_without_model
 
 MARK = "zvsecret"
@@ -243,7 +242,7 @@ def test_keys_of_callers_are_in_no_span_or_log(
     right = add_key(KeyFile(keys), "reader").text
     wrong = right[:-4] + "0000"
     with orchard(built, api_keys_file=keys, audit_log=log) as trees:
-        client = create_app(lambda: Atlas(trees.atlas.services)).test_client()
+        client = app_of(Atlas(trees.atlas.services)).test_client()
         for key, status in ((right, 200), (wrong, 401)):
             headers = {"Authorization": f"Bearer {key}"}
             sent = client.post("/api/ask", json=ASKED, headers=headers, buffered=True)

@@ -20,6 +20,7 @@ from atlas_search.building.maintain import repair
 from atlas_search.core.settings import Settings
 from atlas_search.providers.embedding_local import LocalEmbedder
 from atlas_search.server.app import create_app
+from atlas_search.server.collections import ServedCollections
 from atlas_search.server.serving import Serving
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.versions import CHROMA, KEYWORDS, TOKENS, rollback
@@ -68,7 +69,7 @@ def serving(folder: Path, gated: GatedEmbedder) -> Iterator[Serving]:
 
 @pytest.fixture
 def client(serving: Serving) -> FlaskClient:
-    return create_app(serving, problem=lambda: serving.problem).test_client()
+    return create_app(ServedCollections(serving)).test_client()
 
 
 def publish(folder: Path, files: dict[str, str], *, model: str = "hash", **how: bool) -> None:

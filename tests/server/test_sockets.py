@@ -20,7 +20,6 @@ from atlas_search.core.settings import Settings
 from atlas_search.server import sockets
 from atlas_search.server.access.caller import Access
 from atlas_search.server.access.keys import KeyFile, add_key
-from atlas_search.server.app import create_app
 from atlas_search.server.limits import MAX_BODY, ForwardedFor, networks
 from atlas_search.server.sockets import Channel, LargeBodies
 from tests.server.listening import (
@@ -32,7 +31,7 @@ from tests.server.listening import (
     listening,
     rest,
 )
-from tests.servers import wait_for
+from tests.servers import app_of, wait_for
 from tests.stores.disks import longest_file
 
 Address = tuple[str, int]
@@ -41,7 +40,7 @@ Address = tuple[str, int]
 @pytest.fixture(scope="module")
 def app(farm: Atlas) -> Any:
     """The real application over a tiny collection."""
-    return create_app(lambda: farm)
+    return app_of(farm)
 
 
 @pytest.fixture

@@ -15,13 +15,13 @@ import pytest
 from atlas_search import Atlas
 from atlas_search.providers.open import Remembered
 from atlas_search.server.access.quotas import SPENDING_TABLE, Spending
-from atlas_search.server.app import create_app
 from atlas_search.server.state import StateFile
 from tests.chat_server import KEY
 from tests.hash_embedder import HashEmbedder
 from tests.openai_server import openai_server
 from tests.server.listening import listening
 from tests.server.two_corpora import QUESTION, guard
+from tests.servers import app_of
 from tests.stores.disks import longest_file
 
 FREE = {"question": QUESTION, "target": "quotes"}
@@ -59,7 +59,7 @@ def client(
         model = opened.enter_context(openai_server())
         options |= {"openai_base_url": model.address, "query_cache_enabled": False}
         atlas = opened.enter_context(Atlas.open(folder, embedder=HashEmbedder(), **options))
-        app = create_app(lambda: guard(atlas, None, **own))
+        app = app_of(guard(atlas, None, **own))
         host, port = opened.enter_context(listening(app))
         yield opened.enter_context(httpx2.Client(base_url=f"http://{host}:{port}", timeout=60))
 

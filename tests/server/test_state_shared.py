@@ -29,7 +29,6 @@ from atlas_search.server import state as state_module
 from atlas_search.server.access.gate import check_state
 from atlas_search.server.access.keys import KeyFile, KeyLimits, add_key
 from atlas_search.server.access.quotas import SPENDING_TABLE, Spending
-from atlas_search.server.app import create_app
 from atlas_search.server.runs import ANSWERS_TABLE, KEPT_SECONDS, KeptAnswers, Run, Runs
 from atlas_search.server.state import Database, OpenState, StateTables, Transaction
 from tests.chat_server import KEY
@@ -38,6 +37,7 @@ from tests.hash_embedder import HashEmbedder
 from tests.openai_server import openai_server
 from tests.postgres import Postgres
 from tests.server.two_corpora import QUESTION, Signed, client_of, guard
+from tests.servers import app_of
 
 ASKED = {"question": QUESTION, "qa_id": "q1", "session_id": "s1", "include_context": True}
 UP = {"qa_id": "q1", "thumb": "up"}
@@ -263,7 +263,7 @@ def client(
         options |= {"openai_base_url": model.address, "query_cache_enabled": False}
         folder = parish.services.settings.collection_folder
         atlas = opened.enter_context(Atlas.open(folder, embedder=HashEmbedder(), **options))
-        yield create_app(lambda: guard(atlas, None, **own)).test_client()
+        yield app_of(guard(atlas, None, **own)).test_client()
 
 
 def health(client: FlaskClient) -> dict[str, str]:

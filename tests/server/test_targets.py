@@ -13,8 +13,8 @@ from atlas_search.building.flow import BuildReport
 from atlas_search.cli.doctor import examine
 from atlas_search.core.errors import ConfigurationError
 from atlas_search.core.settings import Settings
-from atlas_search.server.app import create_app
 from tests.hash_embedder import HashEmbedder
+from tests.servers import app_of
 
 SO = """ALGORITHM=HNSW
 CHUNK_SIZE=1000
@@ -57,7 +57,7 @@ def serving(folder: Path, root: Path, default: str) -> Iterator[FlaskClient]:
         (root / "targets" / f"{name}.txt").write_text(text)
     options: dict[str, Any] = {"targets_directory": root / "targets", "test_target": default}
     with Atlas.open(folder, embedder=HashEmbedder(), **options) as atlas:
-        yield create_app(lambda: atlas).test_client()
+        yield app_of(atlas).test_client()
 
 
 def test_the_others_are_served(farm_stores: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from atlas_search import Atlas
 from atlas_search.providers.embedding import Embedder
-from atlas_search.server.app import create_app
+from tests.servers import app_of
 from tests.tiny import write_sources
 
 COLLECTION = "parish"
@@ -102,4 +102,4 @@ def client_of(atlas: Atlas, keys_file: Path | None, **settings: object) -> Flask
     """A client of a server of the guarded collection, without a key."""
     guarded = guard(atlas, keys_file, **settings)
     # no context manager: a test with two clients would mix their contexts
-    return create_app(lambda: guarded).test_client()
+    return app_of(guarded).test_client()

@@ -13,6 +13,7 @@ from flask.testing import FlaskClient
 from atlas_search.core.errors import AtlasError, DamagedStore, UnwritableFolder
 from atlas_search.core.settings import Settings
 from atlas_search.server.app import create_app
+from atlas_search.server.collections import ServedCollections
 from atlas_search.server.serving import Serving
 from atlas_search.stores.manifest import Manifest
 from atlas_search.stores.verify import verify
@@ -81,7 +82,7 @@ def settings(folder: Path) -> Settings:
 @contextmanager
 def served(folder: Path) -> Iterator[tuple[Serving, FlaskClient]]:
     serving = Serving(settings(folder), HashEmbedder())
-    app = create_app(serving, problem=lambda: serving.problem, guard=serving.guard)
+    app = create_app(ServedCollections(serving))
     try:
         yield serving, app.test_client()
     finally:

@@ -175,13 +175,13 @@ QUESTIONS = ("rights of a person on arrest", "Compare privacy in Britain with Ne
 CHANGES = ({}, {"exact": True, "facets": True}, {"fuzzy": True, "filters": {"date": "1966"}})
 PROGRAM = """
 from atlas_search.server.app import create_app
-from atlas_search.atlas import Atlas
-from atlas_search.services import open_services
+from atlas_search.server.collections import ServedCollections
+from atlas_search.server.serving import Serving
 from atlas_search.core.settings import load_settings
 from tests.stores.test_embedded import results_by
-services = open_services(load_settings())
-print(results_by(create_app(lambda: Atlas(services)).test_client()))
-services.close()
+collections = ServedCollections(Serving(load_settings()))
+print(results_by(create_app(collections).test_client()))
+collections.close()
 """
 
 

@@ -23,14 +23,13 @@ from atlas_search.core.stop import Stop
 from atlas_search.core.telemetry.names import Ids, identify
 from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.planning import plan_answer
-from atlas_search.server.app import create_app
 from atlas_search.server.runs import STOPPING
 from atlas_search.services import Services
 from tests.answering import asked
 from tests.chat_server import Cut, Hang, Reply, Says, Silence, Told
 from tests.collector import collecting
 from tests.recorded_spans import Recorded, documents, kind_of, recording, said, traced_by
-from tests.servers import served, wait_for
+from tests.servers import app_of, served, wait_for
 from tests.slow_model import SlowModel
 from tests.telemetry.conftest import Traced, Written, cited
 from tests.telemetry.test_searches import with_stage
@@ -276,7 +275,7 @@ def test_the_root_of_a_streamed_answer_says_who_ended_it(
     model = SlowModel()
     with recording() as (tracer, recorded):
         own = with_model(traced_by(services, tracer), model)
-        app = create_app(lambda: Atlas(own))
+        app = app_of(Atlas(own))
         with (
             served(app, channel_request_lookahead=1) as address,
             httpx2.Client(base_url=address, timeout=60) as client,

@@ -22,6 +22,7 @@ from atlas_search.server.app import create_app
 from atlas_search.server.collections import ServedCollections
 from atlas_search.server.ingest.documents import ResultOut
 from atlas_search.server.ingest.jobs import JobTrace
+from atlas_search.server.serving import Serving
 from tests.hash_embedder import HashEmbedder
 from tests.recorded_spans import Recorded, recording, said
 from tests.server.ingest.embedders import hashing, slowly_hashing, waiting
@@ -146,7 +147,7 @@ def taking_in(
     settings: Settings, open_embedder: Any = hashing
 ) -> Iterator[tuple[FlaskClient, Recorded]]:
     """The administrator at a server, and its spans."""
-    collections = ServedCollections(settings, HashEmbedder())
+    collections = ServedCollections(Serving(settings, HashEmbedder()))
     recorded = Recorded(collections().services.tracer)
     app = create_app(collections, open_embedder=open_embedder)
     client = app.test_client()

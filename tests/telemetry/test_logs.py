@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from atlas_search import Atlas
 from atlas_search.core.logs import HIDDEN, LONGEST, JsonLines, TextLines, log_context, note_in_log
 from atlas_search.core.telemetry.tracer import Tracer
-from atlas_search.server.app import create_app
 from tests.hash_embedder import HashEmbedder
 from tests.recorded_spans import Recorded
+from tests.servers import app_of
 from tests.tiny import FARM, build_tiny, write_sources
 
 KEY = "zebra-key-of-a-provider"
@@ -132,7 +132,7 @@ def test_a_fault_in_an_answer_is_logged_with_the_ids_of_its_trace(
     build_tiny(write_sources(tmp_path / "source", FARM), tmp_path / "farm", HashEmbedder())
     with Atlas.open(tmp_path / "farm", embedder=Broken()) as atlas:
         recorded = Recorded(atlas.services.tracer)
-        client = create_app(lambda: atlas).test_client()
+        client = app_of(atlas).test_client()
         body = {"question": QUESTION, "qa_id": "q1", "session_id": "s1"}
         assert client.post("/api/ask", json=body).status_code == 500
     written = [json.loads(line) for line in log.getvalue().splitlines()]

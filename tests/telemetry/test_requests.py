@@ -23,6 +23,7 @@ from atlas_search.server.collections import ServedCollections
 from atlas_search.server.limits import Capacity
 from atlas_search.server.metrics import MOST, SECONDS, Refusals
 from atlas_search.server.problems import problem_of
+from atlas_search.server.serving import Serving
 from tests.conftest import TODAY
 from tests.hash_embedder import HashEmbedder
 from tests.recorded_spans import Recorded, recording, said
@@ -52,14 +53,14 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     return settings_for(folder)
 
 
-Serving = tuple[FlaskClient, Recorded, FailingEmbedder, Atlas]
+Served = tuple[FlaskClient, Recorded, FailingEmbedder, Atlas]
 
 
 @contextmanager
-def serving(settings: Settings, **changes: Any) -> Iterator[Serving]:
+def serving(settings: Settings, **changes: Any) -> Iterator[Served]:
     """A client of a server, and the spans of that."""
     embedder = FailingEmbedder()
-    collections = ServedCollections(settings.model_copy(update=changes), embedder)
+    collections = ServedCollections(Serving(settings.model_copy(update=changes), embedder))
     recorded = Recorded(collections().services.tracer)
     app = create_app(collections)
     try:
@@ -71,13 +72,13 @@ def serving(settings: Settings, **changes: Any) -> Iterator[Serving]:
 
 
 @pytest.fixture(scope="module")
-def _one(settings: Settings) -> Iterator[Serving]:
+def _one(settings: Settings) -> Iterator[Served]:
     with serving(settings) as server:
         yield server
 
 
 @pytest.fixture
-def server(_one: Serving) -> Serving:
+def server(_one: Served) -> Served:
     """One server for most tests, without the spans of those before."""
     _one[1].clear()
     _one[2].away = False
@@ -88,7 +89,7 @@ def is_one_trace(recorded: Recorded) -> bool:
     return len({span.context.trace_id for span in recorded.spans}) == 1
 
 
-def test_a_search_is_one_trace_of_its_own(server: Serving) -> None:
+def test_a_search_is_one_trace_of_its_own(server: Served) -> None:
     client, recorded, *_ = server
     headers = {"traceparent": f"00-{FOREIGN}-b7ad6b7169203331-01"}
     assert client.post("/api/search", json=WOOL, headers=headers).status_code == 200
@@ -98,7 +99,7 @@ def test_a_search_is_one_trace_of_its_own(server: Serving) -> None:
 
 
 @pytest.mark.parametrize("kind", ["search", "ask"])
-def test_a_failure_within_a_trace_is_told_once(server: Serving, kind: str) -> None:
+def test_a_failure_within_a_trace_is_told_once(server: Served, kind: str) -> None:
     client, recorded, embedder, _ = server
     embedder.away = True
     assert client.post(f"/api/{kind}", json=WOOL).status_code == 503
@@ -107,7 +108,7 @@ def test_a_failure_within_a_trace_is_told_once(server: Serving, kind: str) -> No
 
 @pytest.mark.parametrize(("mode", "searches"), [("answer", 1), ("compare", 2)])
 def test_a_stream_is_one_trace_though_it_is_read_again(
-    server: Serving, mode: str, searches: int
+    server: Served, mode: str, searches: int
 ) -> None:
     client, recorded, *_ = server
     body = WOOL | {"mode": mode, "qa_id": mode}
@@ -134,7 +135,7 @@ def test_a_check_that_fails_is_one_trace(settings: Settings, *, content: bool) -
     assert ("farm.no" in recorded.text) is content
 
 
-def test_a_run_of_an_evaluation_is_found_by_its_name(server: Serving) -> None:
+def test_a_run_of_an_evaluation_is_found_by_its_name(server: Served) -> None:
     _, recorded, _, atlas = server
     labels = [
         Label("q1", Split.TEST, "factual", WOOL["question"], ("wool",), frozenset({"farm.sheep"})),
@@ -185,7 +186,7 @@ REFUSED = [
     ids=[f"{method} {path} {status} {problem}" for method, path, _, status, problem in REFUSED],
 )
 def test_a_refused_request_is_a_short_trace(
-    server: Serving, method: str, path: str, options: Any, status: int, problem: str
+    server: Served, method: str, path: str, options: Any, status: int, problem: str
 ) -> None:
     client, recorded, *_ = server
     response = client.open(path, method=method, **options)
@@ -200,7 +201,7 @@ def test_a_refused_request_is_a_short_trace(
 
 
 @pytest.mark.parametrize("path", ["/", "/static/none", "/none", "/api/live", "/api/health"])
-def test_the_page_and_what_watches_the_server_are_not_traced(server: Serving, path: str) -> None:
+def test_the_page_and_what_watches_the_server_are_not_traced(server: Served, path: str) -> None:
     client, recorded, *_ = server
     client.get(path).close()
     client.get("/api/static/none").close()
@@ -242,7 +243,7 @@ def test_questions_are_told_where_traces_hold_texts(settings: Settings, *, conte
     assert len(recorded.text) < 10_000
 
 
-def test_what_has_a_trace_of_its_own_is_not_told_twice(server: Serving) -> None:
+def test_what_has_a_trace_of_its_own_is_not_told_twice(server: Served) -> None:
     client, recorded, *_ = server
     checked = {"answer": "Sheep give wool.", "passages": ["farm.none"]}
     assert client.post("/api/validate", json=checked).status_code == 404
@@ -282,7 +283,7 @@ def test_a_flood_is_told_in_part_and_counted() -> None:
     assert counts == [None] * MOST + [40, None]
 
 
-def test_what_no_thread_is_free_for_is_told_too(server: Serving) -> None:
+def test_what_no_thread_is_free_for_is_told_too(server: Served) -> None:
     problems: list[str] = []
     capacity = Capacity(lambda *_: [b""], 3, lambda environ, problem: problems.append(problem.type))
     environ = EnvironBuilder("/api/corpora").get_environ()

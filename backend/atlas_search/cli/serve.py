@@ -41,6 +41,7 @@ from atlas_search.server.ingest.jobs import Jobs
 from atlas_search.server.limits import MAX_BODY, networks
 from atlas_search.server.metrics import Refusals, observe_listener
 from atlas_search.server.runs import Runs
+from atlas_search.server.serving import Serving
 from atlas_search.server.sockets import BoundPort, ConnectionLimits, LargeBodies
 from atlas_search.stores.versions import make_folder
 
@@ -93,7 +94,7 @@ def serve(settings: Settings) -> None:
     # modules and their functions stay: to look through them for garbage stopped every request for
     # 0.1 s, time and again while spans wait to be sent. What is opened from here on may be closed
     gc.freeze()
-    serving = ServedCollections(settings)
+    serving = ServedCollections(Serving(settings))
     if settings.embedding_provider == "local":
         serving().services.searcher.embedder.embed_query("The first call compiles kernels.")
     app = create_app(serving)
@@ -329,7 +330,7 @@ def mcp_command(
 
 def _speak_mcp_of(settings: Settings, key: str, collection: str) -> None:
     """Serve MCP over collections opened in this process."""
-    serving = ServedCollections(settings)
+    serving = ServedCollections(Serving(settings))
     try:
         app = create_app(serving)
         url = f"http://{settings.atlas_host}:{settings.atlas_port}"

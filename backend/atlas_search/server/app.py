@@ -4,9 +4,7 @@ BROWSABLE is the page at which the API can be tried: that of the library has its
 a field to load the description of any other site's API.
 """
 
-from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 from flask import Response, g, request
 from flask_openapi3.models.info import Info
@@ -33,10 +31,8 @@ from atlas_search.server.ask import ask_blueprint, share_blueprint
 from atlas_search.server.audit import audit
 from atlas_search.server.collection_routes import collections_blueprint
 from atlas_search.server.collections import (
-    Collections,
-    OneCollection,
-    PresentGuard,
     ServedCollections,
+    present_guard,
     require_whole,
     withhold,
 )
@@ -73,7 +69,6 @@ from atlas_search.server.search import (
     suggestions_blueprint,
     words_blueprint,
 )
-from atlas_search.server.serving import UNGUARDED, Guard, Serve
 from atlas_search.server.state import open_states
 from atlas_search.server.validate import validate_blueprint
 from atlas_search.services import Services
@@ -137,8 +132,6 @@ def forbid(response: Response, path: str) -> Response:
     return response
 
 
-FRONTEND = bundled_folder("frontend")
-
 _DESCRIPTION = (
     "Where several collections are served, each request may choose one: by the field `collection` "
     f"of its body, the parameter `collection` of its query, or the header `{COLLECTION_HEADER}`."
@@ -165,33 +158,21 @@ class _AnyId(BaseConverter):
 
 
 def create_app(
-    serve: Serve | ServedCollections,
-    frontend: Path = FRONTEND,
-    problem: Callable[[], str] = lambda: "",
-    guard: Guard = UNGUARDED,
-    open_embedder: EmbedderFactory = open_embedder,
+    collections: ServedCollections, open_embedder: EmbedderFactory = open_embedder
 ) -> OpenAPI:
-    """Build the application over what `serve` gives; the OpenAPI page is at /api/swagger.
+    """Build the application over these collections; the OpenAPI page is at /api/swagger.
 
-    Of a single collection `problem` says why its newest version is not served, if it is not, and
-    `guard` keeps answers back from a damaged one. `open_embedder` is called in the processes that
-    build what is ingested.
+    `open_embedder` is called in the processes that build what is ingested.
     """
-    collections: Collections = (
-        serve if isinstance(serve, ServedCollections) else OneCollection(serve, problem, guard)
-    )
-    present = PresentGuard(collections)
-    app = _empty_app(present)
+    app = _empty_app(collections)
     services = collections().services
-    settings = services.settings
+    settings, metrics = services.settings, services.searcher.metrics
     access = app.extensions["access"] = Access(settings)
-    own = serve_caller(collections)
     open_state = open_states(settings)
     spending = Spending(open_state("spending", SPENDING_TABLE))
-    metrics = services.searcher.metrics
     minute = open_state("requests", REQUESTS_TABLE)
     limiter = Limiter(settings, spending, shared=minute if minute.is_shared else None)
-    _add_gates(app, services, access, present, limiter)
+    _add_gates(app, services, access, collections, limiter)
     count = partial(count_job, metrics)
     jobs = app.extensions["jobs"] = Jobs(
         settings.ingest_root, collections.refresh, count, tracer=services.tracer
@@ -201,40 +182,35 @@ def create_app(
         _places(settings), settings.resume_seconds, KeptAnswers(kept) if kept.is_shared else None
     )
     feedback = app.extensions["feedback"] = Feedback(settings, open_state)
-    app.register_api(ask_blueprint(own, runs, present.now, limiter, feedback.note))
-    app.register_api(feedback_blueprint(feedback, metrics))
-    app.register_api(export_blueprint(collections, runs))
     shared = SharedAnswers(open_state("shared", SHARED_TABLE), access.knows)
-    app.register_api(share_blueprint(settings, runs, shared))
-    app.register_api(citations_blueprint(settings))
-    app.register_api(validate_blueprint(own))
-    app.register_api(search_blueprint(own))
-    app.register_api(facets_blueprint(own))
-    app.register_api(suggestions_blueprint(own))
-    app.register_api(words_blueprint(own))
-    catalogue = catalogue_blueprint(own)
-    add_removal(catalogue, collections, jobs, open_embedder)
-    app.register_api(catalogue)
-    app.register_api(
-        health_blueprint(
-            own,
-            collections.problem,
-            lambda: access.problem,
-            (spending.check, shared.state.check, feedback.state.check),
-        )
-    )
-    app.register_api(metrics_blueprint(metrics))
+    own, guards = serve_caller(collections), partial(present_guard, collections)
+    states = (spending.check, shared.state.check, feedback.state.check)
+    for blueprint in (
+        ask_blueprint(own, runs, guards, limiter, feedback.note),
+        feedback_blueprint(feedback, metrics),
+        export_blueprint(collections, runs),
+        share_blueprint(settings, runs, shared),
+        citations_blueprint(settings),
+        validate_blueprint(own),
+        search_blueprint(own),
+        facets_blueprint(own),
+        suggestions_blueprint(own),
+        words_blueprint(own),
+        add_removal(catalogue_blueprint(own), collections, jobs, open_embedder),
+        health_blueprint(own, collections.problem, lambda: access.problem, states),
+        metrics_blueprint(metrics),
+        admin_blueprint(own),
+        ingest_blueprint(collections, jobs, open_embedder),
+        collections_blueprint(collections),
+        listing_blueprint(own),
+        pages_blueprint(own, collections),
+        statistics_blueprint(own, runs),
+        read_sources_blueprint(own),
+    ):
+        app.register_api(blueprint)
     observe_server(metrics, collections, runs, jobs)
-    app.register_api(admin_blueprint(own))
-    app.register_api(ingest_blueprint(collections, jobs, open_embedder))
-    app.register_api(collections_blueprint(collections))
-    app.register_api(listing_blueprint(own))
-    app.register_api(pages_blueprint(own, collections))
-    app.register_api(statistics_blueprint(own, runs))
-    app.register_api(read_sources_blueprint(own))
-
     Connections(app, settings).add_routes()
-    _add_page(app, PageFiles(frontend))
+    _add_page(app, PageFiles(bundled_folder("frontend")))
     # mypy has it that a method cannot be replaced; Flask says to do it so
     app.wsgi_app = ForwardedFor(  # type: ignore[method-assign]
         app.wsgi_app, networks(settings.trusted_proxies)
@@ -248,7 +224,7 @@ def _add_page(app: OpenAPI, files: PageFiles) -> None:
     app.add_url_rule("/static/<path:name>", "page", files.send)
 
 
-def _empty_app(present: PresentGuard) -> DescribedAPI:
+def _empty_app(collections: ServedCollections) -> DescribedAPI:
     """An application that has no route yet: how it reads requests, and says what is wrong."""
     app = DescribedAPI(
         "atlas",
@@ -265,12 +241,16 @@ def _empty_app(present: PresentGuard) -> DescribedAPI:
     app.config["SWAGGER_HTML_STRING"] = BROWSABLE
     app.url_map.converters |= {"any_id": _AnyId, "rated_id": _RatedId, "default": _Id}
     app.url_map.merge_slashes = False
-    app.register_error_handler(Exception, lambda error: _answer_error(present, error))
+    app.register_error_handler(Exception, partial(_answer_error, collections))
     return app
 
 
 def _add_gates(
-    app: OpenAPI, services: Services, access: Access, present: PresentGuard, limiter: Limiter
+    app: OpenAPI,
+    services: Services,
+    access: Access,
+    collections: ServedCollections,
+    limiter: Limiter,
 ) -> None:
     """Put before and after every route what is the same for all of them, in this order."""
     settings, metrics = services.settings, services.searcher.metrics
@@ -281,7 +261,7 @@ def _add_gates(
     app.before_request(origin_gate(known))
     app.before_request(gate(access, limiter))
     app.before_request(read_body)
-    app.before_request(lambda: require_whole(present))
+    app.before_request(partial(require_whole, collections))
     app.extensions["refusals"] = refusals = Refusals(services.tracer)
     app.after_request(compress_document)  # the first named is called last
     app.after_request(refusals.tell)
@@ -289,13 +269,13 @@ def _add_gates(
     app.after_request(lambda response: forbid(response, request.path))
     app.after_request(audit(settings))
     app.after_request(release)
-    app.after_request(lambda response: withhold(present, response))
-    app.after_request(lambda response: allow_reading(known, response))
+    app.after_request(partial(withhold, collections))
+    app.after_request(partial(allow_reading, known))
 
 
-def _answer_error(guard: Guard, error: Exception) -> Response:
+def _answer_error(collections: ServedCollections, error: Exception) -> Response:
     g.error = error
-    return problem_response(guard.cause(error))
+    return problem_response(present_guard(collections).cause(error))
 
 
 def _places(settings: Settings) -> int:

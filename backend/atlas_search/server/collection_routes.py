@@ -20,7 +20,7 @@ from atlas_search.core.settings import Settings
 from atlas_search.readers.files import files_reader
 from atlas_search.server.access.caller import present_caller
 from atlas_search.server.api import OptionalBody
-from atlas_search.server.collections import Collections, visible
+from atlas_search.server.collections import ServedCollections, visible
 from atlas_search.server.problems import Problem
 from atlas_search.stores.manifest import FILE_NAME, Manifest
 from atlas_search.stores.versions import rollback, versions
@@ -114,7 +114,7 @@ class RollbackBody(OptionalBody):
     version: str = Field("", description="A version on disk; the one before the live one if absent")
 
 
-def collections_blueprint(collections: Collections) -> APIBlueprint:
+def collections_blueprint(collections: ServedCollections) -> APIBlueprint:
     """The collections resource."""
     blueprint = APIBlueprint(
         "collections", __name__, url_prefix="/api", abp_tags=[Tag(name="collections")]
@@ -183,7 +183,7 @@ def _open_file(settings: Settings, name: str) -> BinaryIO:
         raise NotFound(f"{name} is gone: another version is live by now.") from None
 
 
-def _collection(collections: Collections, name: str, *, whole: bool = True) -> CollectionOut:
+def _collection(collections: ServedCollections, name: str, *, whole: bool = True) -> CollectionOut:
     """A collection; its name alone, unless it is seen as a `whole`."""
     folder = collections.settings_of(name).collection_folder
     live: Manifest | None = None
@@ -195,7 +195,7 @@ def _collection(collections: Collections, name: str, *, whole: bool = True) -> C
     return CollectionOut(
         name=name,
         default=name == collections.default,
-        open=collections.is_open(name),
+        open=collections.serving(name) is not None,
         version=live.version if live else "",
         documents=live.documents if live else 0,
         passages=live.passages if live else 0,

@@ -12,7 +12,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
-from typing import Protocol
 
 from flask import Response, g, has_request_context, request
 from werkzeug.exceptions import HTTPException
@@ -21,10 +20,9 @@ from atlas_search.atlas import Atlas
 from atlas_search.core.errors import DamagedStore, MissingStore, UnknownCollection, shown
 from atlas_search.core.ids import COLLECTION_HEADER, is_collection_name
 from atlas_search.core.settings import Settings
-from atlas_search.providers.embedding import Embedder
 from atlas_search.server.access.caller import RULES, present_caller, rule_key
 from atlas_search.server.problems import problem_response
-from atlas_search.server.serving import UNGUARDED, Guard, Serve, Serving
+from atlas_search.server.serving import Guard, Serving
 from atlas_search.stores.manifest import FILE_NAME, Manifest
 
 SETTLING_SECONDS = 3.0  # some disks note the time of a change in steps of two seconds
@@ -139,44 +137,6 @@ class OpenCollections:
 EVERY = "*"
 
 
-class Collections(Protocol):
-    """The served collections. Called once per request, so that all of it sees one version."""
-
-    def __call__(self, name: str = "") -> Atlas:
-        """A collection, open; without a name the one that the request chooses.
-
-        Raises UnknownCollection, listing the served ones.
-        """
-
-    @property
-    def default(self) -> str:
-        """The name of the collection of requests that choose none."""
-
-    def names(self) -> list[str]:
-        """The collections that can be chosen, the default first, the others sorted."""
-
-    def problem(self, name: str = "") -> str:
-        """The reason why a collection's newest version is not served; empty if it is."""
-
-    def settings_of(self, name: str, *, new: bool = False) -> Settings:
-        """The settings with which a collection is served; a `new` one need not be there yet.
-
-        Raises UnknownCollection.
-        """
-
-    def refresh(self, name: str) -> None:
-        """Serve the newest version of a collection now."""
-
-    def held(self) -> list[Manifest]:
-        """The manifest of each collection in memory; none counts as used."""
-
-    def is_open(self, name: str) -> bool:
-        """Return True if a collection is in memory."""
-
-    def guard(self, name: str = "") -> Guard:
-        """The guard that keeps answers back from damage; a NoGuard where none is open."""
-
-
 def chosen_collection() -> str:
     """The collection that the present request names: in its body, its query or its header."""
     if not has_request_context():
@@ -192,63 +152,27 @@ def chosen_collection() -> str:
     )
 
 
-@dataclass(frozen=True)
-class OneCollection:
-    """A single collection that `serve` gives; `fault` says why its newest version is not served."""
-
-    serve: Serve
-    fault: Callable[[], str] = lambda: ""
-    guarded: Guard = UNGUARDED
-
-    def __call__(self, name: str = "") -> Atlas:
-        atlas = self.serve()
-        _check(name or chosen_collection(), [atlas.services.settings.chroma_collection_name])
-        return atlas
-
-    @property
-    def default(self) -> str:
-        return self.serve().services.settings.chroma_collection_name
-
-    def names(self) -> list[str]:
-        return [self.default]
-
-    def problem(self, name: str = "") -> str:  # noqa: ARG002
-        return self.fault()
-
-    def settings_of(self, name: str, *, new: bool = False) -> Settings:  # noqa: ARG002
-        own = self.serve().services.settings
-        if (name or chosen_collection()) != own.chroma_collection_name:
-            _check(name or chosen_collection(), self.names())
-        return own
-
-    def refresh(self, name: str) -> None:
-        """Do nothing: `serve` follows by itself."""
-
-    def held(self) -> list[Manifest]:
-        return [self.serve().services.store.manifest]
-
-    def is_open(self, name: str) -> bool:  # noqa: ARG002
-        return True
-
-    def guard(self, name: str = "") -> Guard:  # noqa: ARG002
-        return self.guarded
-
-
 class ServedCollections:
     """The configured collection, always open, and those that COLLECTIONS names beside it.
 
     They share models, tracer and kept answers. Of the others at most COLLECTIONS_OPEN are open:
-    the one that was idle longest is closed once the requests that use it are done.
+    the one that was idle longest is closed once the requests that use it are done. Called once per
+    request, so that all of it sees one version.
     """
 
-    def __init__(self, settings: Settings, embedder: Embedder | None = None):
-        self._settings = settings
-        self._first = Serving(settings, embedder)
+    def __init__(self, first: Serving):
+        """Serve the collections that the settings of `first` name; it is closed with them."""
+        self._first = first
+        self._settings = settings = first().services.settings
         self._built = BuiltCollections(settings.chroma_persist_directory)
         self._others = OpenCollections(self._open, settings.collections_open)
         self._follows = False
 
     def __call__(self, name: str = "") -> Atlas:
+        """A collection, open; without a name the one that the request chooses.
+
+        Raises UnknownCollection, listing the served ones.
+        """
         name = name or chosen_collection()
         if name:
             _check(name, self.names())
@@ -258,22 +182,30 @@ class ServedCollections:
 
     @property
     def default(self) -> str:
+        """The name of the collection of requests that choose none."""
         return self._settings.chroma_collection_name
 
     def names(self) -> list[str]:
+        """The collections that can be chosen, the default first, the others sorted."""
         names = {name.strip() for name in self._settings.collections.split(",")} - {""}
         if EVERY in names:
             names |= self._built.names()
         return [self.default, *sorted(names - {EVERY, self.default})]
 
+    def serving(self, name: str) -> Serving | None:
+        """A collection if it is in memory; it does not count as used."""
+        return self._first if name == self.default else self._others.get(name)
+
     def problem(self, name: str = "") -> str:
-        name = name or chosen_collection() or self.default
-        if name == self.default:
-            return self._first.problem
-        serving = self._others.get(name)
+        """The reason why a collection's newest version is not served; empty if it is."""
+        serving = self.serving(name or chosen_collection() or self.default)
         return serving.problem if serving else ""
 
     def settings_of(self, name: str, *, new: bool = False) -> Settings:
+        """The settings with which a collection is served; a `new` one need not be there yet.
+
+        Raises UnknownCollection.
+        """
         name = name or chosen_collection() or self.default
         every = EVERY in (part.strip() for part in self._settings.collections.split(","))
         if name == self.default:
@@ -285,20 +217,14 @@ class ServedCollections:
         return self._settings.model_copy(update=own)
 
     def refresh(self, name: str) -> None:
-        if serving := self._first if name == self.default else self._others.get(name):
+        """Serve the newest version of a collection now."""
+        if serving := self.serving(name):
             serving.refresh()
 
     def held(self) -> list[Manifest]:
+        """The manifest of each collection in memory; none counts as used."""
         every = (self._first, *self._others.all())
         return [serving().services.store.manifest for serving in every]
-
-    def is_open(self, name: str) -> bool:
-        return name == self.default or self._others.get(name) is not None
-
-    def guard(self, name: str = "") -> Guard:
-        name = name or chosen_collection() or self.default
-        serving = self._first if name == self.default else self._others.get(name)
-        return serving.guard if serving else UNGUARDED
 
     def follow(self) -> None:
         """Begin to look for new versions of what is open."""
@@ -340,59 +266,21 @@ READY = "/api/ready"
 """Says to anyone whether the server can answer, and no more."""
 
 
-@dataclass(frozen=True)
-class ToldGuard:
-    """A guard that says which files are damaged, or only that some are."""
+def present_guard(collections: ServedCollections) -> Guard:
+    """The guard of the collection that the present request chooses, for a thread of its own too.
 
-    guard: Guard
-    tells_files: bool
-
-    def require_whole(self) -> None:
-        try:
-            self.guard.require_whole()
-        except DamagedStore as error:
-            raise self._reword(error) from error
-
-    def cause(self, error: Exception) -> Exception:
-        cause = self.guard.cause(error)
-        return self._reword(cause) if isinstance(cause, DamagedStore) else cause
-
-    def _reword(self, error: DamagedStore) -> DamagedStore:
-        if self.tells_files:
-            return error
-        return DamagedStore(
-            "The collection is damaged, and no question is answered from it. An administrator's "
-            "health, and the log, say more."
-        )
-
-
-@dataclass(frozen=True)
-class PresentGuard:
-    """The guard of whichever collection the present request chooses.
-
-    There is none for one that its sender may not see, nor for a body that is too large.
+    It guards none that its sender may not see, and nothing for a body that is too large.
     """
+    return Guard(_present(collections), "caller" in g and present_caller().sees_traces)
 
-    collections: Collections
 
-    def require_whole(self) -> None:
-        self.now().require_whole()
-
-    def cause(self, error: Exception) -> Exception:
-        return self.now().cause(error)
-
-    def now(self) -> Guard:
-        """Return a guard for a thread of its own, which has no request."""
-        return ToldGuard(self._guard(), "caller" in g and present_caller().sees_traces)
-
-    def _guard(self) -> Guard:
-        with suppress(HTTPException):  # from reading its body
-            name = chosen_collection()
-            if name or request.path != READY:
-                name = name or self.collections.default
-                return self.collections.guard(name) if visible([name]) else UNGUARDED
-            return self.collections.guard()
-        return UNGUARDED
+def _present(collections: ServedCollections) -> Serving | None:
+    with suppress(HTTPException):  # from reading its body
+        chosen = chosen_collection()
+        name = chosen or collections.default
+        if visible([name]) or (request.path == READY and not chosen):
+            return collections.serving(name)
+    return None
 
 
 # of these, the manifest that is in memory is enough
@@ -401,7 +289,7 @@ _WITHOUT_STORE = frozenset(f"/api/{name}" for name in ("config", "corpora", "tar
 _ABOUT_STORES = ("/api/collections", "/api/jobs")
 
 
-def require_whole(guard: Guard) -> None:
+def require_whole(collections: ServedCollections) -> None:
     """Raise DamagedStore for a request that would be answered from a damaged store."""
     path = request.path
     if _is_for_anyone() and path != READY:
@@ -409,7 +297,7 @@ def require_whole(guard: Guard) -> None:
     if path in _WITHOUT_STORE or path.startswith(_ABOUT_STORES):
         return
     if path.startswith("/api/"):
-        guard.require_whole()
+        present_guard(collections).require_whole()
 
 
 def _is_for_anyone() -> bool:
@@ -419,12 +307,12 @@ def _is_for_anyone() -> bool:
     return RULES.get(rule_key(request.method, request.url_rule.rule)) == "anyone"
 
 
-def withhold(guard: Guard, response: Response) -> Response:
+def withhold(collections: ServedCollections, response: Response) -> Response:
     """Replace a response by a problem if the store was damaged while it was read."""
     if response.is_streamed or not response.status_code < HTTPStatus.BAD_REQUEST:
         return response
     try:
-        require_whole(guard)
+        require_whole(collections)
     except DamagedStore as error:
         return problem_response(error)
     return response

@@ -29,7 +29,7 @@ from atlas_search.documents.styles import StyleName, cite
 from atlas_search.providers.zotero import LOCAL, is_running, save_items
 from atlas_search.server.access.caller import is_beside, present_caller
 from atlas_search.server.ask import ByAnswer, finished_run, own_run
-from atlas_search.server.collections import Collections, chosen_collection
+from atlas_search.server.collections import ServedCollections, chosen_collection
 from atlas_search.server.limits import waiting
 from atlas_search.server.problems import Problem
 from atlas_search.server.requests import StrictBody
@@ -236,7 +236,7 @@ class BySession(BaseModel):
     session_id: Identifier
 
 
-def export_blueprint(collections: Collections, runs: Runs) -> APIBlueprint:
+def export_blueprint(collections: ServedCollections, runs: Runs) -> APIBlueprint:
     """The routes of answers as files."""
     blueprint = APIBlueprint("export", __name__, url_prefix="/api", abp_tags=[Tag(name="export")])
 
@@ -280,7 +280,7 @@ def export_blueprint(collections: Collections, runs: Runs) -> APIBlueprint:
     return blueprint
 
 
-def _base(collections: Collections) -> tuple[str, str]:
+def _base(collections: ServedCollections) -> tuple[str, str]:
     """The page's address for permalinks, and the collection it shows unasked."""
     settings = collections.settings_of(collections.default)
     address = settings.atlas_public_url or request.host_url

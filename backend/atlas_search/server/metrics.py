@@ -39,7 +39,7 @@ from atlas_search.server.access.caller import (
     present_caller,
     rule_key,
 )
-from atlas_search.server.collections import Collections
+from atlas_search.server.collections import ServedCollections
 from atlas_search.server.ingest.documents import JobOut
 from atlas_search.server.ingest.jobs import Jobs
 from atlas_search.server.problems import PROBLEM_TYPE, Problem
@@ -48,7 +48,9 @@ from atlas_search.server.sockets import BoundPort
 from atlas_search.stores.manifest import Manifest
 
 
-def observe_server(metrics: Metrics, collections: Collections, runs: Runs, jobs: Jobs) -> None:
+def observe_server(
+    metrics: Metrics, collections: ServedCollections, runs: Runs, jobs: Jobs
+) -> None:
     """Observe from now on what is served, kept and being worked on."""
     # only what belongs to the process: a version that is held here would never be closed
     services = collections(collections.default).services

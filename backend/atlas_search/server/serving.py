@@ -7,8 +7,8 @@ again as soon as it changes. Once damage is found, answers stop: a wrong one is 
 import logging
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from werkzeug.exceptions import HTTPException
 
@@ -25,29 +25,6 @@ from atlas_search.stores.versions import ORDER, PARTS, CheckedVersion
 log = logging.getLogger(__name__)
 SHOWN = 5  # damaged files named in a message
 WAIT_SECONDS = 5.0  # for a check that goes on, when something went wrong
-
-
-class Guard(Protocol):
-    """A protocol for what stands between damage and the answers."""
-
-    def require_whole(self) -> None:
-        """Raise DamagedStore if the store is known to be damaged."""
-
-    def cause(self, error: Exception) -> Exception:
-        """Return the error to report: the damage behind this one, if there is any."""
-
-
-class NoGuard:
-    """The guard of an application over a store that nobody watches."""
-
-    def require_whole(self) -> None:
-        """Raise nothing."""
-
-    def cause(self, error: Exception) -> Exception:
-        return error
-
-
-UNGUARDED = NoGuard()
 
 
 class StoreWatch:
@@ -116,36 +93,6 @@ def _describe_damage(version: Path, manifest: Manifest, problems: list[str]) -> 
     )
 
 
-class ServingGuard:
-    """The guard of a server: asks the watch of the version that is served as of now."""
-
-    def __init__(self, watch: Callable[[], StoreWatch]):
-        self._watch = watch
-
-    def require_whole(self) -> None:
-        """Raise DamagedStore; the look for changed files takes a thousandth of a second."""
-        watch = self._watch()
-        watch.look(0)
-        if watch.damage:
-            raise DamagedStore(watch.damage)
-
-    def cause(self, error: Exception) -> Exception:
-        """Return the damage behind an error, or Unavailable while the store is being checked."""
-        if isinstance(error, AtlasError | HTTPException):
-            return error
-        watch = self._watch()
-        is_checked = watch.look(WAIT_SECONDS)
-        if watch.damage:
-            return DamagedStore(watch.damage)
-        if not is_checked:
-            log.exception("An error while the store is being checked", exc_info=error)
-            return Unavailable(
-                "The store is being checked, and something in it could not be read. Ask again.",
-                retry_after=WAIT_SECONDS,
-            )
-        return error
-
-
 Serve = Callable[[], Atlas]
 """Gives the collection as of now. Called once per request, so that it sees one version
 throughout."""
@@ -182,7 +129,6 @@ class Serving:
             watch.stop()
             raise
         self._store_watch = watch
-        self.guard = ServingGuard(lambda: self._store_watch)
         self._refreshing = threading.Lock()
         self._refused = ""
         self._stopped = threading.Event()
@@ -203,6 +149,30 @@ class Serving:
                 f"folder back, or run `atlas store repair {self._folder.name}`."
             )
         return self._refused
+
+    @property
+    def damage(self) -> str:
+        """The damage of what is served.
+
+        The look for changed files takes a thousandth of a second.
+        """
+        watch = self._store_watch
+        watch.look(0)
+        return watch.damage
+
+    def cause(self, error: Exception) -> Exception:
+        """Return the damage behind an error, or Unavailable while the store is being checked."""
+        watch = self._store_watch
+        is_checked = watch.look(WAIT_SECONDS)
+        if watch.damage:
+            return DamagedStore(watch.damage)
+        if not is_checked:
+            log.exception("An error while the store is being checked", exc_info=error)
+            return Unavailable(
+                "The store is being checked, and something in it could not be read. Ask again.",
+                retry_after=WAIT_SECONDS,
+            )
+        return error
 
     def follow(self) -> None:
         """Begin to look for new versions."""
@@ -297,3 +267,33 @@ def _open(
             services.close()
         raise DamagedStore(watch.damage)
     return Atlas(services)
+
+
+@dataclass(frozen=True)
+class Guard:
+    """The guard between the damage of a collection, if it serves one, and its answers.
+
+    It `tells_files` that are damaged, or only that some are.
+    """
+
+    serving: Serving | None
+    tells_files: bool
+
+    def require_whole(self) -> None:
+        """Raise DamagedStore if the store is known to be damaged."""
+        if self.serving and (damage := self.serving.damage):
+            raise self._reword(DamagedStore(damage))
+
+    def cause(self, error: Exception) -> Exception:
+        """Return the error to report: the damage behind this one, if there is any."""
+        if self.serving and not isinstance(error, AtlasError | HTTPException):
+            error = self.serving.cause(error)
+        return self._reword(error) if isinstance(error, DamagedStore) else error
+
+    def _reword(self, error: DamagedStore) -> DamagedStore:
+        if self.tells_files:
+            return error
+        return DamagedStore(
+            "The collection is damaged, and no question is answered from it. An administrator's "
+            "health, and the log, say more."
+        )

@@ -7,8 +7,8 @@ from flask.testing import FlaskClient
 
 from atlas_search import Atlas
 from atlas_search.server.access.keys import KeyFile, add_key
-from atlas_search.server.app import create_app
 from tests.server.two_corpora import COLLECTION, OPEN, Signed, guard
+from tests.servers import app_of
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def guarded(parish: Atlas, keys_file: Path, narrow_key: str, whole_key: str) -> 
 
 @pytest.fixture
 def client(guarded: Atlas) -> FlaskClient:
-    return create_app(lambda: guarded).test_client()
+    return app_of(guarded).test_client()
 
 
 @pytest.fixture

@@ -20,7 +20,6 @@ from atlas_search.core.settings import Settings
 from atlas_search.core.telemetry.tracer import Tracer
 from atlas_search.server.access.caller import RULES, check_listening, is_beside, rule_key
 from atlas_search.server.access.keys import KeyFile, add_key, revoke_key
-from atlas_search.server.app import create_app
 from atlas_search.server.runs import Run, Runs
 from tests.server.two_corpora import (
     COLLECTION,
@@ -31,7 +30,7 @@ from tests.server.two_corpora import (
     Signed,
     client_of,
 )
-from tests.servers import served
+from tests.servers import app_of, served
 from tests.stores.disks import longest_file
 
 ASKED = {"question": QUESTION, "qa_id": "q1", "session_id": "s1"}
@@ -49,7 +48,7 @@ def test_every_route_has_a_rule_and_every_rule_a_route(client: FlaskClient) -> N
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST"])
 def test_a_route_without_a_rule_is_closed(parish: Atlas, method: str) -> None:
-    app = create_app(lambda: parish)
+    app = app_of(parish)
     app.add_url_rule("/api/secrets", "secrets", lambda: "all of them", methods=["GET", "POST"])
     response = app.test_client().open("/api/secrets", method=method, json={})
     assert response.status_code == 403
@@ -122,7 +121,7 @@ def test_who_administers_some_corpora_changes_no_ranking_of_all(
 
 
 def test_without_keys_and_token_who_is_on_the_machine_changes_everything(parish: Atlas) -> None:
-    client = create_app(lambda: parish).test_client()
+    client = app_of(parish).test_client()
     assert client.get("/api/config").get_json()["takes_sources"]
     assert client.put("/api/config/reranker", json={"settings": {}}).status_code == 200
     elsewhere: dict[str, Any] = {"environ_base": {"REMOTE_ADDR": "192.0.2.7"}}
@@ -158,7 +157,7 @@ def test_behind_a_proxy_nobody_is_on_the_machine(changes: dict[str, str]) -> Non
 def test_who_comes_through_a_proxy_that_no_setting_names_is_not_on_it(
     parish: Atlas, name: str
 ) -> None:
-    client = create_app(lambda: parish).test_client()
+    client = app_of(parish).test_client()
     for headers, takes in (({}, True), ({name: "203.0.113.9"}, False)):
         told = client.get("/api/config", headers=headers).get_json()
         assert told["takes_sources"] is takes
@@ -203,7 +202,7 @@ def test_the_command_sends_the_key_of_the_environment(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with served(create_app(lambda: guarded)) as address:
+    with served(app_of(guarded)) as address:
         monkeypatch.setenv("ATLAS_PORT", address.rpartition(":")[2])
         with pytest.raises(SystemExit):
             main(["search", QUESTION])
@@ -298,7 +297,7 @@ def test_an_answer_being_written_is_no_conflict_for_another_owner(
 
 
 def test_where_no_keys_are_used_answers_are_everybodys(parish: Atlas) -> None:
-    client = create_app(lambda: parish).test_client()
+    client = app_of(parish).test_client()
     client.post("/api/ask", json=ASKED)
     assert client.get("/api/ask/q1").status_code == 200
 
@@ -316,7 +315,7 @@ def test_every_span_names_the_key_that_asked_and_never_its_secret(
     searcher = replace(services.searcher, tracer=tracer)
     answerer = replace(services.answerer, searcher=searcher)
     traced = Atlas(replace(services, tracer=tracer, answerer=answerer))
-    narrow = Signed(create_app(lambda: traced).test_client(), narrow_key)
+    narrow = Signed(app_of(traced).test_client(), narrow_key)
     question = {"question": "Who mends the bridge?"}
     assert narrow.post(path, question, buffered=True).status_code == 200
     tracer.close()

@@ -20,7 +20,6 @@ from atlas_search.core.errors import MissingModel, RequestError, UnknownCorpus, 
 from atlas_search.documents.export import FORMATS
 from atlas_search.server.access.caller import RULES
 from atlas_search.server.access.keys import KeyFile, add_key
-from atlas_search.server.app import create_app
 from tests.hash_embedder import HashEmbedder
 from tests.server.two_corpora import (
     COLLECTION,
@@ -35,6 +34,7 @@ from tests.server.two_corpora import (
     client_of,
     guard,
 )
+from tests.servers import app_of
 
 DOCUMENT = f"{VAULT}.zqxfile"
 AS_OF = "2026-05-01"
@@ -517,6 +517,10 @@ def test_who_asks_for_the_first_time_is_not_told_that_another_asked(
 class Gone(HashEmbedder):
     """An embedder whose model is gone; its name is the folder."""
 
+    def __init__(self, name: str):
+        super().__init__(name)
+        self.fingerprint = HashEmbedder().fingerprint
+
     def embed_query(self, text: str) -> NoReturn:
         raise MissingModel(f"The model in {self.info.name} cannot be loaded.")
 
@@ -534,7 +538,7 @@ def test_a_reader_with_a_key_learns_no_path_of_the_server(
             answerer=replace(services.answerer, searcher=searcher),
         )
     )
-    client = create_app(lambda: broken).test_client()
+    client = app_of(broken).test_client()
     (tmp_path / "state").mkdir()
     for name in ("shared.sqlite", "feedback.sqlite"):
         (tmp_path / "state" / name).write_bytes(b"damaged " * 1000)

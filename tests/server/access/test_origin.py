@@ -9,8 +9,8 @@ from pydantic import ValidationError
 
 from atlas_search.atlas import Atlas
 from atlas_search.core.settings import Settings
-from atlas_search.server.app import create_app
 from atlas_search.services import Services
+from tests.servers import app_of
 
 EVIL = "https://evil.example"
 WIKI = "https://wiki.example.org"
@@ -26,7 +26,7 @@ def app_with(services: Services, **changes: str) -> OpenAPI:
     """The application with settings that differ."""
     settings = Settings(**(services.settings.model_dump() | changes))
     changed = Atlas(replace(services, settings=settings))
-    return create_app(lambda: changed)
+    return app_of(changed)
 
 
 @pytest.fixture(scope="module")

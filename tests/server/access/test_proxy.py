@@ -11,12 +11,11 @@ from typing import Any
 import httpx2
 
 from atlas_search import Atlas
-from atlas_search.server.app import create_app
 from tests.conftest import free_port
 from tests.places import ROOT
 from tests.server.listening import listening
 from tests.server.two_corpora import QUESTION, guard
-from tests.servers import running, wait_for
+from tests.servers import app_of, running, wait_for
 
 HOST = "atlas.example.org"
 CADDY = Path(sys.executable).with_name("caddy")
@@ -36,7 +35,7 @@ def behind_caddy(parish: Atlas, folder: Path, **settings: object) -> Iterator[Se
     own = {"limit_requests_per_minute": 2, "atlas_allowed_hosts": HOST} | settings
     guarded = guard(parish, None, atlas_state_directory=folder / "state", **own)
     port = free_port()
-    with listening(create_app(lambda: guarded)) as (host, atlas):
+    with listening(app_of(guarded)) as (host, atlas):
         text = (ROOT / "docs/deploy.md").read_text()
         (site,) = re.findall(rf"^{re.escape(HOST)} \{{\n.*?^\}}\n", text, re.MULTILINE | re.DOTALL)
         site = site.replace("127.0.0.1:8000", f"{host}:{atlas}")

@@ -25,7 +25,6 @@ from atlas_search.server.access.quotas import (
     SharedAnswers,
     Spending,
 )
-from atlas_search.server.app import create_app
 from atlas_search.server.problems import problem_of
 from atlas_search.server.state import OpenState, StateFile
 from tests.chat_server import KEY
@@ -33,6 +32,7 @@ from tests.hash_embedder import HashEmbedder
 from tests.openai_server import openai_server
 from tests.server.listening import listening
 from tests.server.two_corpora import COLLECTION, QUESTION, TOKEN, Signed, client_of, guard
+from tests.servers import app_of
 
 TODAY = date(2026, 5, 1)
 ASKED = {"question": QUESTION}
@@ -278,7 +278,7 @@ def test_no_source_or_question_is_markup_of_the_page(client: FlaskClient, narrow
 
 def test_a_link_outlives_the_server_and_its_memory(guarded: Atlas, narrow: Signed) -> None:
     path = link_of(narrow)
-    again = create_app(lambda: guarded).test_client()
+    again = app_of(guarded).test_client()
     assert again.get(path).get_json()["question"] == QUESTION
 
 
@@ -406,7 +406,7 @@ def test_without_keys_each_address_has_its_share_of_links_and_deletes_its_own(
 ) -> None:
     monkeypatch.setattr(quotas, "MOST_OF_ONE", 2)
     guarded = guard(parish, None, atlas_state_directory=tmp_path, trusted_proxies="127.0.0.1")
-    with listening(create_app(lambda: guarded)) as (host, port):
+    with listening(app_of(guarded)) as (host, port):
 
         def send(method: str, path: str, address: str, **options: Any) -> Any:
             headers = {"X-Forwarded-For": address, **options.pop("headers", {})}

@@ -15,9 +15,9 @@ from atlas_search.answer.follow_up import CHARACTERS_READ, TURNS_READ
 from atlas_search.answer.write.prompt import CHARACTERS_OF_TOKEN, count_tokens
 from atlas_search.documents.bundle import RunBundle, replay
 from atlas_search.search.unknown import MOST_LOOKED_UP, Spellings
-from atlas_search.server.app import create_app
 from atlas_search.server.runs import Runs
 from tests.hash_embedder import HashEmbedder
+from tests.servers import app_of
 from tests.slow_model import SlowModel
 from tests.tiny import write_sources
 
@@ -168,7 +168,7 @@ def lights(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
     sources = write_sources(root / "source", {**LIGHTS, "b/said.jsonl": records})
     Atlas.build(sources, root / "stores" / "c", embedder=embedder)
     with Atlas.open(root / "stores" / "c", embedder=embedder) as opened:
-        yield create_app(lambda: opened).test_client()
+        yield app_of(opened).test_client()
 
 
 def titles(lights: FlaskClient, **filters: object) -> set[str]:
@@ -332,7 +332,7 @@ def atlas(farm: Atlas) -> Atlas:
 
 @pytest.fixture
 def writer(atlas: Atlas) -> FlaskClient:
-    return create_app(lambda: atlas).test_client()
+    return app_of(atlas).test_client()
 
 
 def answer_to(writer: FlaskClient, history: object, number: int = 0) -> Answer:

@@ -15,6 +15,7 @@ from werkzeug.test import TestResponse, encode_multipart
 from atlas_search.core.settings import Settings
 from atlas_search.server.app import create_app
 from atlas_search.server.collections import ServedCollections
+from atlas_search.server.serving import Serving
 from tests.hash_embedder import HashEmbedder
 from tests.server.ingest.embedders import hashing
 from tests.servers import wait_for
@@ -39,7 +40,7 @@ def settings_for(folder: Path, **changes: Any) -> Settings:
 @contextmanager
 def served_by(settings: Settings, open_embedder: Any = hashing) -> Iterator[FlaskClient]:
     """A client of a server, which is closed when the block ends."""
-    served = ServedCollections(settings, HashEmbedder())
+    served = ServedCollections(Serving(settings, HashEmbedder()))
     app = create_app(served, open_embedder=open_embedder)
     client = app.test_client()
     client.environ_base["HTTP_AUTHORIZATION"] = ADMINISTRATOR["Authorization"]

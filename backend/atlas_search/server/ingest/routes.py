@@ -28,7 +28,7 @@ from atlas_search.readers.files import files_reader
 from atlas_search.readers.zotero import list_collections
 from atlas_search.server.access.caller import is_beside, is_loopback
 from atlas_search.server.api import FORM, JSON
-from atlas_search.server.collections import Collections
+from atlas_search.server.collections import ServedCollections
 from atlas_search.server.events import POLL_SECONDS, Silence
 from atlas_search.server.ingest.arrival import (
     MOST_FILES,
@@ -106,7 +106,7 @@ LONGEST_CORPUS = 128  # characters of its id, which is a folder's name too
 
 
 def order_files(
-    collections: Collections,
+    collections: ServedCollections,
     jobs: Jobs,
     open_embedder: EmbedderFactory,
     wish: IngestBody,
@@ -170,7 +170,7 @@ def order_files(
 
 
 def order_removal(
-    collections: Collections, jobs: Jobs, open_embedder: EmbedderFactory, document: str
+    collections: ServedCollections, jobs: Jobs, open_embedder: EmbedderFactory, document: str
 ) -> tuple[JobOut, Task]:
     """A job that removes an ingested document and its file.
 
@@ -268,7 +268,7 @@ _FORM = {
 
 
 def ingest_blueprint(
-    collections: Collections, jobs: Jobs, open_embedder: EmbedderFactory
+    collections: ServedCollections, jobs: Jobs, open_embedder: EmbedderFactory
 ) -> APIBlueprint:
     """Routes that bring documents into collections while they are served."""
     blueprint = APIBlueprint("ingest", __name__, url_prefix="/api", abp_tags=[Tag(name="ingest")])
@@ -383,8 +383,11 @@ def _add_jobs(blueprint: APIBlueprint, jobs: Jobs) -> None:
 
 
 def add_removal(
-    blueprint: APIBlueprint, collections: Collections, jobs: Jobs, open_embedder: EmbedderFactory
-) -> None:
+    blueprint: APIBlueprint,
+    collections: ServedCollections,
+    jobs: Jobs,
+    open_embedder: EmbedderFactory,
+) -> APIBlueprint:
     """Let documents be removed: beside the route that gives them, which has the same path."""
 
     @blueprint.delete(
@@ -395,6 +398,8 @@ def add_removal(
     def delete_document(path: DocumentPath) -> Response:
         job, task = order_removal(collections, jobs, open_embedder, path.id)
         return _accepted(jobs.submit(job, task))
+
+    return blueprint
 
 
 def _handed(settings: Settings) -> tuple[IngestBody, list[Handed] | None]:
