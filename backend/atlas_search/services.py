@@ -181,38 +181,20 @@ def open_services(settings: Settings, embedder: Embedder | None = None) -> Servi
     `embedder` saves loading the model again where one is at hand.
     """
     hide_logins()
-    targets, unusable = load_targets(settings), {}
-
-    def opened(open_: Callable[[Mapping[str, Target], Settings], Parts]) -> Parts:
-        """Return what it opens for the targets, without those for which it cannot."""
-        try:
-            return open_(targets, settings)
-        except ConfigurationError:
-            for name, target in list(targets.items()):
-                try:
-                    open_({name: target}, settings)
-                except ConfigurationError as error:
-                    if name == settings.test_target:
-                        raise
-                    log.warning("The target %s cannot be served: %s", name, error)
-                    unusable[name] = str(error)
-                    del targets[name]
-            return open_(targets, settings)
-
+    targets, unusable = load_targets(settings), dict[str, str]()
     Manifest.read(settings.collection_folder)  # before the model: a missing store fails at once
     # before the embedding model: once one model is loaded, no other is looked for in the network
-    rules_of = opened(_rules)
-    readers = opened(open_readers)
-    stages = opened(open_stages)
-    entailment = opened(open_entailment)
+    rules_of = _opened(_rules, settings, targets, unusable)
+    readers = _opened(open_readers, settings, targets, unusable)
+    stages = _opened(open_stages, settings, targets, unusable)
+    entailment = _opened(open_entailment, settings, targets, unusable)
     calls = ModelCalls(settings.llm_concurrency, settings.llm_queue_seconds)
-    models = opened(partial(open_chat_models, calls=calls))
+    models = _opened(partial(open_chat_models, calls=calls), settings, targets, unusable)
     embedder = embedder or open_embedder(settings)
     tracer = open_tracer(settings)
     metrics = Metrics(metrics_sender(settings))
     executor = ThreadPoolExecutor(RETRIEVAL_THREADS, thread_name_prefix="retrieve")
-    store = _open_store(settings, embedder)
-    terms = _open_terms(settings, store, embedder)
+    store, terms = _open_store(settings, embedder)
     services = Services(
         settings=settings,
         store=store,
@@ -241,6 +223,28 @@ def open_services(settings: Settings, embedder: Embedder | None = None) -> Servi
         services.close()
         raise
     return services
+
+
+def _opened(
+    open_: Callable[[Mapping[str, Target], Settings], Parts],
+    settings: Settings,
+    targets: dict[str, Target],
+    unusable: dict[str, str],
+) -> Parts:
+    """Return what it opens for the targets; those for which it cannot become unusable."""
+    try:
+        return open_(targets, settings)
+    except ConfigurationError:
+        for name, target in list(targets.items()):
+            try:
+                open_({name: target}, settings)
+            except ConfigurationError as error:
+                if name == settings.test_target:
+                    raise
+                log.warning("The target %s cannot be served: %s", name, error)
+                unusable[name] = str(error)
+                del targets[name]
+        return open_(targets, settings)
 
 
 def _rules(targets: Mapping[str, Target], settings: Settings) -> dict[str, Template]:
@@ -293,8 +297,7 @@ def open_beside(services: Services, settings: Settings) -> Services:
     Raises as `open_services` does.
     """
     searcher = services.searcher
-    store = _open_store(settings, searcher.embedder)
-    terms = _open_terms(settings, store, searcher.embedder)
+    store, terms = _open_store(settings, searcher.embedder)
     searcher = replace(searcher, store=store, terms=terms)
     answerer = replace(services.answerer, searcher=searcher)
     return replace(services, settings=settings, store=store, answerer=answerer)
@@ -325,19 +328,16 @@ def _wanted_models(targets: Iterable[Target]) -> dict[str, frozenset[str]]:
     return {provider: frozenset(names) for provider, names in models.items()}
 
 
-def _open_store(settings: Settings, embedder: Embedder) -> LocalStore:
-    store = open_store(settings.collection_folder, QdrantPlace.of(settings))
+def _open_store(settings: Settings, embedder: Embedder) -> tuple[LocalStore, TermLeg | None]:
+    """The store of a collection, and the leg of its term weights if a model weighs terms."""
+    folder = settings.collection_folder
+    store = open_store(folder, QdrantPlace.of(settings))
     check_embedder(store.manifest, embedder, settings)
     served_corpora(settings, store)
-    return store
-
-
-def _open_terms(settings: Settings, store: LocalStore, embedder: Embedder) -> TermLeg | None:
-    model = term_model(embedder)
-    if model is None:
-        return None
-    folder, digests = settings.collection_folder, store.text_digests()
-    return TermLeg(model, TermTable.read(folder, model.fingerprint, model.name, digests))
+    if (model := term_model(embedder)) is None:
+        return store, None
+    weights = TermTable.read(folder, model.fingerprint, model.name, store.text_digests())
+    return store, TermLeg(model, weights)
 
 
 def served_corpora(settings: Settings, store: Store) -> tuple[Corpus, ...]:

@@ -226,7 +226,7 @@ def ingest_command(
     """Build again what a running server was handed, from the files it keeps in INGEST_ROOT."""
     settings = settings_for(collection)  # of one that is lost too
     folder = settings.collection_folder
-    source = settings.ingest_root / settings.chroma_collection_name
+    source = settings.kept_folder
     if not source.is_dir():
         raise SourceError(f"There is no {source}: nothing is kept of it. Check INGEST_ROOT.")
     cut, _ = choose_chunks(None, None, ingest_origin(settings))

@@ -430,6 +430,11 @@ class Settings(BaseSettings):
         return int(self.atlas_umask, 8)
 
     @property
+    def kept_folder(self) -> Path:
+        """The folder of the files that a server was handed for the collection."""
+        return self.ingest_root / self.chroma_collection_name
+
+    @property
     def collection_folder(self) -> Path:
         """The folder of the served collection."""
         return self.chroma_persist_directory / self.chroma_collection_name

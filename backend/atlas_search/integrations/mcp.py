@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from datetime import date
 from functools import cached_property, partial
+from itertools import count
 from typing import Any, Literal, NamedTuple, TypeVar
 from urllib.parse import quote, unquote
 from uuid import uuid4
@@ -510,27 +511,26 @@ Connect = Callable[[Any], tuple[AtlasClient, str]]
 """Gives the client for the HTTP request of a message, None on stdio, and the base of links."""
 
 
+async def _run(connect: Connect, context: Any, work: Callable[[ToolSession], T]) -> T:
+    """Do what blocks in a thread, which is told once nobody waits for it."""
+    client, base = connect(context.request)
+    steps = count(1)
+
+    def tell(message: str) -> None:
+        anyio.from_thread.run(context.session.report_progress, next(steps), None, message)
+
+    wanted = "progress_token" in (context.meta or ())
+    session = ToolSession(client, base, tell if wanted else None)
+    try:
+        return await anyio.to_thread.run_sync(work, session, abandon_on_cancel=True)
+    except anyio.get_cancelled_exc_class():
+        with anyio.CancelScope(shield=True), suppress(AtlasError):
+            await anyio.to_thread.run_sync(session.cancel)
+        raise
+
+
 def atlas_server(connect: Connect) -> Server[Any]:
     """Return the server of the protocol."""
-
-    async def run(context: Any, work: Callable[[ToolSession], T]) -> T:
-        """Do what blocks in a thread, which is told once nobody waits for it."""
-        client, base = connect(context.request)
-        told = 0
-
-        def tell(message: str) -> None:
-            nonlocal told
-            told += 1
-            anyio.from_thread.run(context.session.report_progress, told, None, message)
-
-        wanted = "progress_token" in (context.meta or ())
-        session = ToolSession(client, base, tell if wanted else None)
-        try:
-            return await anyio.to_thread.run_sync(work, session, abandon_on_cancel=True)
-        except anyio.get_cancelled_exc_class():
-            with anyio.CancelScope(shield=True), suppress(AtlasError):
-                await anyio.to_thread.run_sync(session.cancel)
-            raise
 
     async def list_tools(context: Any, params: Any) -> types.ListToolsResult:  # noqa: ARG001
         return types.ListToolsResult(tools=[tool.described(name) for name, tool in TOOLS.items()])
@@ -541,7 +541,7 @@ def atlas_server(connect: Connect) -> Server[Any]:
             raise MCPError(types.INVALID_PARAMS, f"There is no tool {params.name!r}.")
         try:
             asked = request_of(tool.takes, None, params.arguments or {})
-            result = await run(context, partial(tool.work, asked))
+            result = await _run(connect, context, partial(tool.work, asked))
         except AtlasError as error:
             return types.CallToolResult(
                 content=[types.TextContent(type="text", text=str(error))], is_error=True
@@ -554,7 +554,7 @@ def atlas_server(connect: Connect) -> Server[Any]:
 
     async def answer(context: Any, work: Callable[[ToolSession], T]) -> T:
         try:
-            return await run(context, work)
+            return await _run(connect, context, work)
         except AtlasError as error:
             raise MCPError(types.INVALID_PARAMS, str(error)) from error
 

@@ -33,12 +33,11 @@ def kept_beside(settings: Settings) -> list[str]:
 
     Empty, and logged, where that cannot be found out.
     """
-    kept_folder = settings.ingest_root / settings.chroma_collection_name
     folder = settings.collection_folder
-    if not kept_folder.is_dir():
+    if not settings.kept_folder.is_dir():
         return []
     try:
-        sources = kept_sources(kept_folder, None, files_reader().suffixes)
+        sources = kept_sources(settings.kept_folder, None, files_reader().suffixes)
         files = [file for file in sources.files if not is_sheet(file.location)]
         with closing(Live(folder, Manifest.read(folder))) as live:
             held = {s.name: s.bytes for s in live.sources if s.origin == INGEST}

@@ -25,6 +25,7 @@ from atlas_search.server.problems import TOLD_TO_ADMINISTRATORS, Problem, holds_
 from atlas_search.server.requests import StrictBody
 from atlas_search.server.serving import Serve
 from atlas_search.services import Services
+from atlas_search.stores.manifest import Manifest
 
 
 class RerankerBody(StrictBody):
@@ -115,8 +116,8 @@ class HealthOut(BaseModel):
 def health_blueprint(
     serve: Serve,
     problem: Callable[[], str],
-    keys_problem: Callable[[], str] = lambda: "",
-    state_problems: Sequence[Callable[[], str]] = (),
+    keys_problem: Callable[[], str],
+    state_problems: Sequence[Callable[[], str]],
 ) -> APIBlueprint:
     """Routes for monitors: by `live` they restart the server, by `ready` they send requests."""
     blueprint = APIBlueprint("health", __name__, url_prefix="/api", abp_tags=[Tag(name="health")])
@@ -153,7 +154,6 @@ def health_blueprint(
         state.begin(
             lambda: " ".join(filter(None, dict.fromkeys(check() for check in state_problems)))
         )
-        manifest = services.store.manifest
         providers = services.provider_health()
         unusable = embedder.result()  # else the model's description may be asked of its server
         parts = {
@@ -164,26 +164,33 @@ def health_blueprint(
             "state": _part(state.result(), "costs, links and ratings can be kept"),
             **_providers(services, providers),
         }
-        faults = [part.detail for part in parts.values() if part.status == "fault"]
-        status: Literal["ok", "degraded"] = "degraded" if faults else "ok"
-        caller = present_caller()
-        if not caller.sees_traces:
-            parts = {name: _without_detail(part) for name, part in parts.items()}
-            faults = [TOLD_TO_ADMINISTRATORS] if faults else []
-        known = caller.is_known
-        details = {name: health.detail or "ready" for name, health in providers.items()}
-        return HealthOut(
-            status=status,
-            problem=next(iter(faults), ""),
-            version=__version__,
-            collection=manifest.collection if known else "",
-            documents=manifest.documents if known else None,
-            passages=manifest.passages if known else None,
-            providers=details if known else {},
-            parts=parts if known else {},
-        ).model_dump(mode="json")
+        return _seen(services.store.manifest, parts, providers).model_dump(mode="json")
 
     return blueprint
+
+
+def _seen(
+    manifest: Manifest, parts: Mapping[str, PartOut], providers: Mapping[str, Health]
+) -> HealthOut:
+    """Health as the present caller may see it."""
+    caller = present_caller()
+    known = caller.is_known
+    faults = [part.detail for part in parts.values() if part.status == "fault"]
+    problem = next(iter(faults), "")
+    if not caller.sees_traces:
+        parts = {name: _without_detail(part) for name, part in parts.items()}
+        problem = TOLD_TO_ADMINISTRATORS if faults else ""
+    details = {name: health.detail or "ready" for name, health in providers.items()}
+    return HealthOut(
+        status="degraded" if faults else "ok",
+        problem=problem,
+        version=__version__,
+        collection=manifest.collection if known else "",
+        documents=manifest.documents if known else None,
+        passages=manifest.passages if known else None,
+        providers=details if known else {},
+        parts=dict(parts) if known else {},
+    )
 
 
 def store_problem(services: Services) -> str:

@@ -501,21 +501,25 @@ def rating_blueprint(
         rater = name_of(body.rater)
         if body.label_id not in shares.get(rater, by_id):
             raise NotFound("There is no such answer among those to rate.")
-        if not body.scores and not "".join([body.comment, *body.rationales.values()]).strip():
-            raise RequestError("Choose a number on a scale, or write a comment.")
-        rating = Rating(
-            rater=rater,
-            label_id=body.label_id,
-            scores=body.scores,
-            rationales={name: text.strip() for name, text in body.rationales.items()},
-            comment=body.comment.strip(),
-            at=datetime.now(UTC),
-            answer=digests[body.label_id],
-        )
-        ratings.add(rating)
-        return _plain(ratings.of_rater(rater, digests)[rating.label_id])
+        ratings.add(_rating(body, rater, digests[body.label_id]))
+        return _plain(ratings.of_rater(rater, digests)[body.label_id])
 
     return blueprint
+
+
+def _rating(body: RatingBody, rater: str, answer: str) -> Rating:
+    """The rating that a body gives an answer. Raises RequestError for an empty one."""
+    if not body.scores and not "".join([body.comment, *body.rationales.values()]).strip():
+        raise RequestError("Choose a number on a scale, or write a comment.")
+    return Rating(
+        rater=rater,
+        label_id=body.label_id,
+        scores=body.scores,
+        rationales={name: text.strip() for name, text in body.rationales.items()},
+        comment=body.comment.strip(),
+        at=datetime.now(UTC),
+        answer=answer,
+    )
 
 
 def _plain(rating: Rating) -> dict[str, object]:

@@ -514,7 +514,7 @@ def original(
 def _roots(origin: DocumentOrigin, manifest: Manifest, settings: Settings) -> list[Path]:
     """The files and folders that documents of this kind were built from."""
     if origin.origin == INGEST:
-        return [settings.ingest_root / settings.chroma_collection_name]
+        return [settings.kept_folder]
     known = manifest.origins.get(origin.origin)
     named = known.arguments.get("source") if known else None
     paths = [Path(each) for each in named or () if isinstance(each, str)]

@@ -108,7 +108,7 @@ class SpanMask:
         self, attributes: Mapping[str, AttributeValue] | None
     ) -> dict[str, AttributeValue]:
         return {
-            name: value if _is_fixed(name) else self._value(value)
+            name: value if name in _FIXED or name.endswith(_FIXED_ENDS) else self._value(value)
             for name, value in (attributes or {}).items()
         }
 
@@ -150,10 +150,6 @@ class SpanMask:
             if not isinstance(text, str):
                 raise TypeError
         return text
-
-
-def _is_fixed(name: str) -> bool:
-    return name in _FIXED or name.endswith(_FIXED_ENDS)
 
 
 def _parts(text: str) -> Any:

@@ -119,7 +119,6 @@ def order_files(
     Raises RequestError, Conflict and Unavailable; nothing is kept of the files then.
     """
     settings = collections.settings_of(wish.collection, new=True)
-    kept_folder = settings.ingest_root / settings.chroma_collection_name
     chunking, chunks = choose_chunks(wish.chunk_size, wish.chunk_overlap, ingest_origin(settings))
     corpus = _corpus(wish)
     if wish.date and not bounds(wish.date):
@@ -127,13 +126,7 @@ def order_files(
     files = jobs.new(settings.chroma_collection_name)
     arrival = Arrival([], [])
     if handed is None:
-        path = path_below(settings.ingest_root, wish.path)
-        # what is kept already is built as it is
-        handed = (
-            None
-            if path.is_relative_to(kept_folder.resolve())
-            else files_below(settings.ingest_root, path, files_reader().suffixes)
-        )
+        handed = _files_at(wish.path, settings)
     if handed is not None:
         waiting = jobs.waiting_names(settings.chroma_collection_name)
         try:
@@ -150,7 +143,7 @@ def order_files(
             raise
     if said := wish.model_dump(include={*CorpusNote.model_fields}, exclude_none=True):
         try:
-            describe(kept_folder, corpus, said)
+            describe(settings.kept_folder, corpus, said)
         except OSError as error:
             raise not_kept("The name of the corpus", "INGEST_ROOT", error) from error
     job = JobOut(
@@ -164,9 +157,16 @@ def order_files(
         more_left_out=arrival.more_left_out,
         chunks=chunks,
     )
-    return job, Task(
-        settings, kept_folder, open_embedder, files.folder, chunking, brings=handed is not None
-    )
+    brings = handed is not None
+    return job, Task(settings, open_embedder, files.folder, chunking, brings=brings)
+
+
+def _files_at(path: str, settings: Settings) -> list[Handed] | None:
+    """The files at a path in INGEST_ROOT; None for what is kept, which is built as it is."""
+    place = path_below(settings.ingest_root, path)
+    if place.is_relative_to(settings.kept_folder.resolve()):
+        return None
+    return files_below(settings.ingest_root, place, files_reader().suffixes)
 
 
 def order_removal(
@@ -198,8 +198,7 @@ def order_removal(
         corpus=corpus,
         created=moment("milliseconds"),
     )
-    kept_folder = settings.ingest_root / settings.chroma_collection_name
-    return job, Task(settings, kept_folder, open_embedder, files.folder, removed=source)
+    return job, Task(settings, open_embedder, files.folder, removed=source)
 
 
 def _corpus(wish: IngestBody) -> str:

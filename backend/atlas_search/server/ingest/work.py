@@ -46,7 +46,6 @@ class Task:
     """
 
     settings: Settings
-    kept: Path
     open_embedder: EmbedderFactory
     job: Path
     chunking: Chunking | None = None
@@ -146,7 +145,7 @@ def do_task(task: Task, pipe: Connection) -> ResultOut:
                     )
                     return _difference(before, manifest, time.monotonic() - started)
                 report = build_kept(
-                    task.kept,
+                    task.settings.kept_folder,
                     folder,
                     embedder,
                     tell,
@@ -190,15 +189,16 @@ def _settling(task: Task, pipe: Connection) -> Iterator[Tell]:
 
 def _settle(task: Task) -> ExitStack:
     """Bring the kept files to what the coming version holds; closing it takes that back."""
+    kept = task.settings.kept_folder
     try:
         if task.removed:
-            return take_out(task.kept, task.removed, task.job)
-        return move_in(task.kept, task.job) if task.brings else ExitStack()
+            return take_out(kept, task.removed, task.job)
+        return move_in(kept, task.job) if task.brings else ExitStack()
     except OSError as error:
         if is_full(error):
             raise  # the build says so
         raise AtlasError(
-            f"A file cannot be put into or taken from {task.kept.name!r} in INGEST_ROOT "
+            f"A file cannot be put into or taken from {kept.name!r} in INGEST_ROOT "
             f"({error.strerror}): perhaps a link or a folder is in its place. Nothing has changed."
         ) from error
 
