@@ -1,7 +1,6 @@
 """One server, several collections: every request may choose one of those that are served."""
 
 import gc
-import os
 import random
 import shutil
 import sys
@@ -16,7 +15,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from atlas_search.cli.main import main
-from atlas_search.core.errors import MissingStore
+from atlas_search.core.errors import MissingStore, UnknownCollection
 from atlas_search.core.settings import Settings
 from atlas_search.server import collections
 from atlas_search.server.access.keys import KeyFile, add_key
@@ -35,7 +34,6 @@ from tests.tiny import build_tiny, write_sources
 OIL = {"question": "Who gives oil?"}
 IN_SEA = OIL | {"collection": "sea"}
 PATIENCE = 30.0
-LONG_AGO = (1_000_000_000, 1_000_000_000)
 
 
 @pytest.fixture
@@ -381,23 +379,21 @@ def make(folder: Path) -> None:
     (folder / "manifest.json").touch()
 
 
-def test_the_folder_is_listed_again_when_it_changed(open_served: Open, settings: Settings) -> None:
+def test_what_is_built_or_moved_is_seen_at_once(open_served: Open, settings: Settings) -> None:
     served, root = open_served(collections="*"), settings.chroma_persist_directory
-    os.utime(root, LONG_AGO)
     assert served.names() == ["farm", "sea", "wood"]
-    make(root / "hill")
-    os.utime(root, LONG_AGO)  # as if it had not
-    assert served.names() == ["farm", "sea", "wood"]
-    for name in ("lake", "moor"):  # within one step of the clock
+    for name in ("hill", "lake", "isle"):
+        (root / name).mkdir()  # its build goes on
+        assert name not in served.names()
+        with pytest.raises(UnknownCollection, match=rf"no collection '{name}' here\. Served: farm"):
+            served.settings_of(name)
         make(root / name)
         assert name in served.names()
+        assert served.settings_of(name).chroma_collection_name == name
     (root / "lake").rename(root / "pond")
-    assert served.names() == ["farm", "hill", "moor", "pond", "sea", "wood"]
-    (root / "isle").mkdir()
-    os.utime(root, LONG_AGO)
-    assert "isle" not in served.names()
-    make(root / "isle")  # a build that ends later
-    assert "isle" in served.names()
+    assert served.names() == ["farm", "hill", "isle", "pond", "sea", "wood"]
+    with pytest.raises(UnknownCollection):
+        served.settings_of("lake")
 
 
 def test_each_is_opened_once_and_follows_its_versions(

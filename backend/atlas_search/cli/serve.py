@@ -35,7 +35,7 @@ from atlas_search.providers.open import open_embedder
 from atlas_search.server.access.caller import Access
 from atlas_search.server.access.gate import check_start
 from atlas_search.server.app import create_app
-from atlas_search.server.collections import BuiltCollections, ServedCollections
+from atlas_search.server.collections import ServedCollections, built_collections
 from atlas_search.server.feedback.delivery import Feedback
 from atlas_search.server.ingest.jobs import Jobs
 from atlas_search.server.limits import MAX_BODY, networks
@@ -72,7 +72,7 @@ def _with_collection(settings: Settings) -> Settings:
     """Settings that name a collection, where neither they do nor the demo is there: the only one,
     or, where there is nothing yet, an empty one, so that sources can be added in the page."""
     root = settings.chroma_persist_directory
-    built = BuiltCollections(root).names()
+    built = built_collections(root)
     if "chroma_collection_name" in settings.model_fields_set or DEMO in built or len(built) > 1:
         return settings
     (name,) = built or (FIRST,)

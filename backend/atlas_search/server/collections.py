@@ -3,13 +3,10 @@
 Their guards against damage say as much as the sender of the present request may see.
 """
 
-import os
 import threading
-import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 
@@ -25,59 +22,15 @@ from atlas_search.server.problems import problem_response
 from atlas_search.server.serving import Guard, Serving
 from atlas_search.stores.manifest import FILE_NAME, Manifest
 
-SETTLING_SECONDS = 3.0  # some disks note the time of a change in steps of two seconds
+
+def built_collections(root: Path) -> list[str]:
+    """The names of the built collections below a folder; none if there is no such folder."""
+    folders = root.iterdir() if root.is_dir() else ()
+    return sorted(folder.name for folder in folders if _is_built(root, folder.name))
 
 
-@dataclass(frozen=True)
-class _Listing:
-    """A folder's listing when it had `changed` last; `unbuilt` are manifests that may yet come."""
-
-    changed: int
-    built: frozenset[str]
-    unbuilt: tuple[Path, ...]
-
-
-_NONE = _Listing(-1, frozenset(), ())
-
-
-class BuiltCollections:
-    """The built collections below `root`, which is listed only when something came or went.
-
-    Safe to use from several threads.
-    """
-
-    def __init__(self, root: Path):
-        self._root = root
-        self._listing = _NONE
-
-    def names(self) -> frozenset[str]:
-        """Return their names; none if there is no such folder."""
-        changed = _changed(self._root)
-        listing = self._listing
-        if listing.changed != changed or any(path.is_file() for path in listing.unbuilt):
-            listing = _list(self._root, changed)
-            # what comes within the same step of the clock changes nothing that can be seen
-            settled = time.time() - changed / 1e9 > SETTLING_SECONDS
-            self._listing = listing if settled else _NONE
-        return listing.built
-
-
-def _changed(root: Path) -> int:
-    try:
-        return os.stat(root).st_mtime_ns
-    except OSError:
-        return 0
-
-
-def _list(root: Path, changed: int) -> _Listing:
-    children = root.iterdir() if root.is_dir() else ()
-    manifests = [path / FILE_NAME for path in children if is_collection_name(path.name)]
-    built = {path for path in manifests if path.is_file()}
-    return _Listing(
-        changed,
-        frozenset(path.parent.name for path in built),
-        tuple(path for path in manifests if path not in built),
-    )
+def _is_built(root: Path, name: str) -> bool:
+    return is_collection_name(name) and (root / name / FILE_NAME).is_file()
 
 
 class OpenCollections:
@@ -164,7 +117,8 @@ class ServedCollections:
         """Serve the collections that the settings of `first` name; it is closed with them."""
         self._first = first
         self._settings = settings = first().services.settings
-        self._built = BuiltCollections(settings.chroma_persist_directory)
+        self._root = settings.chroma_persist_directory
+        self._named = {name.strip() for name in settings.collections.split(",")} - {""}
         self._others = OpenCollections(self._open, settings.collections_open)
         self._follows = False
 
@@ -175,7 +129,7 @@ class ServedCollections:
         """
         name = name or chosen_collection()
         if name:
-            _check(name, self.names())
+            self._check(name)
         if name in ("", self.default):
             return self._first()
         return self._others.serve(name)()
@@ -187,10 +141,8 @@ class ServedCollections:
 
     def names(self) -> list[str]:
         """The collections that can be chosen, the default first, the others sorted."""
-        names = {name.strip() for name in self._settings.collections.split(",")} - {""}
-        if EVERY in names:
-            names |= self._built.names()
-        return [self.default, *sorted(names - {EVERY, self.default})]
+        built = built_collections(self._root) if EVERY in self._named else ()
+        return [self.default, *sorted({*self._named, *built} - {EVERY, self.default})]
 
     def serving(self, name: str) -> Serving | None:
         """A collection if it is in memory; it does not count as used."""
@@ -207,11 +159,10 @@ class ServedCollections:
         Raises UnknownCollection.
         """
         name = name or chosen_collection() or self.default
-        every = EVERY in (part.strip() for part in self._settings.collections.split(","))
         if name == self.default:
             return self._settings
-        if not (new and every and is_collection_name(name)):
-            _check(name, self.names())
+        if not (new and EVERY in self._named and is_collection_name(name)):
+            self._check(name)
         # MULTI_CORPUS_METADATA names corpora of the configured collection
         own = {"chroma_collection_name": name, "multi_corpus_metadata": ""}
         return self._settings.model_copy(update=own)
@@ -236,6 +187,16 @@ class ServedCollections:
         self._others.close()
         self._first.close()
 
+    def _check(self, name: str) -> None:
+        """Raise UnknownCollection for one that is not served, or not to the present caller."""
+        served = {self.default, *self._named} - {EVERY}
+        is_served = name in served or (EVERY in self._named and _is_built(self._root, name))
+        if not (is_served and visible([name])):
+            listed = ", ".join(visible(self.names())) or "none"
+            raise UnknownCollection(
+                f"There is no collection {shown([name])} here. Served: {listed}."
+            )
+
     def _open(self, name: str) -> Serving:
         try:
             serving = Serving(self.settings_of(name), beside=self._first().services)
@@ -253,13 +214,6 @@ def visible(names: Iterable[str]) -> list[str]:
     caller = present_caller()
     # an empty set: they see no corpus of it
     return [name for name in names if caller.is_known and caller.sees(name) != frozenset()]
-
-
-def _check(name: str, served: list[str]) -> None:
-    known = visible(served)
-    if name and name not in known:
-        listed = ", ".join(known) or "none"
-        raise UnknownCollection(f"There is no collection {shown([name])} here. Served: {listed}.")
 
 
 READY = "/api/ready"
