@@ -21,7 +21,7 @@ from atlas_search.core.settings import Settings
 from atlas_search.server.app import create_app
 from atlas_search.server.collections import ServedCollections
 from atlas_search.server.ingest.documents import ResultOut
-from atlas_search.server.ingest.jobs import JobTrace
+from atlas_search.server.ingest.jobs import describe_job
 from atlas_search.server.serving import Serving
 from tests.hash_embedder import HashEmbedder
 from tests.recorded_spans import Recorded, recording, said
@@ -220,7 +220,7 @@ def test_a_job_whose_collection_is_dropped_at_once_is_still_told(tmp_path: Path)
     )
     result = ResultOut(version="v1", passages_added=1, unchanged=False, seconds=0.1, **counts)
     with recording() as (tracer, recorded), tracer.root("ingest", "CHAIN") as root:
-        JobTrace(root, lambda name, done, total: None, tmp_path / "dropped").describe(result)
+        describe_job(root, result, tmp_path / "dropped")
     told = said(recorded.root("ingest"))
     assert told["version"] == "v1"
     assert "embedding_model" not in told

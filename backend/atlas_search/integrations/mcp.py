@@ -180,37 +180,35 @@ class SearchInput(ScopeRequest):
     k: int | None = Field(None, ge=1, le=MAX_PASSAGES, description="Passages wanted")
 
 
-class FetchInput(BaseModel):
-    """A passage or document to read."""
+class _Input(BaseModel):
+    """Arguments of a tool, and no others."""
 
     model_config = {"extra": "forbid"}
+
+
+class FetchInput(_Input):
+    """A passage or document to read."""
 
     id: str = Field(description="Of a passage or a document")
     start: int = Field(0, ge=0, description="Character of a document to begin at")
 
 
-class QuoteInput(BaseModel):
+class QuoteInput(_Input):
     """The passage to quote, or a part of it."""
-
-    model_config = {"extra": "forbid"}
 
     id: str = Field(description="Of a passage")
     start: int | None = Field(None, ge=0, description="First character in the document's text")
     end: int | None = Field(None, ge=0, description="Character after the last")
 
 
-class OutlineInput(BaseModel):
+class OutlineInput(_Input):
     """The document wanted."""
-
-    model_config = {"extra": "forbid"}
 
     document_id: str
 
 
-class NoInput(BaseModel):
+class NoInput(_Input):
     """No arguments."""
-
-    model_config = {"extra": "forbid"}
 
 
 class ToolSession:

@@ -217,11 +217,6 @@ def count_job(metrics: Metrics, job: JobOut, seconds: float) -> None:
         metrics.count("atlas.job.documents", labels, documents)
 
 
-def count_feedback(metrics: Metrics, name: str, value: str | int) -> None:
-    """Count a vote: what it is about, such as `accuracy`, and the mark it gives."""
-    metrics.count("atlas.feedback", {"name": name, "value": str(value)})
-
-
 def shares_nothing(sent: Request) -> bool:
     """Return whether a browser's user wants nothing shared (Global Privacy Control)."""
     return sent.headers.get("Sec-GPC") == "1"
@@ -263,8 +258,6 @@ SECONDS = 60.0
 READS = frozenset({"GET", "HEAD", "OPTIONS"})
 UNKNOWN = "none"  # as a route
 
-Clock = Callable[[], float]
-
 
 class Refusals:
     """Traces of refused requests: a root `refused` for each, at most MOST in SECONDS.
@@ -272,7 +265,7 @@ class Refusals:
     The next one counts those that were left out. Safe to use from several threads.
     """
 
-    def __init__(self, tracer: Tracer, clock: Clock = time.monotonic):
+    def __init__(self, tracer: Tracer, clock: Callable[[], float] = time.monotonic):
         self._tracer = tracer
         self._clock = clock
         self._lock = threading.Lock()

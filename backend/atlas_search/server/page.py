@@ -15,6 +15,7 @@ import mimetypes
 import os
 import posixpath
 import re
+import resource
 import subprocess
 import sys
 import threading
@@ -285,7 +286,7 @@ class PageFiles:
         response.cache_control.no_cache = True
         response.last_modified = last_write
         response.add_etag()
-        if _is_text(media_type):
+        if media_type.startswith("text/") or media_type in _TEXTS:
             response.vary.add("Accept-Encoding")
             if request.accept_encodings.quality("gzip"):
                 self._compress(response)
@@ -300,10 +301,6 @@ class PageFiles:
         response.set_data(content)
         response.content_encoding = "gzip"
         response.set_etag(f"{tag}-gzip")
-
-
-def _is_text(media_type: str | None) -> bool:
-    return media_type is not None and (media_type.startswith("text/") or media_type in _TEXTS)
 
 
 SECONDS = 15  # of computing
@@ -382,9 +379,9 @@ def _converted(job: dict[str, Any]) -> bytes:
 
 def main(job: dict[str, Any]) -> None:
     """Do the job, and write the result to the standard output."""
-    _limit("RLIMIT_CPU", SECONDS)
-    _limit("RLIMIT_DATA", MEMORY)
-    _limit("RLIMIT_CORE", 0)
+    _limit(resource.RLIMIT_CPU, SECONDS)
+    _limit(resource.RLIMIT_DATA, MEMORY)
+    _limit(resource.RLIMIT_CORE, 0)
     try:
         output = draw(job)
     except ValueError as error:
@@ -394,11 +391,8 @@ def main(job: dict[str, Any]) -> None:
     sys.stdout.buffer.write(output)
 
 
-def _limit(name: str, most: int) -> None:
-    with suppress(ImportError, AttributeError, ValueError, OSError):
-        import resource
-
-        which = getattr(resource, name)
+def _limit(which: int, most: int) -> None:
+    with suppress(ValueError, OSError):
         resource.setrlimit(which, (most, most))
 
 

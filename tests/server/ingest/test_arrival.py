@@ -28,8 +28,8 @@ from atlas_search.server.ingest.arrival import (
     Handed,
     Places,
     UploadLimits,
+    check_clash,
     files_below,
-    find_clash,
     path_below,
     safe_name,
     take_in,
@@ -311,9 +311,11 @@ def test_a_file_cannot_take_the_place_of_a_folder(client: FlaskClient, settings:
 
 
 def test_a_clash_of_names_is_seen() -> None:
-    assert find_clash(["a.txt"], ["b.txt", "a.txt"]) == ""
-    assert find_clash(["z.txt", "a.txt"], ["a.txt/b.txt"]) == "a.txt"
-    assert find_clash(["a.txt/b/c.txt"], ["a.txt"]) == "a.txt/b/c.txt"
+    check_clash(["a.txt"], ["b.txt", "a.txt"])
+    with pytest.raises(Conflict, match=r"'a\.txt' cannot be kept"):
+        check_clash(["z.txt", "a.txt"], ["a.txt/b.txt"])
+    with pytest.raises(Conflict, match=r"'a\.txt/b/c\.txt' cannot be kept"):
+        check_clash(["a.txt/b/c.txt"], ["a.txt"])
 
 
 # folders that become links while files are taken in, which no request can time

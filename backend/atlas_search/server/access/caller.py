@@ -3,6 +3,7 @@
 import hmac
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -200,12 +201,11 @@ class Access:
     @property
     def problem(self) -> str:
         """The reason why nobody is let in; empty if all is well."""
-        try:
-            if self.keys:
-                self.keys.keys()
-        except ConfigurationError:
-            return self.keys.problem if self.keys else ""
-        return ""
+        if self.keys is None:
+            return ""
+        with suppress(ConfigurationError):
+            self.keys.keys()
+        return self.keys.problem
 
     def caller(self, environ: Mapping[str, Any]) -> Caller:
         """Identify the caller by the WSGI environment of a request.

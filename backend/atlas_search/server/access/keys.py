@@ -19,10 +19,11 @@ from time import monotonic
 from typing import Annotated, Literal, NamedTuple, Protocol, Self
 
 from filelock import FileLock
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from atlas_search.core.errors import ConfigurationError, RequestError
 from atlas_search.core.settings import Settings
+from atlas_search.server.requests import Strict
 from atlas_search.server.state import State, Transaction, open_states
 
 log = logging.getLogger(__name__)
@@ -34,11 +35,7 @@ NO_KEY_HAS_IT = "0" * 64  # compared with when the id is unknown, so that both t
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._@-]{0,63}$")]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class KeyLimits(_Part):
+class KeyLimits(Strict):
     """The most that a key may take; None: no limit.
 
     `cost_per_day` is what language models may cost from midnight to midnight (UTC), in the currency
@@ -50,7 +47,7 @@ class KeyLimits(_Part):
     cost_per_day: float | None = Field(None, ge=0)
 
 
-class ApiKey(_Part):
+class ApiKey(Strict):
     """One key: `id` is the public part of it, `sha256` the hash of its secret one.
 
     `corpora` are the ids of the corpora it sees of each collection, or `*` for all of all. From
@@ -74,7 +71,7 @@ class ApiKey(_Part):
         return None if self.corpora == "*" else frozenset(self.corpora.get(collection, ()))
 
 
-class _File(_Part):
+class _File(Strict):
     keys: tuple[ApiKey, ...]
 
     @model_validator(mode="after")

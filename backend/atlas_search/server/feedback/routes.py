@@ -40,7 +40,6 @@ from atlas_search.server.feedback.store import (
     changed,
     new_marks,
 )
-from atlas_search.server.metrics import count_feedback
 from atlas_search.server.problems import Problem
 from atlas_search.server.requests import Strict
 
@@ -368,7 +367,7 @@ def feedback_blueprint(feedback: Feedback, metrics: Metrics) -> APIBlueprint:
         voter = _voter(caller, body.user_id)
         rating = feedback.change(caller.owner, body.qa_id, voter, change)
         for name, value in marks:
-            count_feedback(metrics, name, value)
+            metrics.count("atlas.feedback", {"name": name, "value": value})
         return _state(rating, caller)
 
     @blueprint.get(

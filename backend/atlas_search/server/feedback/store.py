@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated, Literal, NamedTuple, TypeVar, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -431,18 +432,12 @@ MOST_WAITING = 1000  # answers; of more, while the disk hangs, the oldest cannot
 log = logging.getLogger(__name__)
 
 
-class _Waiting(NamedTuple):
-    answer: Answer
-    owner: str
-    content: bool
-
-
 class Noting:
     """A queue of answers for the store, written by a thread that ends when none is left."""
 
     def __init__(self, store: FeedbackStore):
         self._store = store
-        self._waiting: deque[_Waiting] = deque(maxlen=MOST_WAITING)
+        self._waiting: deque[Callable[[], RatedAnswer]] = deque(maxlen=MOST_WAITING)
         self._writing = threading.Lock()
         self._is_failing = False
 
@@ -451,7 +446,7 @@ class Noting:
 
         Where another server may be told the rating at once, the answer is written at once.
         """
-        self._waiting.append(_Waiting(answer, owner, content))
+        self._waiting.append(partial(rated, answer, owner, content=content))
         if self._store.is_shared:
             self.flush()
             return
@@ -469,7 +464,7 @@ class Noting:
             if not taken:
                 return
             try:
-                self._store.add(rated(one.answer, one.owner, content=one.content) for one in taken)
+                self._store.add(each() for each in taken)
                 self._is_failing = False
             except ConfigurationError as error:
                 if not self._is_failing:

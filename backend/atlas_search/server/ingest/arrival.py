@@ -43,21 +43,6 @@ def safe_name(given: str) -> str:
     return PurePosixPath(*kept_parts).as_posix()
 
 
-def find_clash(names: Collection[str], others: Collection[str]) -> str:
-    """The first of `names` that is a folder in `others`, or has a file of theirs for a folder.
-
-    Empty if there is none.
-    """
-    folders = {folder for other in others for folder in _folders(other)}
-    taken = set(others)
-    clashing = (name for name in names if name in folders or taken & _folders(name))
-    return min(clashing, default="")
-
-
-def _folders(name: str) -> set[str]:
-    return {parent.as_posix() for parent in PurePosixPath(name).parents}
-
-
 def _part(name: str) -> str:
     """One part of a path, without the dots that hide it or lead upward."""
     plain = _FORBIDDEN.sub("_", unicodedata.normalize("NFC", name)).strip().lstrip(".").rstrip(". ")
@@ -266,12 +251,18 @@ def _archive(handed: Handed, root: Path, limits: UploadLimits, opened: ExitStack
 
 
 def check_clash(names: Collection[str], waiting: Collection[str]) -> None:
-    """Raise Conflict for the name of a file that a request before this one uses for a folder."""
-    if clash := find_clash(names, waiting):
+    """Raise Conflict for a file that a request before this one brings a folder for, or the other
+    way round."""
+    folders, files = {folder for name in waiting for folder in _folders(name)}, set(waiting)
+    if clashing := [name for name in names if name in folders or files & _folders(name)]:
         raise Conflict(
-            f"{clash!r} cannot be kept: another request brings a folder or file of that name. "
-            "Wait for its end."
+            f"{min(clashing)!r} cannot be kept: another request brings a folder or file of that "
+            "name. Wait for its end."
         )
+
+
+def _folders(name: str) -> set[str]:
+    return {parent.as_posix() for parent in PurePosixPath(name).parents}
 
 
 def _copy(handed: Handed, root: Path, place: Path, room: int, limits: UploadLimits) -> int:

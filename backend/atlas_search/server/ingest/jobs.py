@@ -18,7 +18,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,7 +26,6 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from atlas_search.building.flow import MOST_REFUSED, build_root, stage_spans
-from atlas_search.building.go_live import Progress
 from atlas_search.building.kept_files import JOBS
 from atlas_search.core.errors import AtlasError, Cancelled, Conflict, NotFound
 from atlas_search.core.files import folder_below, not_kept, open_below, writing
@@ -163,46 +162,30 @@ def _read(files: JobFiles) -> JobOut:
     return job
 
 
-@dataclass(frozen=True)
-class JobTrace:
-    """The trace of a job for the collection in `folder`; `tell` takes the progress."""
+def describe_job(root: Span, result: ResultOut, folder: Path) -> None:
+    """Say of a trace what the job did for the collection in `folder`.
 
-    root: Span
-    tell: Progress
-    folder: Path
-
-    @property
-    def id(self) -> str:
-        return self.root.trace_id
-
-    def describe(self, result: ResultOut) -> None:
-        """Say what the job did, of a version that another may have replaced by now."""
-        if not self.root.recorded:
-            return
-        refused = [remark for remark in result.remarks if remark.refused]
-        self.root.set(
-            version=result.version,
-            documents=result.documents,
-            passages=result.passages,
-            added=result.documents_added,
-            changed=result.documents_changed,
-            removed=result.documents_removed,
-            passages_added=result.passages_added,
-            refused=len(refused),
-            unchanged=result.unchanged,
-            seconds=result.seconds,
-        )
-        with suppress(AtlasError):  # dropped meanwhile; the job is done all the same
-            self.root.set(embedding_model=Manifest.read(self.folder).embedding.name)
-        for remark in refused[:MOST_REFUSED]:
-            self.root.warn(f"{remark.source}: {'; '.join(remark.remarks)}")
-
-
-@contextmanager
-def job_trace(tracer: Tracer, told: JobOut, task: Task) -> Iterator[JobTrace]:
-    """The trace of a job, whose root bears the job's kind."""
-    with build_root(tracer, told.kind, _attributes(told)) as root, stage_spans(tracer) as tell:
-        yield JobTrace(root, tell, task.settings.collection_folder)
+    Another version may have replaced that of the job by now.
+    """
+    if not root.recorded:
+        return
+    refused = [remark for remark in result.remarks if remark.refused]
+    root.set(
+        version=result.version,
+        documents=result.documents,
+        passages=result.passages,
+        added=result.documents_added,
+        changed=result.documents_changed,
+        removed=result.documents_removed,
+        passages_added=result.passages_added,
+        refused=len(refused),
+        unchanged=result.unchanged,
+        seconds=result.seconds,
+    )
+    with suppress(AtlasError):  # dropped meanwhile; the job is done all the same
+        root.set(embedding_model=Manifest.read(folder).embedding.name)
+    for remark in refused[:MOST_REFUSED]:
+        root.warn(f"{remark.source}: {'; '.join(remark.remarks)}")
 
 
 def _attributes(job: JobOut) -> dict[str, AttributeValue]:
@@ -410,19 +393,20 @@ class Jobs:
 
     def _work(self, job: _Job, task: Task) -> ResultOut:
         """Do the task, traced by the server: the process may be killed. Raises AtlasError."""
-        with job_trace(self._tracer, job.told, task) as trace:
+        tracer, attributes = self._tracer, _attributes(job.told)
+        with build_root(tracer, job.told.kind, attributes) as root, stage_spans(tracer) as stage:
             with self._changed:
-                self._tell(job, trace_id=trace.id)
+                self._tell(job, trace_id=root.trace_id)
                 self._keep(job)
 
             def tell(name: str, done: int, total: int) -> None:
-                trace.tell(name, done, total)
+                stage(name, done, total)
                 self._progress(job, name, done, total)
 
             result = run_task(
                 task, tell, lambda: self._commit(job), job.gone.is_set, self._given_up.is_set
             )
-            trace.describe(result)
+            describe_job(root, result, task.settings.collection_folder)
             return result
 
     def _publish(self, job: _Job) -> None:
