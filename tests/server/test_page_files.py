@@ -11,7 +11,8 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from atlas_search.server.page import PageFiles, compress_document, join_files, read_version
+from atlas_search.server.app import compress_document
+from atlas_search.server.page import PageFiles, join_files, read_version
 
 SCRIPT = "const name = 'Derbyshire';\n" * 40
 PAGE = """<link rel="stylesheet" href="static/app.css" />

@@ -1,9 +1,6 @@
-"""The Flask application: blueprints, errors and the static page. Wiring only.
+"""The Flask application: blueprints, errors and the static page. Wiring only."""
 
-BROWSABLE is the page at which the API can be tried: that of the library has its script inline, and
-a field to load the description of any other site's API.
-"""
-
+import gzip
 from functools import partial
 
 from flask import Response, g, request
@@ -28,10 +25,9 @@ from atlas_search.server.access.quotas import (
 )
 from atlas_search.server.api import DescribedAPI, StrictJSON, read_body
 from atlas_search.server.ask import ask_blueprint, share_blueprint
-from atlas_search.server.audit import audit
-from atlas_search.server.collection_routes import collections_blueprint
 from atlas_search.server.collections import (
     ServedCollections,
+    collections_blueprint,
     present_guard,
     require_whole,
     withhold,
@@ -52,6 +48,7 @@ from atlas_search.server.ingest.routes import add_removal, ingest_blueprint
 from atlas_search.server.limits import MAX_BODY, ForwardedFor, answer_threads, networks
 from atlas_search.server.metrics import (
     Refusals,
+    audit,
     begin_request,
     count_job,
     heed_privacy,
@@ -60,7 +57,7 @@ from atlas_search.server.metrics import (
     speak_again,
     time_request,
 )
-from atlas_search.server.page import PageFiles, compress_document, pages_blueprint
+from atlas_search.server.page import PageFiles, pages_blueprint
 from atlas_search.server.problems import Problem, problem_response, validation_response
 from atlas_search.server.runs import ANSWERS_TABLE, KeptAnswers, Runs
 from atlas_search.server.search import (
@@ -72,24 +69,6 @@ from atlas_search.server.search import (
 from atlas_search.server.state import open_states
 from atlas_search.server.validate import validate_blueprint
 from atlas_search.services import Services
-
-BROWSABLE = """<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8" />
-    <meta name="viewport" content="width=device-width, initial-scale=1" />
-    <title>Atlas API</title>
-    <link rel="icon" href="../static/favicon.svg" type="image/svg+xml" />
-    <link rel="stylesheet" href="swagger/css/swagger-ui.css" />
-    <script defer src="swagger/js/swagger-ui-bundle.js"></script>
-    <script defer src="../static/swagger.js"></script>
-  </head>
-  <body>
-    <div id="swagger-ui"></div>
-  </body>
-</html>
-"""
-
 
 _NOTHING = "default-src 'none'; frame-ancestors 'none'"
 
@@ -132,10 +111,30 @@ def forbid(response: Response, path: str) -> Response:
     return response
 
 
+FRONTEND = bundled_folder("frontend")
+
 _DESCRIPTION = (
     "Where several collections are served, each request may choose one: by the field `collection` "
     f"of its body, the parameter `collection` of its query, or the header `{COLLECTION_HEADER}`."
 )
+
+
+_WORTH_IT = 1_000  # bytes
+
+
+def compress_document(response: Response) -> Response:
+    """Compress a JSON document that was only fetched, for whoever takes it so.
+
+    Answers to what somebody sends are not: their length would tell of what else they hold (BREACH).
+    """
+    fetched = request.method == "GET" and response.status_code == 200 and response.is_json
+    if not fetched or response.is_streamed or (response.content_length or 0) < _WORTH_IT:
+        return response
+    response.vary.add("Accept-Encoding")
+    if not response.content_encoding and request.accept_encodings.quality("gzip"):
+        response.set_data(gzip.compress(response.get_data(), 6, mtime=0))
+        response.content_encoding = "gzip"
+    return response
 
 
 class _Id(BaseConverter):
@@ -210,7 +209,7 @@ def create_app(
         app.register_api(blueprint)
     observe_server(metrics, collections, runs, jobs)
     Connections(app, settings).add_routes()
-    _add_page(app, PageFiles(bundled_folder("frontend")))
+    _add_page(app, PageFiles(FRONTEND))
     # mypy has it that a method cannot be replaced; Flask says to do it so
     app.wsgi_app = ForwardedFor(  # type: ignore[method-assign]
         app.wsgi_app, networks(settings.trusted_proxies)
@@ -238,7 +237,8 @@ def _empty_app(collections: ServedCollections) -> DescribedAPI:
     )
     app.json = StrictJSON(app)
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY
-    app.config["SWAGGER_HTML_STRING"] = BROWSABLE
+    # the library's page has its script inline, and a field to load the API of any other site
+    app.config["SWAGGER_HTML_STRING"] = (FRONTEND / "swagger.html").read_text(encoding="utf-8")
     app.url_map.converters |= {"any_id": _AnyId, "rated_id": _RatedId, "default": _Id}
     app.url_map.merge_slashes = False
     app.register_error_handler(Exception, partial(_answer_error, collections))

@@ -216,25 +216,9 @@ def _resolve(name: str, address: str) -> str:
 
 
 _TEXTS = frozenset({"application/javascript", "application/json", "image/svg+xml"})
-_WORTH_IT = 1_000  # bytes
 _KEPT = 365 * 24 * 3600  # seconds
 
 mimetypes.add_type("font/woff2", ".woff2")  # which not every system knows
-
-
-def compress_document(response: Response) -> Response:
-    """Compress a JSON document that was only fetched, for whoever takes it so.
-
-    Answers to what somebody sends are not: their length would tell of what else they hold (BREACH).
-    """
-    fetched = request.method == "GET" and response.status_code == 200 and response.is_json
-    if not fetched or response.is_streamed or (response.content_length or 0) < _WORTH_IT:
-        return response
-    response.vary.add("Accept-Encoding")
-    if not response.content_encoding and request.accept_encodings.quality("gzip"):
-        response.set_data(gzip.compress(response.get_data(), 6, mtime=0))
-        response.content_encoding = "gzip"
-    return response
 
 
 class PageFiles:
