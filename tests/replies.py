@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from atlas_search.answer.document import AnswerDocument
+from atlas_search.answer.wire import AnswerDocument
 from atlas_search.core.domain import MARKER
 from atlas_search.core.wire import RankedPassageOut
 from atlas_search.evaluation.labels import Decision

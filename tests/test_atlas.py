@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 import atlas_search
 from atlas_search import Answer, Atlas, SearchResult
 from atlas_search.answer.answer import References, Token
-from atlas_search.answer.document import AnswerDocument
+from atlas_search.answer.wire import AnswerDocument
 from atlas_search.core.domain import ChatTurn
 from atlas_search.core.errors import (
     ConfigurationError,

@@ -24,8 +24,8 @@ from urllib.parse import quote
 from pydantic import BaseModel, TypeAdapter
 
 from atlas_search.answer.answer import Checked, Event, References, Restart, Section, Token
-from atlas_search.answer.document import AnswerDocument
 from atlas_search.answer.request import AskRequest
+from atlas_search.answer.wire import AnswerDocument
 from atlas_search.core import errors
 from atlas_search.core.addresses import bounded
 from atlas_search.core.domain import CheckedSentence, Corpus

@@ -7,8 +7,8 @@ import pytest
 from flask.testing import FlaskClient
 
 from atlas_search.answer.answer import Answer
-from atlas_search.answer.document import read_answer
 from atlas_search.answer.quotes.scores import LIKELY, POSSIBLE
+from atlas_search.answer.wire import read_answer
 from atlas_search.atlas import Atlas
 from atlas_search.core.ids import CLOSEST, CONFIDENCE
 from atlas_search.providers.embedding_local import LocalEmbedder

@@ -12,7 +12,7 @@ from pandas import DataFrame
 from traitlets.config import Config
 
 from atlas_search import Atlas, AtlasClient
-from atlas_search.answer.document import AnswerDocument
+from atlas_search.answer.wire import AnswerDocument
 from atlas_search.services import Services
 
 LIBEL = "Can a council sue a newspaper for libel?"

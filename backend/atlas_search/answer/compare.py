@@ -20,10 +20,10 @@ from atlas_search.answer.answer import (
 from atlas_search.answer.check.citations import Verification, sum_up, verify
 from atlas_search.answer.conflicts import conflicts_between, difference, may_agree, read, specific
 from atlas_search.answer.decide import ANSWERED, before_writing, no_corpus_answers
-from atlas_search.answer.document import Fallback
 from atlas_search.answer.judge import join_support, judge_of, judge_points
 from atlas_search.answer.prompts import Filled, prompt
 from atlas_search.answer.run import AnswerRun, Evidence
+from atlas_search.answer.wire import Fallback
 from atlas_search.answer.write.call_model import call_model
 from atlas_search.answer.write.model import fallback_for, write
 from atlas_search.answer.write.relay import NOTHING, Written, not_written

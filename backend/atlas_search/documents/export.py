@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from atlas_search.answer.document import (
+from atlas_search.answer.wire import (
     AnswerDocument,
     PointOut,
     SentenceOut,

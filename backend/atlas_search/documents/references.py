@@ -18,7 +18,7 @@ from html import escape
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 from urllib.parse import quote
 
-from atlas_search.answer.document import place_of
+from atlas_search.answer.wire import place_of
 from atlas_search.core.metadata import MetadataValue
 from atlas_search.core.registry import require
 from atlas_search.core.wire import CitationOut

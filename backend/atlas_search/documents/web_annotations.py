@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from atlas_search.answer.document import AnswerDocument, without_markers
+from atlas_search.answer.wire import AnswerDocument, without_markers
 from atlas_search.core.wire import CitationOut
 from atlas_search.documents.references import Base, permalink
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.answer.cache import AnswerCache
-from atlas_search.answer.document import AnswerDocument
+from atlas_search.answer.wire import AnswerDocument
 from atlas_search.atlas import Atlas
 from atlas_search.core.errors import AtlasError, EmbeddingUnavailable
 from atlas_search.core.telemetry.names import label_traces

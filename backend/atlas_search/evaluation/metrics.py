@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from atlas_search.answer.decide import mean_evidence
-from atlas_search.answer.document import AnswerDocument
+from atlas_search.answer.wire import AnswerDocument
 from atlas_search.core.domain import MARKER
 from atlas_search.core.wire import RankedPassageOut
 from atlas_search.evaluation.labels import Decision, GoldSpan, Label

@@ -20,7 +20,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
-from atlas_search.answer.document import AnswerDocument
+from atlas_search.answer.wire import AnswerDocument
 from atlas_search.core.errors import Conflict, NotFound, RequestError, SourceError
 from atlas_search.core.files import writing
 from atlas_search.evaluation.labels import Label

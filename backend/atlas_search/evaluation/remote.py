@@ -13,7 +13,7 @@ from urllib.parse import quote, urlencode
 from pydantic import SecretStr
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, stop_before_delay
 
-from atlas_search.answer.document import AnswerDocument
+from atlas_search.answer.wire import AnswerDocument
 from atlas_search.atlas import Atlas
 from atlas_search.core.addresses import address_fault, bounded, without_login
 from atlas_search.core.errors import AtlasError, NotFound, RequestError, UnknownTarget

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from atlas_search.answer.document import AnswerDocument, SentenceOut, without_markers
+from atlas_search.answer.wire import AnswerDocument, SentenceOut, without_markers
 from atlas_search.core.ids import CLOSEST, CONFIDENCE
 from atlas_search.core.wire import CitationOut
 from atlas_search.documents.export import escape_line

@@ -27,8 +27,8 @@ from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel, Field
 
 from atlas_search.answer.answer import Checked, References, Restart, Section
-from atlas_search.answer.document import AnswerDocument, ConflictOut, ReasonOut
 from atlas_search.answer.request import AskRequest
+from atlas_search.answer.wire import AnswerDocument, ConflictOut, ReasonOut
 from atlas_search.client import ApiCall, AtlasClient
 from atlas_search.core.errors import AtlasError, NotFound, RequestError
 from atlas_search.core.ids import __version__

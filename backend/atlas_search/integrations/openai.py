@@ -20,8 +20,8 @@ from uuid import uuid4
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from atlas_search.answer.answer import Checked, References
-from atlas_search.answer.document import AnswerDocument
 from atlas_search.answer.request import AskRequest
+from atlas_search.answer.wire import AnswerDocument
 from atlas_search.client import ApiCall, AtlasClient
 from atlas_search.core.errors import AtlasError, RequestError, faults_of
 from atlas_search.core.wire import CitationOut

@@ -15,8 +15,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from pydantic import BaseModel, Field, ValidationError
 
-from atlas_search.answer.document import AnswerDocument
 from atlas_search.answer.request import AskRequest
+from atlas_search.answer.wire import AnswerDocument
 from atlas_search.atlas import Atlas
 from atlas_search.core import errors
 from atlas_search.core.wire import CitationOut

@@ -14,8 +14,8 @@ from markdown_it import MarkdownIt
 from pydantic import BaseModel, Field
 
 from atlas_search.answer.answer import Answer
-from atlas_search.answer.document import AnswerDocument
 from atlas_search.answer.request import AnswerPlan, Identifier
+from atlas_search.answer.wire import AnswerDocument
 from atlas_search.atlas import Atlas
 from atlas_search.core.errors import Cancelled, NotFound
 from atlas_search.core.settings import Settings, listed

@@ -17,7 +17,7 @@ from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.openapi import OpenAPI
 from pydantic import Field
 
-from atlas_search.answer.document import AnswerDocument, place_of
+from atlas_search.answer.wire import AnswerDocument, place_of
 from atlas_search.atlas import Atlas
 from atlas_search.core.domain import Passage
 from atlas_search.core.errors import NotAllowed, NotFound, RequestError, UnknownCaller

@@ -10,11 +10,11 @@ from atlas_search.answer.check.citations import Verification, sum_up
 from atlas_search.answer.check.markers import as_quoted
 from atlas_search.answer.conflicts import find_concealed
 from atlas_search.answer.decide import ANSWERED, Outcome, TextFault, after_writing, refuse
-from atlas_search.answer.document import Fallback
 from atlas_search.answer.judge import judge_of
 from atlas_search.answer.prompts import Filled, prompt
 from atlas_search.answer.quotes.scores import LIKELY, names_missing
 from atlas_search.answer.run import AnswerRun, Evidence
+from atlas_search.answer.wire import Fallback
 from atlas_search.answer.write.call_model import ask_yes_or_no, call_model
 from atlas_search.answer.write.prompt import StreamedReply, context_of, ending_in, repair, schema_of
 from atlas_search.answer.write.quotes import extract

@@ -7,11 +7,11 @@ from typing import NamedTuple
 from atlas_search.answer.check.markers import MarkedSentence, as_quoted
 from atlas_search.answer.conflicts import Contradiction
 from atlas_search.answer.decide import ANSWERED, before_quoting
-from atlas_search.answer.document import Fallback
 from atlas_search.answer.quotes.choose import Chosen, Extract, read_by_model
 from atlas_search.answer.quotes.quotable import Quote, quote_at
 from atlas_search.answer.run import AnswerRun, Evidence
 from atlas_search.answer.trace import STAGES
+from atlas_search.answer.wire import Fallback
 from atlas_search.answer.write.relay import NOTHING, Relay, Written, judge_text
 from atlas_search.core.domain import CheckedPassage, Citation
 from atlas_search.core.errors import ReaderUnavailable
