@@ -41,6 +41,7 @@ from atlas_search.providers.embedding import Embedder
 from atlas_search.readers import Reader
 from atlas_search.readers.metadata import name_of
 from atlas_search.stores.manifest import CorpusStatistics, Manifest, Origin
+from atlas_search.stores.record_files import remark_of
 from atlas_search.stores.staging import Staging
 from atlas_search.stores.versions import STAGING, lock, remove_old, versions
 
@@ -335,7 +336,7 @@ def _with_remarks(
     """Return a report with its `remarks`, pairs of a key and a text; `keys` are those of its
     documents."""
     records = {key for key, _ in remarks if key} - keys
-    said = tuple(f"{key}: {remark}" if key else remark for key, remark in remarks)
+    said = tuple(remark_of(*remark) for remark in remarks)
     return report._replace(
         remarks=(*said, *report.remarks), refused_records=len(records) if report.documents else 0
     )

@@ -29,7 +29,7 @@ from atlas_search.services import Services, known_corpora
 from atlas_search.stores.arrays import IntArray
 from atlas_search.stores.manifest import CorpusStatistics, EmbeddingModel, Index, Manifest, Origin
 from atlas_search.stores.manifest import Field as FieldStatistics
-from atlas_search.stores.record_files import ListedDocument, ReadSource
+from atlas_search.stores.record_files import ListedDocument, ReadSource, remark_of
 from atlas_search.stores.store import Store
 
 
@@ -399,7 +399,7 @@ def read_sources_blueprint(serve: Serve) -> APIBlueprint:
 
 
 def _report(source: ReadSource) -> SourceReportOut:
-    remarks = [f"{key}: {remark}" if key else remark for key, remark in source.remarks]
+    remarks = [remark_of(*remark) for remark in source.remarks]
     return SourceReportOut(
         source=source.name,
         kind=source.origin,

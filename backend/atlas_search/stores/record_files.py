@@ -245,6 +245,12 @@ class ReadSource(NamedTuple):
     remarks: tuple[tuple[str, str], ...]
 
 
+def remark_of(key: str, remark: str) -> str:
+    """A remark behind its record's key, unless it names the place: `line 4: ...` of `line-4`."""
+    place = key.replace("line-", "line ").replace("row-", "record ")
+    return f"{key}: {remark}" if key and not remark.startswith(f"{place}:") else remark
+
+
 class ReadSources(NamedTuple):
     """Number of source files read, and some of those that gave no document or have remarks.
 

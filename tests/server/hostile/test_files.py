@@ -279,7 +279,7 @@ REASONS = {
     "deep.xml": "line 1: elements are nested more than 256 deep",
     "laughs.xml": "line 1: its entities multiply into more text",
     "laughs.xhtml": "no main text was found",
-    "deep.jsonl": "line-1: line 1: not read as JSON: it is nested too deeply",
+    "deep.jsonl": "line 1: not read as JSON: it is nested too deeply",
     "marks.txt": READ,
 }
 WITH_TEXT = {name for name, reason in REASONS.items() if not reason}
