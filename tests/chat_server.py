@@ -10,9 +10,10 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from queue import SimpleQueue
 from typing import Any, TypeVar
+
+from tests.servers import Handler, listening
 
 KEY = "the-key-of-the-test"
 TEXT = "The court held the statute void [case p1]."
@@ -50,7 +51,7 @@ class Hang:
 
 
 class Cut:
-    """In an answer: the connection breaks."""
+    """The connection breaks in the middle of an answer."""
 
 
 class Gate(threading.Event):
@@ -87,7 +88,7 @@ class Says:
         self.usage = usage
 
 
-Told = Reply | Silence | Says
+Told = Reply | Silence | Cut | Says
 
 
 def sentence(text: str, *passages: int) -> str:
@@ -104,8 +105,8 @@ class ChatServer:
 
     path = "/v1"
 
-    def __init__(self, port: int):
-        self.address = f"http://127.0.0.1:{port}"
+    def __init__(self, address: str):
+        self.address = address
         self.requests: list[Request] = []
         self.arrived: SimpleQueue[Request] = SimpleQueue()
         self.left: SimpleQueue[Request] = SimpleQueue()
@@ -163,34 +164,26 @@ Server = TypeVar("Server", bound=ChatServer)
 
 
 @contextmanager
-def serving(make: Callable[[int], Server]) -> Iterator[Server]:
+def serving(make: Callable[[str], Server]) -> Iterator[Server]:
     """A running server."""
-    http = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    http.request_queue_size = 128
-    server = make(http.server_port)
-    http.chat = server  # type: ignore[attr-defined]
-    thread = threading.Thread(target=http.serve_forever, args=(0.02,))
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.stopping.set()
-        http.shutdown()
-        thread.join()
-        http.server_close()
+    with listening(_Handler, make) as server:
+        try:
+            yield server
+        finally:
+            server.stopping.set()
 
 
 class _Broken(Exception):
     """The answer ends here, and its connection with it."""
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Handler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
 
     def setup(self) -> None:
         super().setup()
-        self.chat: ChatServer = self.server.chat  # type: ignore[attr-defined]
+        self.chat: ChatServer = self.kept
         self.chat.connections += 1
 
     def handle(self) -> None:
@@ -204,8 +197,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(Request(self.path, {}), self._told() or self.chat.list_of_models())
 
     def do_POST(self) -> None:
-        length = int(self.headers["Content-Length"])
-        request = Request(self.path, json.loads(self.rfile.read(length)))
+        request = Request(self.path, json.loads(self.body()))
         self.chat.requests.append(request)
         self.chat.arrived.put(request)
         if self.headers["Authorization"] != f"Bearer {self.chat.key}":
@@ -222,6 +214,9 @@ class _Handler(BaseHTTPRequestHandler):
                 self._wait(threading.Event())
             elif isinstance(told, Reply):
                 self._send(told)
+            elif isinstance(told, Cut):
+                self.send(200, "{", {"Content-Length": "10"})
+                self.close_connection = True
             else:
                 self._stream(request, told)
         except _Broken:
@@ -269,17 +264,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(b"%x\r\n%s\r\n" % (len(content), content))
 
     def _send(self, reply: Reply) -> None:
-        body = (reply.body if isinstance(reply.body, str) else json.dumps(reply.body)).encode()
-        self.send_response(reply.status)
-        headers = {"Content-Type": "application/json", **reply.headers}
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Nothing: the tests look at `requests`."""
+        self.send(reply.status, reply.body, {"Content-Type": "application/json", **reply.headers})
 
 
 class _Left(Exception):

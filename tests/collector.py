@@ -5,7 +5,6 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
@@ -13,7 +12,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceResponse,
 )
 
-from tests.servers import wait_for
+from tests.servers import Handler, listening, wait_for
 
 Broken = Literal["hang", "garbage", "cut", "endless"]
 Told = int | Broken | ExportTraceServiceResponse
@@ -43,8 +42,8 @@ class Collector:
     It answers `after` so many seconds.
     """
 
-    def __init__(self, port: int):
-        self.address = f"http://127.0.0.1:{port}"
+    def __init__(self, address: str):
+        self.address = address
         self.spans: list[Arrived] = []
         self.requests: list[tuple[str, dict[str, str]]] = []
         self.next: deque[Told] = deque()
@@ -66,30 +65,21 @@ class Collector:
 @contextmanager
 def collecting(always: Told = 200, port: int = 0) -> Iterator[Collector]:
     """A running collector."""
-    http = ThreadingHTTPServer(("127.0.0.1", port), _Handler)
-    http.daemon_threads = True
-    http.block_on_close = False
-    collector = Collector(http.server_port)
-    collector.always = always
-    http.collector = collector  # type: ignore[attr-defined]
-    thread = threading.Thread(target=http.serve_forever, args=(0.02,))
-    thread.start()
-    try:
-        yield collector
-    finally:
-        collector.stopping.set()
-        collector.going_on.set()
-        http.shutdown()
-        thread.join()
-        http.server_close()
+    with listening(_Handler, Collector, port) as collector:
+        collector.always = always
+        try:
+            yield collector
+        finally:
+            collector.stopping.set()
+            collector.going_on.set()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Handler):
     protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
-        collector: Collector = self.server.collector  # type: ignore[attr-defined]
-        body = self.rfile.read(int(self.headers["Content-Length"]))
+        collector: Collector = self.kept
+        body = self.body()
         headers = {name.lower(): value for name, value in self.headers.items()}
         collector.requests.append((self.path, headers))
         sent = ExportTraceServiceRequest.FromString(body)
@@ -115,7 +105,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "application/x-protobuf")
         if told == "endless":
             self.end_headers()
-            while not self.server.collector.stopping.is_set():  # type: ignore[attr-defined]
+            while not self.kept.stopping.is_set():
                 self.wfile.write(b"x" * 10_000)
             return
         answer = told.SerializeToString() if isinstance(told, ExportTraceServiceResponse) else b""
@@ -125,9 +115,6 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(answer)))
         self.end_headers()
         self.wfile.write(answer)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Nothing: the tests look at `requests`."""
 
 
 def _spans(sent: ExportTraceServiceRequest) -> Iterator[Arrived]:

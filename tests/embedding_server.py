@@ -19,8 +19,8 @@ class EmbeddingServer(OpenAIServer):
     `at_once` are the most requests that it had at one time.
     """
 
-    def __init__(self, port: int):
-        super().__init__(port)
+    def __init__(self, address: str):
+        super().__init__(address)
         self.delay = 0.0
         self.turn = 1
         self.at_once = 0

@@ -29,8 +29,8 @@ class OpenAIServer(ChatServer):
         401, {"error": {"message": "Incorrect API key provided.", "code": "invalid_api_key"}}
     )
 
-    def __init__(self, port: int):
-        super().__init__(port)
+    def __init__(self, address: str):
+        super().__init__(address)
         self.address += self.path
 
     def list_of_models(self) -> Reply:

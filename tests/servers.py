@@ -1,5 +1,6 @@
 """Starting real servers for tests, and ending them."""
 
+import json
 import os
 import re
 import signal
@@ -10,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,6 +27,7 @@ from atlas_search.server.serving import Serving
 from tests.places import ROOT
 
 START_SECONDS = 120.0
+NONE: Mapping[str, str] = {}
 
 
 class Server:
@@ -147,6 +150,44 @@ def served(app: Any, **adjustments: Any) -> Iterator[str]:
         thread.join(60)
         server.task_dispatcher.shutdown()
         assert not thread.is_alive()
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Takes and sends whole bodies, and keeps no log."""
+
+    kept: Any
+    """What `listening` made for this server."""
+
+    def body(self) -> bytes:
+        return self.rfile.read(int(self.headers["Content-Length"] or 0))
+
+    def send(self, status: int, body: object = b"", headers: Mapping[str, str] = NONE) -> None:
+        """Send bytes and text as they are, anything else as JSON."""
+        text = body if isinstance(body, str | bytes) else json.dumps(body)
+        content = text.encode() if isinstance(text, str) else text
+        self.send_response(status)
+        for name, value in {"Content-Length": str(len(content)), **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing: the tests look at what was asked."""
+
+
+@contextmanager
+def listening(handler: type[Handler], make: Callable[[str], T], port: int = 0) -> Iterator[T]:
+    """A server of this process: what `make` gives for its address, which its handlers know."""
+    own = type(handler.__name__, (handler,), {})
+    with ThreadingHTTPServer(("127.0.0.1", port), own) as server:
+        own.kept = kept = make(f"http://127.0.0.1:{server.server_port}")
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        try:
+            yield kept
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 class Endless(socketserver.ThreadingTCPServer):

@@ -7,14 +7,12 @@ the address of each file. A change that is not synchronised leaves all versions 
 """
 
 import json
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
-NONE: Mapping[str, str] = {}
+from tests.servers import NONE, Handler, listening
 
 
 class ZoteroServer:
@@ -79,48 +77,28 @@ class ZoteroServer:
         return 201, {}
 
 
-@contextmanager
-def zotero_server() -> Iterator[ZoteroServer]:
+def zotero_server() -> AbstractContextManager[ZoteroServer]:
     """Zotero, running."""
+    return listening(_Handler, ZoteroServer)
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            if self.path.startswith("/api/"):
-                if self.headers["Zotero-API-Version"] != "3":
-                    return self._answer(501, {})
-                return self._answer(*started.show(self.path))
-            return self._answer(200 if self.path == "/connector/ping" else 404, {})
 
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            if self.headers["X-Zotero-Connector-API-Version"] != "3":
-                return self._answer(412, {})
-            if self.headers["Content-Type"] != "application/json":
-                return self._answer(400, {})
-            if self.path != "/connector/saveItems":
-                return self._answer(404, {})
-            return self._answer(*started.save(json.loads(body)))
+class _Handler(Handler):
+    def do_GET(self) -> None:
+        if self.path.startswith("/api/"):
+            if self.headers["Zotero-API-Version"] != "3":
+                return self._answer(501, {})
+            return self._answer(*self.kept.show(self.path))
+        return self._answer(200 if self.path == "/connector/ping" else 404, {})
 
-        def _answer(self, status: int, body: Any, headers: Mapping[str, str] = NONE) -> None:
-            content = body.encode() if isinstance(body, str) else json.dumps(body).encode()
-            self.send_response(status)
-            for name, value in headers.items():
-                self.send_header(name, value)
-            self.send_header("X-Zotero-Version", "7.0")
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
+    def do_POST(self) -> None:
+        body = self.body()
+        if self.headers["X-Zotero-Connector-API-Version"] != "3":
+            return self._answer(412, {})
+        if self.headers["Content-Type"] != "application/json":
+            return self._answer(400, {})
+        if self.path != "/connector/saveItems":
+            return self._answer(404, {})
+        return self._answer(*self.kept.save(json.loads(body)))
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    started = ZoteroServer(f"http://127.0.0.1:{server.server_port}")
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield started
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    def _answer(self, status: int, body: Any, headers: Mapping[str, str] = NONE) -> None:
+        self.send(status, body, {**headers, "X-Zotero-Version": "7.0"})

@@ -1,11 +1,8 @@
 """A running server as the subject of a run: a real one, and one that is in trouble."""
 
-import json
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -26,7 +23,7 @@ from atlas_search.evaluation.remote import (
 from tests.conftest import TODAY
 from tests.evaluation.farm import LABELS, figures, new_run, opened_farm
 from tests.hash_embedder import HashEmbedder
-from tests.servers import app_of, served
+from tests.servers import Handler, listening, served
 
 NO_KEY = SecretStr("")
 Answer = tuple[int, object, dict[str, str]]
@@ -152,32 +149,16 @@ def troubled(answers: Callable[[str], Answer]) -> Iterator[tuple[str, list[str]]
     """A server that answers to each path as told, and the paths it was asked for."""
     requests: list[str] = []
 
-    class _Handler(BaseHTTPRequestHandler):
+    class _Handler(Handler):
         def do_GET(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"] or 0))
+            self.body()
             requests.append(f"{self.path} {self.headers['Authorization']}")
-            status, document, headers = answers(self.path)
-            body = json.dumps(document).encode()
-            self.send_response(status)
-            for name, value in {**headers, "Content-Length": str(len(body))}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(body)
+            self.send(*answers(self.path))
 
         do_POST = do_GET
 
-        def log_message(self, format: str, *args: object) -> None:
-            """Nothing: the test looks at what was asked."""
-
-    http = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    thread = threading.Thread(target=http.serve_forever, args=(0.02,))
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{http.server_port}", requests
-    finally:
-        http.shutdown()
-        thread.join()
-        http.server_close()
+    with listening(_Handler, str) as address:
+        yield address, requests
 
 
 def one_after_the_other(*answers: Answer) -> Callable[[str], Answer]:

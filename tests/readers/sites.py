@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event
 
 from atlas_search.readers.fetch import FetchOptions, FetchReport, fetch_urls
+from tests.servers import Handler, listening
 
 PAGE = b"<html><head><title>Minutes</title></head><body><p>The court sat.</p></body></html>"
 LATER = PAGE.replace(b"sat", b"rose")
@@ -53,31 +53,23 @@ class Site:
 
 @contextmanager
 def serving(site: Site) -> Iterator[Site]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            answer = site.answer(self.path, dict(self.headers.items()))
-            if answer is SILENCE:
-                site.closing.wait(timeout=30)
-                return
-            self.send_response(answer.status)
-            for name, value in answer.headers.items():
-                self.send_header(name, value)
-            body = b"" if answer.status == 304 else answer.body
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    def at(address: str) -> Site:
+        site.address = address
+        return site
 
-        def log_message(self, *_arguments: object) -> None:
-            """Nothing, to keep the output of the tests readable."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        site.address = f"http://127.0.0.1:{server.server_port}"
-        thread = Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
+    with listening(_Handler, at):
         yield site
         site.closing.set()
-        server.shutdown()
-        thread.join()
+
+
+class _Handler(Handler):
+    def do_GET(self) -> None:
+        answer = self.kept.answer(self.path, dict(self.headers.items()))
+        if answer is SILENCE:
+            self.kept.closing.wait(timeout=30)
+        else:
+            body = b"" if answer.status == 304 else answer.body
+            self.send(answer.status, body, answer.headers)
 
 
 @dataclass

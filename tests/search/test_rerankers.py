@@ -39,7 +39,8 @@ from atlas_search.search.rerankers import (
 )
 from atlas_search.search.signals import SignalTable
 from atlas_search.services import Services
-from tests.cohere_server import KEY, MODEL, CohereServer, Cut, cohere_server, results
+from tests.chat_server import Cut
+from tests.cohere_server import KEY, MODEL, CohereServer, cohere_server, results
 from tests.finding import find
 from tests.mistral_server import Reply
 from tests.providers.conftest import VOCABULARY, save_cross_encoder

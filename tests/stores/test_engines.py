@@ -2,9 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from threading import Thread
 
 import numpy as np
 import pytest
@@ -32,6 +30,7 @@ from atlas_search.testing import StoreContract
 from tests.building.all_of import all_of
 from tests.building.damage import problems, share_files
 from tests.hash_embedder import HashEmbedder
+from tests.servers import Handler, listening
 from tests.stores.leaving import leaving
 from tests.tiny import build_tiny, live, silent, write_sources
 
@@ -267,18 +266,14 @@ def test_a_server_out_of_reach_is_an_outage_and_never_an_empty_answer(tmp_path: 
 def test_a_server_that_refuses_is_named(
     tmp_path: Path, status: int, error: type[Exception], message: str
 ) -> None:
-    class Refusing(BaseHTTPRequestHandler):
+    class Refusing(Handler):
         def do_GET(self) -> None:
-            self.send_error(status)
+            self.send(status)
 
-        def log_message(self, *_: object) -> None: ...
-
-    with HTTPServer(("127.0.0.1", 0), Refusing) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
+    with listening(Refusing, str) as address:
         folder = build(tmp_path, "process", is_changed=False)
         with pytest.raises(error, match=message):
-            open_store(folder, QdrantPlace(folder, f"http://127.0.0.1:{server.server_port}"))
-        server.shutdown()
+            open_store(folder, QdrantPlace(folder, address))
 
 
 @pytest.mark.usefixtures("_real_client")
