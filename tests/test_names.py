@@ -3,7 +3,7 @@
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import atlas_search
@@ -13,15 +13,18 @@ OPENINGS = re.compile(r"(What|Whether|How|Those|That|The same|Of so many|Likewis
 """Beginnings that make a reader wait for what is meant."""
 
 
-def modules() -> Iterator[tuple[str, ast.Module]]:
+@cache
+def modules() -> dict[str, ast.Module]:
     """Every module of the package by its path."""
-    for path in sorted(PACKAGE.rglob("*.py")):
-        yield path.relative_to(PACKAGE).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
+    return {
+        path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
+        for path in sorted(PACKAGE.rglob("*.py"))
+    }
 
 
 def test_no_two_classes_have_one_name() -> None:
     homes = defaultdict(list)
-    for path, module in modules():
+    for path, module in modules().items():
         for node in module.body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes[node.name].append(path)
@@ -32,7 +35,7 @@ def test_no_two_classes_have_one_name() -> None:
 def test_docstrings_begin_with_a_verb_or_a_noun() -> None:
     faults = [
         f"{path}:{getattr(node, 'lineno', 1)}: {text.partition(chr(10))[0]}"
-        for path, module in modules()
+        for path, module in modules().items()
         for node in ast.walk(module)
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
         and (text := ast.get_docstring(node) or "")
