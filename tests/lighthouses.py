@@ -1,12 +1,11 @@
 """A collection of two coasts, of which some questions are answered and others only come close."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from atlas_search import Atlas
 from atlas_search.providers.embedding import Embedder
-from tests.tiny import write_sources
+from tests.answer.collection import collection
 
 LIT = (
     "Elias Thornwick, engineer of the Board of Lights, first lit the lamp of the Skerry lighthouse "
@@ -55,16 +54,6 @@ TARGETS = {
 }
 
 
-@contextmanager
-def lighthouses(folder: Path, embedder: Embedder) -> Iterator[Atlas]:
+def lighthouses(folder: Path, embedder: Embedder) -> AbstractContextManager[Atlas]:
     """The collection, built below `folder` and open, with TARGETS; `usual` unless one is named."""
-    sources = write_sources(folder / "sources", SOURCES)
-    stores, targets = folder / "stores", folder / "targets"
-    targets.mkdir()
-    for name, line in TARGETS.items():
-        (targets / f"{name}.txt").write_text(f"{line}\n")
-    Atlas.build(sources, stores / "lighthouses", embedder=embedder)
-    with Atlas.open(
-        stores / "lighthouses", embedder=embedder, targets_directory=targets, test_target="usual"
-    ) as opened:
-        yield opened
+    return collection(folder, embedder, SOURCES, TARGETS)

@@ -14,22 +14,27 @@ from tests.tiny import write_sources
 
 @contextmanager
 def collection(
-    folder: Path, embedder: Embedder, files: Mapping[str, str], target: str = "", **settings: Any
+    folder: Path,
+    embedder: Embedder,
+    files: Mapping[str, str],
+    target: str | Mapping[str, str] = "",
+    **settings: Any,
 ) -> Iterator[Atlas]:
     """The collection of these files, built below `folder` and open.
 
-    `target` are lines of the one target there is, as `KEY=value`.
+    `target` are lines of the one target there is, as `KEY=value`, or those of several by name; the
+    first answers unless another is named.
     """
     sources = write_sources(folder / "sources", files)
-    targets = folder / "targets"
-    targets.mkdir(parents=True)
-    (targets / "plain.txt").write_text(target)
+    named = {"plain": target} if isinstance(target, str) else target
+    texts = {f"{name}.txt": lines for name, lines in named.items()}
+    targets = write_sources(folder / "targets", texts)
     Atlas.build(sources, folder / "stores" / "small", embedder=embedder)
     with Atlas.open(
         folder / "stores" / "small",
         embedder=embedder,
         targets_directory=targets,
-        test_target="plain",
+        test_target=next(iter(named)),
         **settings,
     ) as opened:
         yield opened
