@@ -81,7 +81,8 @@ class _Handler(Handler):
         collector: Collector = self.kept
         body = self.body()
         if self.path == "/v1/metrics":  # of the same setting: refused, they keep an end waiting
-            return self.send(200)
+            self.send(200)
+            return
         headers = {name.lower(): value for name, value in self.headers.items()}
         collector.requests.append((self.path, headers))
         sent = ExportTraceServiceRequest.FromString(body)

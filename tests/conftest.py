@@ -33,7 +33,7 @@ from atlas_search.stores.embedded import EmbeddedStore
 from atlas_search.stores.staged import StagedDocument
 from tests.known_schemas import known_schemas
 from tests.places import ROOT
-from tests.servers import ATLAS, PHOENIX, START_SECONDS, answers, app_of, running, wait_for
+from tests.servers import ATLAS, PHOENIX, START_SECONDS, answers, app_of, running, served, wait_for
 from tests.tiny import HNSW
 from tests.workers import Together, turn
 
@@ -158,8 +158,19 @@ def store(services: Services) -> EmbeddedStore:
 
 
 @pytest.fixture(scope="session")
-def client(services: Services) -> FlaskClient:
-    return app_of(Atlas(services)).test_client()
+def atlas(services: Services) -> Atlas:
+    return Atlas(services)
+
+
+@pytest.fixture(scope="session")
+def address(atlas: Atlas) -> Iterator[str]:
+    with served(app_of(atlas)) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def client(atlas: Atlas) -> FlaskClient:
+    return app_of(atlas).test_client()
 
 
 def sample_documents() -> list[Document]:

@@ -25,15 +25,9 @@ from atlas_search.core.errors import (
     UnknownTarget,
 )
 from atlas_search.search.result import SearchOut
-from atlas_search.services import Services
 from tests.hash_embedder import HashEmbedder
 
 QUESTION = "Can a local authority sue a newspaper for libel?"
-
-
-@pytest.fixture
-def atlas(services: Services) -> Atlas:
-    return Atlas(services)
 
 
 def test_the_public_names_are_these() -> None:

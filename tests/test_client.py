@@ -14,23 +14,11 @@ from atlas_search.answer.answer import Checked, References, Token
 from atlas_search.client import problem_error
 from atlas_search.core import errors
 from atlas_search.server.problems import STATUS, problem_of
-from atlas_search.services import Services
 from tests.conftest import free_port
 from tests.places import ROOT
-from tests.servers import app_of, served
+from tests.servers import served
 
 QUESTION = "Can a council sue a newspaper for libel?"
-
-
-@pytest.fixture(scope="module")
-def address(services: Services) -> Iterator[str]:
-    with served(app_of(Atlas(services))) as address:
-        yield address
-
-
-@pytest.fixture(scope="module")
-def here(services: Services) -> Atlas:
-    return Atlas(services)
 
 
 @pytest.fixture
@@ -56,36 +44,38 @@ def test_the_page_about_python_holds_of_a_server(address: str) -> None:
         exec(compile(code, "docs/python.md", "exec"), names)
 
 
-def test_results_say_the_same(here: Atlas, there: AtlasClient) -> None:
-    mine, its = here.search(QUESTION, k=5), there.search(QUESTION, k=5)
+def test_results_say_the_same(atlas: Atlas, there: AtlasClient) -> None:
+    mine, its = atlas.search(QUESTION, k=5), there.search(QUESTION, k=5)
     assert [(p.passage.id, p.ranked.score) for p in its.passages] == [
         (p.passage.id, p.ranked.score) for p in mine.passages
     ]
     assert its.to_dict()["passages"] == mine.to_dict()["passages"]
     assert its._repr_html_() == mine._repr_html_()
     assert_frame_equal(its.to_frame(), mine.to_frame(), check_like=True)
-    answer, reply = here.ask(QUESTION), there.ask(QUESTION)
+    answer, reply = atlas.ask(QUESTION), there.ask(QUESTION)
     assert (reply.text, reply.outcome) == (answer.text, answer.outcome)
     assert [(c.marker, c.passage.id, c.quote) for c in reply.citations] == [
         (c.marker, c.passage.id, c.quote) for c in answer.citations
     ]
     assert reply._repr_html_() == answer._repr_html_()
     assert_frame_equal(reply.to_frame(), answer.to_frame(), check_like=True)
-    assert there.corpora == here.corpora
-    assert there.facets(corpora="legal_uk") == here.facets(corpora="legal_uk")
-    assert there.suggestions("legal_uk", limit=2) == here.suggestions("legal_uk", limit=2)
+    assert there.corpora == atlas.corpora
+    assert there.facets(corpora="legal_uk") == atlas.facets(corpora="legal_uk")
+    assert there.suggestions("legal_uk", limit=2) == atlas.suggestions("legal_uk", limit=2)
     id_ = answer.citations[0].passage.id
-    assert there.passage(id_).to_dict() == here.passage(id_).to_dict()
+    assert there.passage(id_).to_dict() == atlas.passage(id_).to_dict()
     document = there.document(answer.citations[0].passage.document_id)
-    assert document.text == here.document(document.id).text
-    assert [p.id for p in there.passages(document.id)] == [p.id for p in here.passages(document.id)]
+    assert document.text == atlas.document(document.id).text
+    assert [p.id for p in there.passages(document.id)] == [
+        p.id for p in atlas.passages(document.id)
+    ]
     for name, query in [("concordance", "libel"), ("trends", "libel"), ("counts", "libel")]:
-        result, other = (getattr(atlas, name)(query).to_dict() for atlas in (here, there))
+        result, other = (getattr(each, name)(query).to_dict() for each in (atlas, there))
         assert result | {"trace_id": ""} == other | {"trace_id": ""}
 
 
-def test_a_stream_gives_events_and_last_the_answer(here: Atlas, there: AtlasClient) -> None:
-    mine, its = list(here.stream(QUESTION)), list(there.stream(QUESTION))
+def test_a_stream_gives_events_and_last_the_answer(atlas: Atlas, there: AtlasClient) -> None:
+    mine, its = list(atlas.stream(QUESTION)), list(there.stream(QUESTION))
     assert list(map(type, its[:-1])) == list(map(type, mine[:-1]))
     for kind in (Token, References, Checked):
         assert any(isinstance(event, kind) for event in its)
@@ -170,14 +160,14 @@ def test_a_collection_is_chosen_by_its_name(address: str) -> None:
         client.search("libel")
 
 
-def test_it_can_be_awaited(address: str, here: Atlas) -> None:
+def test_it_can_be_awaited(address: str, atlas: Atlas) -> None:
     async def work() -> None:
         client = AsyncAtlasClient(address)
         found, answer = await asyncio.gather(client.search(QUESTION, k=3), client.ask(QUESTION))
         assert len(found.passages) == 3
-        assert answer.text == here.ask(QUESTION).text
-        assert await client.corpora() == here.corpora
-        assert (await client.concordance("libel")).hits == here.concordance("libel").hits
+        assert answer.text == atlas.ask(QUESTION).text
+        assert await client.corpora() == atlas.corpora
+        assert (await client.concordance("libel")).hits == atlas.concordance("libel").hits
         events = [event async for event in client.stream(QUESTION)]
         assert events[-1].text == answer.text  # type: ignore[union-attr]
         with pytest.raises(errors.UnknownTarget):

@@ -13,14 +13,8 @@ from atlas_search.atlas import Atlas
 from atlas_search.core.domain import ChatTurn
 from atlas_search.core.errors import RequestError
 from atlas_search.search.query import MOST_PHRASES
-from atlas_search.services import Services
 from tests.answer.models import LIBEL
 from tests.places import ROOT
-
-
-@pytest.fixture(scope="module")
-def atlas(services: Services) -> Atlas:
-    return Atlas(services)
 
 
 @pytest.mark.parametrize("field", ["require", "exclude"])

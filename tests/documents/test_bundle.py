@@ -23,18 +23,12 @@ from atlas_search.documents.bundle import (
     read_bundle,
     replay,
 )
-from atlas_search.services import Services
 from atlas_search.stores.filters import Range
 from tests.conftest import TODAY
 from tests.hash_embedder import HashEmbedder
 from tests.tiny import FARM, build_tiny, write_sources
 
 QUESTION = "When may the police question a suspect without a lawyer?"
-
-
-@pytest.fixture(scope="module")
-def atlas(services: Services) -> Atlas:
-    return Atlas(services)
 
 
 def bundle_for(atlas: Atlas, question: str = QUESTION, **options: Any) -> RunBundle:

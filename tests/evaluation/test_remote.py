@@ -23,7 +23,7 @@ from atlas_search.evaluation.remote import (
 from tests.conftest import TODAY
 from tests.evaluation.farm import LABELS, figures, new_run, opened_farm
 from tests.hash_embedder import HashEmbedder
-from tests.servers import Handler, listening, served
+from tests.servers import Handler, app_of, listening, served
 
 NO_KEY = SecretStr("")
 Answer = tuple[int, object, dict[str, str]]

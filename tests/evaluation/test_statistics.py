@@ -57,7 +57,6 @@ def test_an_item_with_one_rating_says_nothing() -> None:
     assert krippendorff_alpha([*both, [1], []]) == krippendorff_alpha(both)
 
 
-EIGHT = [0.5, 0.1, -0.2, 0.3, 0.25, 0.05, -0.15, 0.4]
 MANY = [((n * 37) % 100 - 42) / 100 + n / 10_000 for n in range(60)]
 
 

@@ -6,9 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
-from atlas_search import Atlas
 from atlas_search.server.access.keys import KeyFile, add_key
-from atlas_search.services import Services
 from tests.hash_embedder import HashEmbedder
 from tests.server.two_corpora import COLLECTION, OPEN, guard, two_corpora
 from tests.servers import app_of, served
@@ -20,12 +18,6 @@ class Guarded(NamedTuple):
     address: str
     whole: str
     narrow: str
-
-
-@pytest.fixture(scope="session")
-def address(services: Services) -> Iterator[str]:
-    with served(app_of(Atlas(services))) as address:
-        yield address
 
 
 @pytest.fixture(scope="session")

@@ -12,16 +12,10 @@ from atlas_search import Atlas, AtlasClient
 from atlas_search.core.errors import RequestError
 from atlas_search.integrations import haystack, langchain, llama_index
 from atlas_search.integrations.retrieval import Retriever
-from atlas_search.services import Services
 from tests.integrations.conftest import Guarded
 from tests.server.two_corpora import QUESTION
 
 LIBEL = "Can a council sue a newspaper for libel?"
-
-
-@pytest.fixture(scope="module")
-def atlas(services: Services) -> Atlas:
-    return Atlas(services)
 
 
 class TestLangChainHere(RetrieversIntegrationTests):

@@ -13,16 +13,10 @@ from atlas_search.core.domain import LEGS, Passage
 from atlas_search.core.targets import SearchType, Target
 from atlas_search.language.text import words
 from atlas_search.search.ranking import SCORERS
-from atlas_search.services import Services
 from tests.finding import find, searching
 
 QUESTION = "What rights does a person have on arrest by the police?"
 PLAIN = Target()
-
-
-@pytest.fixture
-def atlas(services: Services) -> Atlas:
-    return Atlas(services)
 
 
 def by_leg(atlas: Atlas, result: SearchResult) -> dict[str, list[Passage]]:
