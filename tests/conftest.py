@@ -173,6 +173,12 @@ def client(atlas: Atlas) -> FlaskClient:
     return app_of(atlas).test_client()
 
 
+@pytest.fixture
+def waits() -> list[float]:
+    """The seconds that a client would have waited between its tries."""
+    return []
+
+
 def sample_documents() -> list[Document]:
     """The bundled documents with their ids, read without building anything."""
     reader = files_reader()

@@ -90,11 +90,6 @@ class Moody:
 
 
 @pytest.fixture
-def waits() -> list[float]:
-    return []
-
-
-@pytest.fixture
 def api_of(waits: list[float]) -> Iterator[Callable[[str], PhoenixApi]]:
     opened: list[PhoenixApi] = []
 

@@ -48,12 +48,6 @@ def calls(opened_calls: ModelCalls) -> Iterator[ModelCalls]:
 
 
 @pytest.fixture
-def waits() -> list[float]:
-    """The seconds that the provider would have waited between its tries."""
-    return []
-
-
-@pytest.fixture
 def chat(open_chat: OpenChat, calls: ModelCalls, waits: list[float]) -> RemoteChat:
     async def sleep(seconds: float) -> None:
         waits.append(seconds)

@@ -40,12 +40,6 @@ def servers() -> Iterator[list[EmbeddingServer]]:
         yield both
 
 
-@pytest.fixture
-def waits() -> list[float]:
-    """The seconds that the embedder would have waited."""
-    return []
-
-
 def embedder_of(
     servers: Sequence[EmbeddingServer | str], waits: list[float], requests: int = 8, key: str = KEY
 ) -> RemoteEmbedder:

@@ -41,12 +41,6 @@ def server() -> Iterator[MistralServer]:
 
 
 @pytest.fixture
-def waits() -> list[float]:
-    """The seconds that the embedder would have waited."""
-    return []
-
-
-@pytest.fixture
 def embedder(server: MistralServer, waits: list[float]) -> MistralEmbedder:
     account = MistralAccount(SecretStr(KEY), server.address, 6000, 20.0)
     return MistralEmbedder("mistral-embed", MistralApi(account, sleep=waits.append))

@@ -192,12 +192,6 @@ def server() -> Iterator[CohereServer]:
 
 
 @pytest.fixture
-def waits() -> list[float]:
-    """The seconds that the reranker would have waited."""
-    return []
-
-
-@pytest.fixture
 def cohere(server: CohereServer, waits: list[float]) -> CohereReranker:
     return CohereReranker(MODEL, SecretStr(KEY), f"{server.address}/", sleep=waits.append)
 
