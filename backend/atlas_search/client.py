@@ -231,12 +231,7 @@ class _Methods(Generic[C]):
     """The methods of both clients that are one request each, and the server that they ask."""
 
     def __init__(
-        self,
-        url: str = URL,
-        key: str = "",
-        collection: str = "",
-        *,
-        client: C | None = None,
+        self, url: str = URL, key: str = "", collection: str = "", *, client: C | None = None
     ):
         self._at = _Connection(url, key, collection)
         self._given = client

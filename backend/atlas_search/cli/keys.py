@@ -59,8 +59,7 @@ def list_command_feedback(
 def export_command(
     file: Annotated[Path, typer.Argument(help="File to write")],
     format: Annotated[
-        str,
-        typer.Option("--format", help="Labels as jsonl or csv, or every rating: ratings"),
+        str, typer.Option("--format", help="Labels as jsonl or csv, or every rating: ratings")
     ] = "jsonl",
     collection: Collection = "",
 ) -> None:

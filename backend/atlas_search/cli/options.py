@@ -101,9 +101,7 @@ def command_with(
 
 
 def _with_parameters(
-    command: Callable[..., None],
-    work: Callable[..., None],
-    parameters: Sequence[inspect.Parameter],
+    command: Callable[..., None], work: Callable[..., None], parameters: Sequence[inspect.Parameter]
 ) -> Callable[..., None]:
     command.__doc__ = work.__doc__
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

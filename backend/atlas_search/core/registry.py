@@ -42,11 +42,7 @@ class Registry(Generic[Part]):
     """
 
     def __init__(
-        self,
-        group: str,
-        kind: str,
-        built_in: Mapping[str, str],
-        reserved: Collection[str] = (),
+        self, group: str, kind: str, built_in: Mapping[str, str], reserved: Collection[str] = ()
     ):
         self.group = group
         self.kind = kind

@@ -81,13 +81,10 @@ class Settings(BaseSettings):
         "CHROMA_COLLECTION_NAME; `*`: all",
     )
     collections_open: int = Field(
-        8,
-        ge=1,
-        description="Collections kept open beside CHROMA_COLLECTION_NAME",
+        8, ge=1, description="Collections kept open beside CHROMA_COLLECTION_NAME"
     )
     ingest_root: Path = Field(
-        Path("data/ingest"),
-        description="Folder of the files handed to a running server",
+        Path("data/ingest"), description="Folder of the files handed to a running server"
     )
     ingest_max_file_mb: int = Field(50, ge=1, description="Size of one such file in MB")
     ingest_max_request_mb: int = Field(
@@ -112,8 +109,7 @@ class Settings(BaseSettings):
         8, ge=1, le=1000, description="Requests to all embedding servers at once"
     )
     pooling: Literal["", "mean", "cls", "max", "mean+max"] = Field(
-        "",
-        description="mean, cls, max or mean+max; empty: the model's own way",
+        "", description="mean, cls, max or mean+max; empty: the model's own way"
     )
     embedding_passage_prefix: str = Field(
         "", description="Put before every passage; empty: the model's own"
@@ -131,8 +127,7 @@ class Settings(BaseSettings):
         "exported",
     )
     sparse_model: str = Field(
-        "",
-        description="A sparse encoder, by name or folder: a third leg; empty: none",
+        "", description="A sparse encoder, by name or folder: a third leg; empty: none"
     )
     read_workers: int | None = Field(
         None,
@@ -148,9 +143,7 @@ class Settings(BaseSettings):
     )
     file_memory_mb: int = Field(4000, ge=50, description="Megabytes that reading a file may take")
     file_characters: int = Field(
-        200_000_000,
-        ge=1,
-        description="Characters that a document and its passages may have",
+        200_000_000, ge=1, description="Characters that a document and its passages may have"
     )
     mistral_api_key: SecretStr = Field(
         SecretStr(""), description="Key of a Mistral account, for `mistral`"
@@ -167,8 +160,7 @@ class Settings(BaseSettings):
         60, ge=1, description="Seconds after which a request to Mistral counts as unanswered"
     )
     openai_api_key: SecretStr = Field(
-        SecretStr(""),
-        description="Key for `openai`; a server of your own may need none",
+        SecretStr(""), description="Key for `openai`; a server of your own may need none"
     )
     openai_base_url: str = Field(
         "",
@@ -192,9 +184,7 @@ class Settings(BaseSettings):
         2048, ge=1, le=100_000, description="Answers kept for the same question"
     )
     resume_seconds: float = Field(
-        2.0,
-        ge=0,
-        description="Seconds a client that went away has to resume its stream",
+        2.0, ge=0, description="Seconds a client that went away has to resume its stream"
     )
     cohere_api_key: SecretStr = Field(
         SecretStr(""), description="Key of a Cohere account, for the reranker `cohere`"
@@ -210,8 +200,7 @@ class Settings(BaseSettings):
     )
     atlas_host: str = Field("127.0.0.1", description="Address the server listens on")
     atlas_address: str = Field(
-        "",
-        description="Address under which others reach it, if not ATLAS_HOST",
+        "", description="Address under which others reach it, if not ATLAS_HOST"
     )
     atlas_port: int = Field(8000, ge=0, le=65535, description="Port of the server and the page")
     atlas_threads: int = Field(
@@ -238,8 +227,7 @@ class Settings(BaseSettings):
         description="Address of the page as readers reach it, for permalinks; empty: the request's",
     )
     atlas_allowed_hosts: str = Field(
-        "",
-        description="Further names by which the server is called, separated by commas",
+        "", description="Further names by which the server is called, separated by commas"
     )
     atlas_allowed_origins: str = Field(
         "",
@@ -269,12 +257,10 @@ class Settings(BaseSettings):
         "metrics to `/v1/metrics`",
     )
     otel_exporter_otlp_traces_endpoint: str = Field(
-        "",
-        description="Address for traces as it is, if it is not below the other",
+        "", description="Address for traces as it is, if it is not below the other"
     )
     otel_exporter_otlp_headers: SecretStr = Field(
-        SecretStr(""),
-        description="Its headers: `name=value`, separated by commas, percent-encoded",
+        SecretStr(""), description="Its headers: `name=value`, separated by commas, percent-encoded"
     )
     otel_bsp_schedule_delay: int = Field(
         5000, ge=1, description="Milliseconds between two sendings of spans"
@@ -286,8 +272,7 @@ class Settings(BaseSettings):
         description="Redactions of texts in traces, separated by commas: `contacts`, or plug-ins",
     )
     otel_exporter_otlp_metrics_endpoint: str = Field(
-        "",
-        description="Address for metrics as it is, if it is not below the other",
+        "", description="Address for metrics as it is, if it is not below the other"
     )
     otel_exporter_otlp_metrics_headers: SecretStr = Field(
         SecretStr(""), description="Headers for metrics alone; empty: those above"
@@ -325,8 +310,7 @@ class Settings(BaseSettings):
         None, description="File that gets a line of JSON for every request; empty: none"
     )
     atlas_state_directory: Path = Field(
-        Path("data/state"),
-        description="Folder of costs, shared answers and ratings",
+        Path("data/state"), description="Folder of costs, shared answers and ratings"
     )
     state_url: SecretStr = Field(
         SecretStr(""),

@@ -26,8 +26,7 @@ class Target(BaseModel):
         "`openai` (any server of its protocol), or a plug-in",
     )
     llm_model: str = Field(
-        "",
-        description="Language model; empty: mistral-medium-latest or gpt-4o-mini",
+        "", description="Language model; empty: mistral-medium-latest or gpt-4o-mini"
     )
     llm_fallback: Literal["none", "extractive"] = Field(
         "none",
@@ -66,8 +65,7 @@ class Target(BaseModel):
         "contradiction",
     )
     condense_followups: bool = Field(
-        False,
-        description="Whether a follow-up is rewritten into a question that stands alone",
+        False, description="Whether a follow-up is rewritten into a question that stands alone"
     )
     reader_model: str = Field(
         "",

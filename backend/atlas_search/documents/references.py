@@ -320,9 +320,7 @@ def _entry_bibtex(reference: Reference) -> "Entry":
     from bibtexparser.model import Entry, Field
 
     return Entry(
-        type_,
-        reference.key,
-        [Field(name, value) for name, value in fields.items() if value],
+        type_, reference.key, [Field(name, value) for name, value in fields.items() if value]
     )
 
 

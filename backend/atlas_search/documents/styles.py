@@ -542,11 +542,7 @@ def _behind(work: Work) -> str:
     return f" at {pin}" if work.pin.kind in BY_AT else f", {pin}"
 
 
-_COUNTRIES_MCGILL = {
-    "New Zealand": "NZ",
-    "United Kingdom": "UK",
-    "Australia": "Austl",
-}
+_COUNTRIES_MCGILL = {"New Zealand": "NZ", "United Kingdom": "UK", "Australia": "Austl"}
 
 MCGILL = Style("McGill", _reference_mcgill)
 

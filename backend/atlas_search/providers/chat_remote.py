@@ -355,9 +355,7 @@ def _messages(messages: Sequence[Message]) -> list[Any]:
     return [kinds[message.role](content=message.content) for message in messages]
 
 
-def _events(
-    answer: "EventStreamAsync[CompletionEvent]",
-) -> "EventStreamAsync[CompletionEvent]":
+def _events(answer: "EventStreamAsync[CompletionEvent]") -> "EventStreamAsync[CompletionEvent]":
     """The events of an answer, read in 0.2 ms each.
 
     The client's own reading, which makes a new pydantic model for each of them, takes 2 ms.
@@ -447,11 +445,7 @@ class _OpenAIAccount:
         address = base_url or OPENAI_SERVER
         name = "The model server" if base_url else "OpenAI"
         self.provider = chat_provider(
-            f"{name} at {without_login(address)}",
-            key,
-            "OPENAI_API_KEY",
-            "OPENAI_BASE_URL",
-            address,
+            f"{name} at {without_login(address)}", key, "OPENAI_API_KEY", "OPENAI_BASE_URL", address
         )
         client = _client(key, address, calls)
         # importing these takes a while, which must not hold up the calls that run

@@ -381,11 +381,7 @@ class QuestionAnsweringModel:
     """
 
     def __init__(
-        self,
-        name: str,
-        *,
-        device: Device = "auto",
-        clock: Callable[[], float] = time.monotonic,
+        self, name: str, *, device: Device = "auto", clock: Callable[[], float] = time.monotonic
     ):
         self.name = name
         self._folder = find_reader(name)

@@ -240,9 +240,7 @@ class Splice:
         at = np.where(late, self.origins - self.first, self.origins)
         parts = int(first_ends[-1])
         origins = np.where(
-            late,
-            parts + second_ends[np.where(late, at, 0)],
-            first_ends[np.where(late, 0, at)],
+            late, parts + second_ends[np.where(late, at, 0)], first_ends[np.where(late, 0, at)]
         )
         starts = ends[self.starts]
         is_kept = np.diff(starts, append=ends[-1]) > 0  # documents may have no words

@@ -113,8 +113,7 @@ class SplicedIds:
         base, recent = self._base.rows_of(ids), self._recent.rows_of(ids)
         # the last place is that of what stands nowhere
         rows: IntArray = np.maximum(
-            self._row_at[base],
-            self._row_at[np.where(recent < 0, -1, self._splice.first + recent)],
+            self._row_at[base], self._row_at[np.where(recent < 0, -1, self._splice.first + recent)]
         )
         return rows
 

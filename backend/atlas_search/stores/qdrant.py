@@ -107,10 +107,7 @@ class Points(Protocol):
 
 
 def points_of(
-    corpus_of: Sequence[str],
-    indexed: Collection[str],
-    table: TokenTable,
-    vectors: HalfArray,
+    corpus_of: Sequence[str], indexed: Collection[str], table: TokenTable, vectors: HalfArray
 ) -> Iterator[PassagePoint]:
     """Return the points of all passages in order, `corpus_of` which they are.
 

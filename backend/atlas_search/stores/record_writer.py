@@ -228,10 +228,7 @@ class RecordWriter:
 
         They get the numbers that follow here; all else stays as it is.
         """
-        moved = {
-            "document": self._documents - documents.start,
-            "row": self._passages - rows.start,
-        }
+        moved = {"document": self._documents - documents.start, "row": self._passages - rows.start}
         of_documents, of_rows = (
             f"{name} >= {run.start} AND {name} < {run.stop}"
             for name, run in (("document", documents), ("row", rows))

@@ -351,12 +351,7 @@ class TokenWriter:
         self._passages_of[-1] += 1
 
     def keep(
-        self,
-        table: TokenTable,
-        documents: range,
-        rows: range,
-        corpus: str,
-        fields: Sequence[str],
+        self, table: TokenTable, documents: range, rows: range, corpus: str, fields: Sequence[str]
     ) -> None:
         """Add consecutive documents of one corpus of `table`, and their passages, the `rows`.
 

@@ -138,10 +138,7 @@ def verify(folder: Path, manifest: Manifest, place: QdrantPlace | None = None) -
         **engine,
     }
     version = _Version(
-        folder / manifest.version,
-        manifest,
-        _order(folder, manifest),
-        place or QdrantPlace(folder),
+        folder / manifest.version, manifest, _order(folder, manifest), place or QdrantPlace(folder)
     )
     findings: list[Finding] = []
     with ExitStack() as using:
@@ -352,11 +349,7 @@ def _least(manifest: Manifest, recalls: Mapping[str, float]) -> str:
 
 
 def _check_index(
-    folder: Path,
-    corpus: str,
-    rows: Mapping[str, int],
-    own: HalfArray,
-    gone: Collection[str],
+    folder: Path, corpus: str, rows: Mapping[str, int], own: HalfArray, gone: Collection[str]
 ) -> float:
     """Check the index of a corpus against its vectors, and give its recall; it may hold the `gone`
     besides."""

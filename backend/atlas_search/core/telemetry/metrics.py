@@ -198,13 +198,7 @@ INSTRUMENTS: Mapping[str, Instrument] = {
             ("state",),
             "Spans that are `open` (roots alone if none are sent), and those `waiting` to be sent",
         ),
-        Instrument(
-            "atlas.feedback",
-            "counter",
-            "{vote}",
-            ("name", "value"),
-            "Votes on answers",
-        ),
+        Instrument("atlas.feedback", "counter", "{vote}", ("name", "value"), "Votes on answers"),
         Instrument(
             "atlas.store.documents", "gauge", "{document}", _CORPUS, "Documents of what is served"
         ),

@@ -190,10 +190,7 @@ class Tracer:
         with self._tracer.start_as_current_span(
             name,
             context=context,
-            attributes={
-                SpanAttributes.OPENINFERENCE_SPAN_KIND: kind,
-                **IDS.get().attributes(),
-            },
+            attributes={SpanAttributes.OPENINFERENCE_SPAN_KIND: kind, **IDS.get().attributes()},
             record_exception=False,
             set_status_on_exception=False,
         ) as span:
