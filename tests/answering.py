@@ -15,7 +15,7 @@ from atlas_search.core.stop import Stop
 from atlas_search.core.targets import Target
 from atlas_search.providers.chat import ChatModel, ModelCalls
 from atlas_search.providers.chat_remote import mistral_chat, openai_chat
-from atlas_search.providers.mistral import MistralAccount, MistralApi
+from atlas_search.providers.mistral import MistralApi
 from atlas_search.services import Services
 from tests.chat_server import KEY, ChatServer
 from tests.conftest import request_for
@@ -48,8 +48,9 @@ def chat_model(provider: str, server: ChatServer, calls: ModelCalls) -> ChatMode
     """The real client of a provider, talking to a local server."""
     if provider == "openai":
         return openai_chat(SecretStr(KEY), server.address, calls, _at_once)
-    account = MistralAccount(SecretStr(KEY), server.address, 60_000, 5)
-    return mistral_chat(lambda: MistralApi(account), calls, _at_once)
+    return mistral_chat(
+        lambda: MistralApi(SecretStr(KEY), server.address, 60_000, 5), calls, _at_once
+    )
 
 
 def with_places(text: str, answer: Answer) -> str:

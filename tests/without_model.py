@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from atlas_search.providers.mistral import MistralAccount, MistralApi, MistralEmbedder
+from atlas_search.providers.mistral import MistralApi, MistralEmbedder
 from tests.chat_server import KEY as OPENAI_KEY
 from tests.chat_server import Says
 from tests.mistral_server import KEY, mistral_server
@@ -21,8 +21,9 @@ COLLECTION = "farm"
 def settings_without_model(root: Path) -> Iterator[dict[str, str]]:
     """Build FARM below `root`; the settings with which a command serves it, on any free port."""
     with mistral_server() as server:
-        account = MistralAccount(SecretStr(KEY), server.address, 60_000, 5)
-        embedder = MistralEmbedder("mistral-embed", MistralApi(account))
+        embedder = MistralEmbedder(
+            "mistral-embed", MistralApi(SecretStr(KEY), server.address, 60_000, 5)
+        )
         stores = root / "stores"
         build_tiny(write_sources(root / "source", FARM), stores / COLLECTION, embedder)
         yield {

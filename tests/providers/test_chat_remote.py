@@ -20,7 +20,7 @@ from atlas_search.core.errors import AtlasError, Cancelled, ModelRefused, ModelU
 from atlas_search.core.stop import Stop
 from atlas_search.providers.chat import ChatOptions, Ended, Message, ModelCalls, Usage
 from atlas_search.providers.chat_remote import RemoteChat, mistral_chat, openai_chat
-from atlas_search.providers.mistral import MistralAccount, MistralApi, MistralEmbedder
+from atlas_search.providers.mistral import MistralApi, MistralEmbedder
 from tests import mistral_server, openai_server
 from tests.chat_server import KEY, ChatServer, Cut, Gate, Hang, Raw, Reply, Says, Silence
 from tests.mistral_server import MistralServer, in_chunks, thinking
@@ -270,15 +270,16 @@ class TestMistral(ChatContract):
             key: str = KEY,
             address: str = server.address,
         ) -> RemoteChat:
-            account = MistralAccount(SecretStr(key), address, 6000, 20.0)
-            return mistral_chat(lambda: MistralApi(account), calls, sleep)
+            return mistral_chat(
+                lambda: MistralApi(SecretStr(key), address, 6000, 20.0), calls, sleep
+            )
 
         return opened
 
     @pytest.fixture
     def slow_api(self, server: MistralServer) -> MistralApi:
         """An account that allows one request in a minute."""
-        return MistralApi(MistralAccount(SecretStr(KEY), server.address, 1, 20.0))
+        return MistralApi(SecretStr(KEY), server.address, 1, 20.0)
 
     def test_a_models_thoughts_are_no_text(self, server: MistralServer, chat: RemoteChat) -> None:
         server.then(Says(thinking("Hm. ", "Well."), in_chunks("The ", "court "), "held."))

@@ -41,7 +41,7 @@ from atlas_search.providers.http import (
     http_faults,
     passes,
 )
-from atlas_search.providers.mistral import MistralAccount, MistralApi, MistralEmbedder
+from atlas_search.providers.mistral import MistralApi, MistralEmbedder
 from atlas_search.providers.zotero import is_running, save_items
 from atlas_search.search.rerankers import CohereReranker
 from atlas_search.server.feedback.delivery import Phoenix, PhoenixAway
@@ -165,8 +165,9 @@ def chat(stack: ExitStack, provider: str) -> Remote:
         if provider == "OPENAI":
             client = openai_chat(SecretStr(key), address, calls, sleep)
         else:
-            account = MistralAccount(SecretStr(key), address, 6000, 20.0)
-            client = mistral_chat(lambda: MistralApi(account), calls, sleep)
+            client = mistral_chat(
+                lambda: MistralApi(SecretStr(key), address, 6000, 20.0), calls, sleep
+            )
         options = ChatOptions(model, temperature=0.2, max_tokens=300, seconds=seconds)
         return lambda: list(client.stream([Message("user", "What was held?")], options, Stop()))
 
@@ -187,8 +188,9 @@ def embeddings(stack: ExitStack) -> Remote:
         model: str = "mistral-embed",
         seconds: float = 20.0,
     ) -> Ask:
-        account = MistralAccount(SecretStr(key), address, 6000, seconds)
-        return lambda: MistralEmbedder(model, MistralApi(account, waits.append)).embed(["a"])
+        return lambda: MistralEmbedder(
+            model, MistralApi(SecretStr(key), address, 6000, seconds, waits.append)
+        ).embed(["a"])
 
     errors = (ConfigurationError, EmbeddingRefused, EmbeddingUnavailable)
     settings = ("MISTRAL_API_KEY", "MISTRAL_SERVER_URL", "EMBEDDING_MODEL")

@@ -21,7 +21,7 @@ from atlas_search.providers.embedding_remote import (
     CHARACTERS_PER_REQUEST,
     batches,
 )
-from atlas_search.providers.mistral import MistralAccount, MistralApi, MistralEmbedder
+from atlas_search.providers.mistral import MistralApi, MistralEmbedder
 from atlas_search.providers.open import open_embedder, open_mistral
 from tests.mistral_server import (
     KEY,
@@ -42,8 +42,9 @@ def server() -> Iterator[MistralServer]:
 
 @pytest.fixture
 def embedder(server: MistralServer, waits: list[float]) -> MistralEmbedder:
-    account = MistralAccount(SecretStr(KEY), server.address, 6000, 20.0)
-    return MistralEmbedder("mistral-embed", MistralApi(account, sleep=waits.append))
+    return MistralEmbedder(
+        "mistral-embed", MistralApi(SecretStr(KEY), server.address, 6000, 20.0, sleep=waits.append)
+    )
 
 
 def unit(text: str) -> np.ndarray:
@@ -115,7 +116,7 @@ def test_a_change_of_dimension_is_noticed(server: MistralServer, embedder: Mistr
 def test_the_fingerprint_is_of_model_and_passage_prefix_and_asks_nobody(
     server: MistralServer, embedder: MistralEmbedder
 ) -> None:
-    api = MistralApi(MistralAccount(SecretStr(KEY), server.address, 1, 20.0))
+    api = MistralApi(SecretStr(KEY), server.address, 1, 20.0)
     same = MistralEmbedder("mistral-embed", api, query_prefix="q: ")
     assert same.fingerprint == embedder.fingerprint
     others = {
@@ -168,7 +169,7 @@ def test_vectors_that_make_no_sense_are_reported_and_never_stored(
 
 
 def test_more_requests_than_the_rate_allows_wait(server: MistralServer) -> None:
-    api = MistralApi(MistralAccount(SecretStr(KEY), server.address, 1, 20.0))
+    api = MistralApi(SecretStr(KEY), server.address, 1, 20.0)
     assert api.call("mistral-embed", lambda _client: "first", patience=0.0) == "first"
     with pytest.raises(EmbeddingUnavailable, match="MISTRAL_REQUESTS_PER_MINUTE=1"):
         api.call("mistral-embed", lambda _client: "second", patience=0.0)

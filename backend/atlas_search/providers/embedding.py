@@ -177,7 +177,7 @@ def read_object(path: Path) -> dict[str, Any]:
 def read_folder(path: Path) -> ModelFolder:
     """Read the folder of a model. Raises MissingModel if it is none."""
     files = _files(path)
-    weights = {name: _digest(path / name) for name in _weights(files)}
+    weights = {name: sha256_of(path / name) for name in _weights(files)}
     if not weights:
         raise MissingModel(
             f"{path} holds no model.safetensors; it is not a sentence-transformers model."
@@ -275,7 +275,7 @@ def _digest_settings(path: Path, name: str, modules: Mapping[str, str]) -> str:
     elif modules.get("Pooling") and name == f"{modules['Pooling']}/config.json":
         ignored = _POOLING_IGNORED | _POOLING_SWITCHES.keys()
     else:
-        return _digest(path / name)
+        return sha256_of(path / name)
     settings = {key: value for key, value in _object(path / name).items() if key not in ignored}
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
 
@@ -296,7 +296,8 @@ def _json(path: Path, missing: Any) -> Any:
         ) from error
 
 
-def _digest(path: Path) -> str:
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file. Raises OSError."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -28,7 +28,6 @@ from atlas_search.core.errors import (
 )
 from atlas_search.providers.embedding import EmbedderInfo
 from atlas_search.providers.http import (
-    ErrorStatus,
     Fault,
     Garbled,
     Lost,
@@ -36,10 +35,9 @@ from atlas_search.providers.http import (
     checked_key,
     explain,
     hide_logins,
-    http_faults,
     passes,
+    post,
     readable_environment,
-    retry_after,
 )
 
 if TYPE_CHECKING:
@@ -237,7 +235,18 @@ class EmbeddingServers:
         self._model = model
         self._sleep = sleep
         self._key = checked_key(key, "OPENAI_API_KEY")
-        self._servers = [_Server(_provider(each, self._key)) for each in addresses]
+        self._servers = [
+            _Server(
+                embedding_provider(
+                    f"The embedding server at {without_login(each)}",
+                    self._key,
+                    "OPENAI_API_KEY",
+                    "EMBEDDING_URLS",
+                    each,
+                )
+            )
+            for each in addresses
+        ]
         self._probe: NDArray[np.float32] | None = None
         self._lock = threading.Lock()
 
@@ -312,10 +321,7 @@ class EmbeddingServers:
     def _post(self, server: _Server, texts: Sequence[str], seconds: float) -> Numbered:
         url = f"{server.provider.address.rstrip('/')}/embeddings"
         body = {"model": self._model, "input": list(texts)}
-        with http_faults():
-            response = self._client.post(url, json=body, timeout=seconds)
-        if not response.is_success:
-            raise ErrorStatus(response.status_code, response.text, retry_after(response.headers))
+        response = post(self._client, url, body, seconds)
         try:
             return [(each["index"], each["embedding"]) for each in response.json()["data"]]
         except (ValueError, KeyError, TypeError) as error:
@@ -333,16 +339,20 @@ class EmbeddingServers:
         return client
 
 
-def _provider(address: str, key: str) -> Provider:
+def embedding_provider(
+    server: str, key: str, key_setting: str, address_setting: str, address: str, **also: str
+) -> Provider:
+    """A provider of embedding models, at an `address` that may hold a login."""
     return Provider(
-        f"The embedding server at {without_login(address)}",
+        server,
         key,
-        key_setting="OPENAI_API_KEY",
-        address_setting="EMBEDDING_URLS",
+        key_setting,
+        address_setting,
         model_setting="EMBEDDING_MODEL",
         refused_key=ConfigurationError,
         refused=EmbeddingRefused,
         unavailable=EmbeddingUnavailable,
         sizes="no passage is longer than the model reads",
         address=address,
+        **also,
     )

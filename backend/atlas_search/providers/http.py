@@ -15,12 +15,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 from tenacity import RetryCallState
 
 from atlas_search.core.addresses import is_key, login_of, without_login
 from atlas_search.core.errors import AtlasError, ConfigurationError, Unavailable
+
+if TYPE_CHECKING:
+    from httpx2 import URL, Client, Response
 
 
 class Fault(Exception):
@@ -138,6 +142,17 @@ def http_faults() -> Iterator[None]:
         yield
     except (HTTPError, InvalidURL, OSError) as error:  # broken TLS comes as the last
         raise to_fault(error) from error
+
+
+def post(
+    client: "Client", url: "URL | str", body: Mapping[str, object], seconds: float
+) -> "Response":
+    """Send JSON, and return the answer within `seconds`. Raises Fault, for an error status too."""
+    with http_faults():
+        response = client.post(url, json=body, timeout=seconds)
+    if not response.is_success:
+        raise ErrorStatus(response.status_code, response.text, retry_after(response.headers))
+    return response
 
 
 @contextmanager

@@ -6,7 +6,6 @@ The SDK's own retries wait for as long as a server asks and do not count against
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TypeVar
 
@@ -20,8 +19,8 @@ from pyrate_limiter import Duration, Limiter, Rate, SingleBucketFactory, StateBu
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, stop_before_delay
 
 from atlas_search.core.addresses import bounded, without_login
-from atlas_search.core.errors import ConfigurationError, EmbeddingRefused, EmbeddingUnavailable
-from atlas_search.providers.embedding_remote import Numbered, RemoteEmbedder
+from atlas_search.core.errors import EmbeddingUnavailable
+from atlas_search.providers.embedding_remote import Numbered, RemoteEmbedder, embedding_provider
 from atlas_search.providers.http import (
     ErrorStatus,
     Fault,
@@ -48,35 +47,40 @@ _NO_KEY = (
 )
 
 
-@dataclass(frozen=True)
-class MistralAccount:
-    """The access to Mistral. An empty `server_url` is the SDK's own."""
-
-    api_key: SecretStr
-    server_url: str
-    requests_per_minute: int
-    timeout_seconds: float
-
-
 class MistralApi:
     """Mistral's API for one account, whose rate all share who use it. Safe to use from several
     threads.
 
-    Raises ConfigurationError for a key that is missing or cannot be one.
+    An empty `address`, which may hold a login, is the SDK's own. Raises ConfigurationError for a
+    key that is missing or cannot be one.
     """
 
-    def __init__(self, account: MistralAccount, sleep: Callable[[float], None] = time.sleep):
-        self._account = account
+    def __init__(
+        self,
+        key: SecretStr,
+        address: str,
+        requests_per_minute: int,
+        timeout_seconds: float,
+        sleep: Callable[[float], None] = time.sleep,
+    ):
+        self.key = usable_key(key, "MISTRAL_API_KEY", _NO_KEY)
+        self.address = address
+        self.server = f"Mistral at {without_login(address) or SERVERS[SERVER_GLOBAL]}"
+        self.seconds_per_request = 60 / requests_per_minute
+        self.rate_used_up = (
+            f"MISTRAL_REQUESTS_PER_MINUTE={requests_per_minute} are used up. Try again in a "
+            "minute, or raise it if your Mistral plan allows more."
+        )
+        self._timeout_ms = int(timeout_seconds * 1000)
+        self._limiter = _limiter(requests_per_minute)
         self._sleep = sleep
-        self.key = usable_key(account.api_key, "MISTRAL_API_KEY", _NO_KEY)
-        self._limiter = _limiter(account.requests_per_minute)
 
     def connect(self, http: httpx2.AsyncClient | None = None) -> Mistral:
         """A client of the account; `http` are the connections for its asynchronous calls."""
         return Mistral(
             api_key=self.key,
-            server_url=self._account.server_url or None,
-            timeout_ms=int(self._account.timeout_seconds * 1000),
+            server_url=self.address or None,
+            timeout_ms=self._timeout_ms,
             async_client=http,
             debug_logger=NoOpLogger(),  # the SDK's, switched on by MISTRAL_DEBUG, logs the key
         )
@@ -92,19 +96,6 @@ class MistralApi:
     async def turn(self, patience: float) -> bool:
         """Wait up to `patience` seconds until the rate allows one more request; False if not."""
         return await self._limiter.try_acquire_async(timeout=patience)
-
-    @property
-    def seconds_per_request(self) -> float:
-        """Seconds after which the rate allows another request."""
-        return 60 / self._account.requests_per_minute
-
-    @property
-    def rate_used_up(self) -> str:
-        """The message for people when the rate allows no more requests."""
-        return (
-            f"MISTRAL_REQUESTS_PER_MINUTE={self._account.requests_per_minute} are used up. "
-            "Try again in a minute, or raise it if your Mistral plan allows more."
-        )
 
     def call(self, model: str, request: Callable[[Mistral], Result], patience: float) -> Result:
         """Make `request` for `model`, again while Mistral is busy or out of reach.
@@ -147,30 +138,15 @@ class MistralApi:
 
     @property
     def _embeddings(self) -> Provider:
-        return Provider(
+        return embedding_provider(
             self.server,
             self.key,
-            key_setting="MISTRAL_API_KEY",
-            address_setting="MISTRAL_SERVER_URL",
-            model_setting="EMBEDDING_MODEL",
-            refused_key=ConfigurationError,
-            refused=EmbeddingRefused,
-            unavailable=EmbeddingUnavailable,
+            "MISTRAL_API_KEY",
+            "MISTRAL_SERVER_URL",
+            self.address,
             rate_setting="MISTRAL_REQUESTS_PER_MINUTE",
             seconds_setting="MISTRAL_TIMEOUT_SECONDS",
-            sizes="no passage is longer than the model reads",
-            address=self.address,
         )
-
-    @property
-    def address(self) -> str:
-        """The address as it was set, with the login that it may hold."""
-        return self._account.server_url
-
-    @property
-    def server(self) -> str:
-        """The name of the server for people."""
-        return f"Mistral at {without_login(self._account.server_url) or SERVERS[SERVER_GLOBAL]}"
 
 
 def _limiter(requests_per_minute: int) -> Limiter:

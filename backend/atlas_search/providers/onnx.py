@@ -12,6 +12,7 @@ import shutil
 import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -29,12 +30,13 @@ from atlas_search.providers.embedding import (
     ModelFolder,
     PoolingChoice,
     pooling_name,
+    sha256_of,
 )
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession  # type: ignore[import-untyped]
     from sentence_transformers import SentenceTransformer
-    from tokenizers import Encoding, Tokenizer
+    from tokenizers import Tokenizer
 
 
 Precision = Literal["float32", "int8"]
@@ -115,7 +117,10 @@ class ExportedModel:
         encoded = self._cut.encode_batch(
             [prefix + text for text in texts], add_special_tokens=self._special_tokens
         )
-        inputs = {name: np.array([_field(each, name) for each in encoded]) for name in self._inputs}
+        inputs = {
+            name: np.array([getattr(each, _FIELDS[name]) for each in encoded])
+            for name in self._inputs
+        }
         read = np.array([each.attention_mask for each in encoded], dtype=bool)
         if read.sum() > FEW:
             return _run(self._for_many, inputs)
@@ -158,12 +163,10 @@ def export_folder(
 def open_export(folder: Path) -> ExportedModel | None:
     """The export in `folder`; None if there is none, or a damaged one."""
     about = _read_about(folder)
-    if about is None or _digest(folder / _MODEL) != about.sha256:
-        return None
-    try:
-        return ExportedModel(folder, about)
-    except Exception:  # neither library has a class of its own for a damaged file
-        return None
+    with suppress(Exception):  # neither library has a class of its own for a damaged file
+        if about and sha256_of(folder / _MODEL) == about.sha256:
+            return ExportedModel(folder, about)
+    return None
 
 
 def export(model: "TorchModel", folder: Path, precision: Precision = "float32") -> ExportedModel:
@@ -208,7 +211,7 @@ def _make(model: "TorchModel", folder: Path, precision: Precision) -> About:
         max_tokens=model.max_tokens,
         inputs=inputs,
         special_tokens=model.special_tokens,
-        sha256=_digest(folder / _MODEL),
+        sha256=sha256_of(folder / _MODEL),
         lowest_cosine=0.0,
         precision=precision,
     )
@@ -339,25 +342,12 @@ def _cutting(tokenizer: "Tokenizer", about: About, padding: Mapping[str, Any]) -
 _FIELDS = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
 
 
-def _field(encoded: "Encoding", name: str) -> list[int]:
-    field: list[int] = getattr(encoded, _FIELDS[name])
-    return field
-
-
 def _read_about(folder: Path) -> About | None:
     try:
         read = json.loads((folder / _ABOUT).read_bytes())
         return About(**read | {"inputs": tuple(read["inputs"])})
     except (OSError, ValueError, TypeError, KeyError):
         return None
-
-
-def _digest(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError:
-        return ""
 
 
 @dataclass(frozen=True)

@@ -184,15 +184,14 @@ def open_mistral(settings: Settings) -> "MistralApi":
     Equal settings give the same: an account has one rate, whether it embeds or writes.
     """
     require("mistral", "Mistral")
-    from atlas_search.providers.mistral import MistralAccount, MistralApi
+    from atlas_search.providers.mistral import MistralApi
 
-    account = MistralAccount(
+    return MistralApi(
         settings.mistral_api_key,
         settings.mistral_server_url,
         settings.mistral_requests_per_minute,
         settings.mistral_timeout_seconds,
     )
-    return MistralApi(account)
 
 
 ChatModelFactory = Callable[[Settings, ModelCalls], ChatModel]

@@ -26,15 +26,13 @@ from atlas_search.core.targets import Target
 from atlas_search.providers.cross_encoder import find_cross_encoder, load_cross_encoder
 from atlas_search.providers.embedding import Device
 from atlas_search.providers.http import (
-    ErrorStatus,
     Fault,
     Garbled,
     Provider,
     explain,
-    http_faults,
     passes,
+    post,
     readable_environment,
-    retry_after,
     usable_key,
     wait_as_asked,
 )
@@ -208,11 +206,7 @@ class CohereReranker:
 
     def _ask(self, body: Mapping[str, object], deadline: float) -> bytes:
         seconds = max(deadline - self._clock(), 0.001)
-        with http_faults():
-            response = self._client.post(self._url, json=body, timeout=seconds)
-        if not response.is_success:
-            raise ErrorStatus(response.status_code, response.text, retry_after(response.headers))
-        return response.content
+        return post(self._client, self._url, body, seconds).content
 
 
 class _Result(BaseModel):
