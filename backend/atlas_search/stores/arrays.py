@@ -247,7 +247,6 @@ class Splice:
         return Splice(starts[is_kept], origins[is_kept], int(ends[-1]), parts)
 
     def at(self, items: IntArray) -> IntArray:
-        """Return the places of items."""
         run = np.searchsorted(self.starts, items, side="right") - 1
         result: IntArray = items + (self.origins - self.starts)[run]
         return result

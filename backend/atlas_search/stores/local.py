@@ -95,7 +95,7 @@ class LocalStore(ABC):
         documents_of = [corpus.documents for corpus in self.corpora]  # which stand by corpus
         numbers = np.arange(len(self.corpora), dtype=np.int16)
         self._corpus_of_documents = np.repeat(numbers, documents_of)
-        self._corpus_of: IntArray = self._corpus_of_documents[self.tokens.document_of]
+        self._corpus_of = self._corpus_of_documents.take(self.tokens.document_of)
         self._rows_of = {
             corpus.id: np.flatnonzero(self._corpus_of == number)
             for number, corpus in enumerate(self.corpora)
@@ -209,12 +209,10 @@ class LocalStore(ABC):
         return similarities
 
     def corpus_of(self, rows: IntArray) -> IntArray:
-        corpora: IntArray = self._corpus_of[rows]
-        return corpora
+        return self._corpus_of.take(rows)
 
     def corpus_of_documents(self, documents: IntArray) -> IntArray:
-        corpora: IntArray = self._corpus_of_documents[documents]
-        return corpora
+        return self._corpus_of_documents.take(documents)
 
     def documents_of(self, corpora: Collection[str]) -> IntArray:
         numbers = [n for n, corpus in enumerate(self.corpora) if corpus.id in corpora]

@@ -85,7 +85,6 @@ class Order:
 
     @cached_property
     def document_splice(self) -> Splice:
-        """Places of the documents."""
         at = _standing(self.documents, self.counts.base_documents)
         return Splice.of(at, self.counts.base_documents)
 
@@ -151,7 +150,6 @@ class Numbering:
             self._numbers[keys] = np.arange(len(keys))
 
     def keys(self, numbers: Sequence[int] | IntArray) -> list[int]:
-        """Return the keys of some rows or indices."""
         own = np.asarray(numbers, dtype=np.int64)
         keys: list[int] = (own if self._keys is None else self._keys[own]).tolist()
         return keys

@@ -134,9 +134,7 @@ def read_ids(folder: Path, order: Order | None) -> AnyIds:
     Raises DamagedStore.
     """
     base = PassageIds.read(folder)
-    if order is None:
-        return base
-    return SplicedIds(order.splice, base, PassageIds.read(folder / RECENT))
+    return SplicedIds(order.splice, base, PassageIds.read(folder / RECENT)) if order else base
 
 
 def _encoded(id_: str) -> bytes:

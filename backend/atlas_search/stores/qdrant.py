@@ -13,12 +13,14 @@ of the nearest; of weights every passage with a term is found.
 
 import json
 import shutil
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,17 +94,32 @@ class PassagePoint(NamedTuple):
     vector: HalfArray | None
 
 
-class Points(Protocol):
-    """A collection of Qdrant. Safe to use from several threads."""
+class Points(ABC):
+    """A collection of Qdrant. Safe to use from several threads.
+
+    `models` is the library that makes requests to it.
+    """
+
+    def __init__(self, models: Any):
+        self._models = models
 
     def nearest(self, corpus: str, vector: NDArray[np.float32], limit: int, ef: int) -> LegHits:
         """Return at most `limit` points of a corpus by cosine, best first."""
+        params = self._models.SearchParams(hnsw_ef=ef)
+        return self._query(vector.tolist(), DENSE, corpus, limit, params)
 
     def weighted(self, corpus: str, terms: IntArray, weights: FloatArray, limit: int) -> LegHits:
         """Return at most `limit` points by the weights of these terms; "" is every corpus."""
+        sparse = self._models.SparseVector(indices=terms.tolist(), values=weights.tolist())
+        return self._query(sparse, BM25, corpus, limit, None)
 
+    @abstractmethod
+    def _query(self, query: Any, using: str, corpus: str, limit: int, params: Any) -> LegHits: ...
+
+    @abstractmethod
     def count(self) -> int: ...
 
+    @abstractmethod
     def close(self) -> None: ...
 
 
@@ -150,14 +167,8 @@ def write_points(
 def _batches(
     points: Iterable[PassagePoint], progress: Callable[[int], None]
 ) -> Iterator[list[PassagePoint]]:
-    batch: list[PassagePoint] = []
-    for point in points:
-        batch.append(point)
-        if len(batch) == BATCH:
-            yield batch
-            progress(len(batch))
-            batch = []
-    if batch:
+    left = iter(points)
+    while batch := list(islice(left, BATCH)):
         yield batch
         progress(len(batch))
 
@@ -252,14 +263,7 @@ def _write_to_folder(
         index = edge.KeywordIndexParams(is_tenant=True)
         shard.update(edge.UpdateOperation.create_field_index(CORPUS, index))
         for batch in batches:
-            points = [
-                edge.Point(
-                    id=point.row,
-                    vector=_vectors(point, edge.SparseVector),
-                    payload={CORPUS: point.corpus},
-                )
-                for point in batch
-            ]
+            points = [_point(point, edge.Point, edge.SparseVector) for point in batch]
             shard.update(edge.UpdateOperation.upsert_points(points))
         while shard.optimize():
             pass
@@ -269,18 +273,20 @@ def _write_to_folder(
     partial.rename(folder)
 
 
-def _vectors(point: PassagePoint, sparse: Callable[..., Any]) -> dict[str, Any]:
+def _point(point: PassagePoint, kind: Callable[..., Any], sparse: Callable[..., Any]) -> Any:
     vectors = {BM25: sparse(indices=point.terms.tolist(), values=point.weights.tolist())}
-    return vectors if point.vector is None else vectors | {DENSE: point.vector.tolist()}
+    if point.vector is not None:
+        vectors[DENSE] = point.vector.tolist()
+    return kind(id=point.row, vector=vectors, payload={CORPUS: point.corpus})
 
 
-class _Shard:
+class _Shard(Points):
     """A collection in this process."""
 
     def __init__(self, place: QdrantPlace, name: str):
         import qdrant_edge
 
-        self._edge = qdrant_edge
+        super().__init__(qdrant_edge)
         folder = place.folder / FOLDER / name
         try:
             self._shard: EdgeShard = qdrant_edge.EdgeShard.load(str(folder))
@@ -290,20 +296,12 @@ class _Shard:
                 f"{place.folder.name}`."
             ) from error
 
-    def nearest(self, corpus: str, vector: NDArray[np.float32], limit: int, ef: int) -> LegHits:
-        query = self._edge.Query.Nearest(vector.tolist(), using=DENSE)
-        return self._query(query, corpus, limit, self._edge.SearchParams(hnsw_ef=ef))
-
-    def weighted(self, corpus: str, terms: IntArray, weights: FloatArray, limit: int) -> LegHits:
-        sparse = self._edge.SparseVector(indices=terms.tolist(), values=weights.tolist())
-        return self._query(self._edge.Query.Nearest(sparse, using=BM25), corpus, limit, None)
-
-    def _query(self, query: Any, corpus: str, limit: int, params: Any) -> LegHits:
-        edge = self._edge
+    def _query(self, query: Any, using: str, corpus: str, limit: int, params: Any) -> LegHits:
+        edge = self._models
         is_of = edge.FieldCondition(key=CORPUS, match=edge.MatchValue(corpus))
         hits = self._shard.query(
             edge.QueryRequest(
-                query=query,
+                query=edge.Query.Nearest(query, using=using),
                 filter=edge.Filter(must=[is_of]) if corpus else None,
                 limit=limit,
                 params=params,
@@ -312,7 +310,7 @@ class _Shard:
         return _hits(hits)
 
     def count(self) -> int:
-        return self._shard.count(self._edge.CountRequest(exact=True))
+        return self._shard.count(self._models.CountRequest(exact=True))
 
     def close(self) -> None:
         self._shard.close()
@@ -391,14 +389,7 @@ def _write_to_server(
         index = models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, is_tenant=True)
         client.create_payload_index(name, CORPUS, index)
         for batch in batches:
-            points = [
-                models.PointStruct(
-                    id=point.row,
-                    vector=_vectors(point, models.SparseVector),
-                    payload={CORPUS: point.corpus},
-                )
-                for point in batch
-            ]
+            points = [_point(point, models.PointStruct, models.SparseVector) for point in batch]
             client.upsert(name, points, wait=True)
         _wait_for_index(client, place, name)
 
@@ -419,22 +410,15 @@ def _wait_for_index(client: "QdrantClient", place: QdrantPlace, name: str) -> No
         sleep(0.2)
 
 
-class _Server:
+class _Server(Points):
     """A collection in a server."""
 
     def __init__(self, place: QdrantPlace, name: str):
         from qdrant_client import models
 
-        self._place, self._name, self._models = place, name, models
+        super().__init__(models)
+        self._place, self._name = place, name
         self._client = _client(place)
-
-    def nearest(self, corpus: str, vector: NDArray[np.float32], limit: int, ef: int) -> LegHits:
-        params = self._models.SearchParams(hnsw_ef=ef)
-        return self._query(vector.tolist(), DENSE, corpus, limit, params)
-
-    def weighted(self, corpus: str, terms: IntArray, weights: FloatArray, limit: int) -> LegHits:
-        sparse = self._models.SparseVector(indices=terms.tolist(), values=weights.tolist())
-        return self._query(sparse, BM25, corpus, limit, None)
 
     def _query(self, query: Any, using: str, corpus: str, limit: int, params: Any) -> LegHits:
         models = self._models
@@ -470,9 +454,7 @@ def open_store(folder: Path, place: QdrantPlace | None = None) -> LocalStore:
 class QdrantStore(LocalStore):
     """Version whose candidates come from Qdrant, by row."""
 
-    def __init__(
-        self, folder: Path, manifest: Manifest | None = None, place: QdrantPlace | None = None
-    ):
+    def __init__(self, folder: Path, manifest: Manifest, place: QdrantPlace | None):
         self._place = place or QdrantPlace(folder)
         super().__init__(folder, manifest)
 

@@ -277,7 +277,6 @@ class RecentWriter(RecordWriter):
             self._connection.executemany(f"DELETE FROM {table} WHERE document = ?", numbers)
 
     def remove_source(self, origin: str, name: str) -> None:
-        """Take out a source file."""
         self._connection.execute(
             "DELETE FROM sources WHERE origin = ? AND name = ?", (origin, name)
         )

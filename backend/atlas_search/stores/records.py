@@ -3,7 +3,7 @@
 import json
 import sqlite3
 import zlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
@@ -191,7 +191,6 @@ class Records:
         return counts
 
     def passages(self, rows: Sequence[int]) -> list[Passage]:
-        """Return the passages in `rows`, in that order."""
         result = self._rows(
             _PASSAGES + "WHERE p.row IN (SELECT value FROM json_each(?))",
             (json.dumps(self._row.keys(rows)),),
@@ -201,23 +200,21 @@ class Records:
         return [by_row[int(row)] for row in rows]
 
     def passage(self, id_: str) -> Passage:
-        rows = self._rows(_PASSAGES + "WHERE p.id = ?", (id_,))
-        if not rows:
-            raise no_passage(id_)
-        return self._passage(rows[0])
+        return self._passage(self._one(_PASSAGES + "WHERE p.id = ?", id_, no_passage))
 
     def document(self, id_: str) -> Document:
-        rows = self._rows("SELECT * FROM {documents} d WHERE d.id = ?", (id_,))
+        query = "SELECT * FROM {documents} d WHERE d.id = ?"
+        return self._document(self._one(query, id_, no_document))
+
+    def _one(self, query: str, id_: str, missing: Callable[[str], NotFound]) -> sqlite3.Row:
+        rows = self._rows(query, (id_,))
         if not rows:
-            raise no_document(id_)
-        return self._document(rows[0])
+            raise missing(id_)
+        return rows[0]
 
     def origin_of(self, id_: str) -> DocumentOrigin:
         query = "SELECT corpus, source, origin, key FROM {documents} d WHERE d.id = ?"
-        rows = self._rows(query, (id_,))
-        if not rows:
-            raise no_document(id_)
-        corpus, source, origin, key = rows[0]
+        corpus, source, origin, key = self._one(query, id_, no_document)
         query = "SELECT COUNT(*) FROM {documents} d WHERE d.origin = ? AND d.source = ?"
         documents = sum(count for (count,) in self._rows(query, (origin, source)))
         query = "SELECT content FROM {sources} s WHERE s.origin = ? AND s.name = ?"
@@ -257,7 +254,6 @@ class Records:
         ]
 
     def titled(self, documents: IntArray, words: str) -> IntArray:
-        """Return the documents whose title holds all `words`, in capitals or not; ascending."""
         parts = fold(words).split()
         query = """
             SELECT document, title FROM {documents} d
@@ -299,14 +295,8 @@ class Records:
             refused=int(totals["refused"]),
             listed=int(totals["listed"]),
             sources=tuple(
-                ReadSource(
-                    name=row["name"],
-                    origin=row["origin"],
-                    bytes=row["bytes"],
-                    documents=row["documents"],
-                    remarks=_remarks(row["remarks"]),
-                )
-                for row in page
+                ReadSource(name, origin, bytes_, count, _remarks(remarks))
+                for name, origin, bytes_, remarks, count, _ in page
             ),
         )
 
@@ -388,8 +378,6 @@ class Records:
         return sorted(rows, key=lambda pair: pair[0])  # the values of a document are in order
 
     def texts(self, spans: Sequence[tuple[int, int, int]]) -> list[str]:
-        """Return pieces of documents, each named by a document's index and its first and last
-        character."""
         keys = self._document_number.keys([document for document, _, _ in spans])
         return [
             self._text(key, start, end) for key, (_, start, end) in zip(keys, spans, strict=True)

@@ -9,7 +9,7 @@ in the keyword index, and with them the scores of its leg.
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import fields as fields_of
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -252,18 +252,9 @@ class PermittedStore:
         rows = self._whole.scope(filters, required, excluded).rows
         return scope_of_rows(self, rows[self._holds[rows]])
 
-    def nearest(
-        self,
-        corpus: str,
-        vector: NDArray[np.float32],
-        depth: int,
-        scope: Scope | None,
-        stop: Stop | None = None,
-        known: Cosines | None = None,
-        how: VectorSearch = "auto",
-    ) -> LegHits:
+    def nearest(self, corpus: str, *wanted: Any, **options: Any) -> LegHits:
         self._check(corpus)
-        return self._whole.nearest(corpus, vector, depth, scope, stop, known, how)
+        return self._whole.nearest(corpus, *wanted, **options)
 
     def compares_all(self, corpus: str, how: VectorSearch = "auto") -> bool:
         self._check(corpus)
@@ -280,12 +271,10 @@ class PermittedStore:
             raise NotFound(f"There is no corpus {corpus!r} in this collection.")
 
     def corpus_of(self, rows: IntArray) -> IntArray:
-        numbers: IntArray = self._number_of[self._whole.corpus_of(rows)]
-        return numbers
+        return self._number_of.take(self._whole.corpus_of(rows))
 
     def corpus_of_documents(self, documents: IntArray) -> IntArray:
-        numbers: IntArray = self._number_of[self._whole.corpus_of_documents(documents)]
-        return numbers
+        return self._number_of.take(self._whole.corpus_of_documents(documents))
 
     def documents_of(self, corpora: Collection[str]) -> IntArray:
         return self._whole.documents_of(self._ids.intersection(corpora))

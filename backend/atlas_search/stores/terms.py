@@ -163,9 +163,7 @@ class TokenTable:
         `passages_of` are the passages of each corpus. Raises DamagedStore.
         """
         base = cls.read(folder)
-        if order is None:
-            return base
-        return base.spliced(cls.read(folder / RECENT), order, passages_of)
+        return base.spliced(cls.read(folder / RECENT), order, passages_of) if order else base
 
     def spliced(self, recent: Self, order: Order, passages_of: Sequence[int]) -> Self:
         """Return this table as the base of a version, with what is `recent`, in a common order."""

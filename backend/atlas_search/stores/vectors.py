@@ -210,9 +210,7 @@ def read_embeddings(folder: Path, order: Order | None) -> AnyEmbeddings:
 def read_vectors(folder: Path, order: Order | None) -> HalfArray | Spliced:
     """Map the vectors alone, whatever else is damaged. Raises OSError, ValueError or EOFError."""
     base: HalfArray = map_array(folder / VECTORS)
-    if order is None:
-        return base
-    return Spliced(order.splice, base, map_array(folder / RECENT / VECTORS))
+    return Spliced(order.splice, base, map_array(folder / RECENT / VECTORS)) if order else base
 
 
 def _similarities(vectors: HalfArray, rows: IntArray, vector: NDArray[np.float32]) -> FloatArray:

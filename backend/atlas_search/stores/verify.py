@@ -1,7 +1,7 @@
 """Checking every part of a version against its manifest, and the parts against each other."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -90,10 +90,8 @@ class _Version(NamedTuple):
     order: Order | None
     place: QdrantPlace
 
-    @contextmanager
-    def records(self) -> Iterator[Records]:
-        with closing(Records.of_version(self.folder, self.manifest, self.order)) as records:
-            yield records
+    def records(self) -> AbstractContextManager[Records]:
+        return closing(Records.of_version(self.folder, self.manifest, self.order))
 
     def tokens(self) -> TokenTable:
         passages_of = [corpus.passages for corpus in self.manifest.corpora]

@@ -235,16 +235,8 @@ def _read(path: Path) -> dict[str, dict[str, State]]:
     return result if isinstance(result, dict) else {}
 
 
-CHROMA, RECORDS, IDS, KEYWORDS, TOKENS, WORDS, EMBEDDINGS, ORDER = (
-    "chroma",
-    "records.sqlite",
-    "ids",
-    "keywords",
-    "tokens",
-    "words",
-    "embeddings",
-    "order",
-)
+CHROMA, RECORDS, IDS, KEYWORDS = "chroma", "records.sqlite", "ids", "keywords"
+TOKENS, WORDS, EMBEDDINGS, ORDER = "tokens", "words", "embeddings", "order"
 PARTS = (RECORDS, IDS, TOKENS, WORDS, EMBEDDINGS, KEYWORDS, CHROMA)
 """Parts of every version; one that was not written whole has ORDER besides."""
 RECENT_RECORDS = f"{RECORDS}.{RECENT}"

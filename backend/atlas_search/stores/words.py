@@ -172,13 +172,11 @@ class SplicedPlaces:
         return self._forms.counts[forms]
 
     def row(self, form: int) -> IntArray:
-        """Return the places of a form."""
         (_, base), (_, recent) = self._both(np.array([form]))
         # two ascending runs, which a stable sort makes use of
         return np.sort(np.concatenate([base, recent]), kind="stable") if len(recent) else base
 
     def take(self, forms: IntArray) -> Gathered:
-        """Return the places of each of `forms`."""
         base, recent = self._both(forms)
         row, value = (np.concatenate(both) for both in zip(base, recent, strict=True))
         order = np.lexsort((value, row))
@@ -307,9 +305,7 @@ class WordTable:
         `document_of` is the document of every passage. Raises DamagedStore.
         """
         base = cls.read(folder)
-        if order is None:
-            return base
-        return base.spliced(cls.read(folder / RECENT), order, document_of)
+        return base.spliced(cls.read(folder / RECENT), order, document_of) if order else base
 
     def spliced(self, recent: Self, order: Order, document_of: IntArray) -> Self:
         """Return this table as the base of a version, with what is `recent`, in a common order."""
