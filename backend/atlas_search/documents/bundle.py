@@ -5,7 +5,7 @@ A bundle is one JSON file. `atlas_search.documents.bundle` searches again with i
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import date
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -18,7 +18,7 @@ from atlas_search.answer.answer import Answer
 from atlas_search.answer.compare import search_each
 from atlas_search.answer.request import Mode
 from atlas_search.core.domain import CheckedPassage, Decision
-from atlas_search.core.errors import NotFound, SourceError
+from atlas_search.core.errors import SourceError
 from atlas_search.core.ids import __version__
 from atlas_search.core.targets import Target
 from atlas_search.search.flow import search
@@ -240,23 +240,18 @@ def bundle_of(answer: Answer, manifest: Manifest) -> RunBundle:
     )
 
 
+_SHARED = QuestionUsed.model_fields.keys() & {field.name for field in fields(SearchPlan)}
+"""What a bundle keeps of a plan as it is."""
+
+
 def _question_of(answer: Answer) -> QuestionUsed:
     search = answer.request.search
+    own: dict[str, Any] = {name: getattr(search, name) for name in _SHARED}
     return QuestionUsed(
-        question=search.question,
+        **own,
         standalone=answer.standalone,
-        corpora=search.corpora,
-        every_corpus=search.every_corpus,
-        filters=search.filters,
         k=search.limit,
-        fuzzy=search.fuzzy,
-        exact=search.exact,
-        freshness_days=search.freshness_days,
         as_of=search.today,
-        require=search.require,
-        exclude=search.exclude,
-        max_per_document=search.max_per_document,
-        soft_cap=search.soft_cap,
         mode=answer.request.mode,
     )
 
@@ -381,21 +376,13 @@ def _target(bundle: RunBundle) -> tuple[Target, list[str]]:
 
 def _request(searcher: Searcher, bundle: RunBundle, target: Target) -> SearchPlan:
     question = bundle.asked
-    return SearchPlan(
-        question=question.standalone or question.question,
-        corpora=tuple(corpus for corpus in question.corpora if corpus in _corpora(searcher.store)),
-        every_corpus=question.every_corpus,
-        limit=question.k,
-        today=question.as_of,
-        filters=question.filters,
-        freshness_days=question.freshness_days,
-        exact=question.exact,
-        fuzzy=question.fuzzy,
-        require=question.require,
-        exclude=question.exclude,
-        max_per_document=question.max_per_document or target.max_passages_per_document,
-        soft_cap=question.soft_cap,
-    )
+    known = _corpora(searcher.store)
+    own: dict[str, Any] = {name: getattr(question, name) for name in _SHARED} | {
+        "question": question.standalone or question.question,
+        "corpora": tuple(corpus for corpus in question.corpora if corpus in known),
+        "max_per_document": question.max_per_document or target.max_passages_per_document,
+    }
+    return SearchPlan(**own, limit=question.k, today=question.as_of)
 
 
 def _search(run: SearchRun, bundle: RunBundle) -> list[CheckedPassage]:
@@ -468,7 +455,9 @@ def _compare(
         now=len(new),
         entered=tuple(kept for id_, kept in new.items() if id_ not in old),
         left=tuple(
-            replace(kept, exists=_exists(store, id_)) for id_, kept in old.items() if id_ not in new
+            replace(kept, exists=bool(store.corpus_holding_passage(id_)))
+            for id_, kept in old.items()
+            if id_ not in new
         ),
         changed=tuple(change for change in both if change.moved or change.rescored),
     )
@@ -479,14 +468,6 @@ def _ranks(passages: Iterable[tuple[str, float]]) -> dict[str, UnsharedPassage]:
         id_: UnsharedPassage(id_, rank, score)
         for rank, (id_, score) in enumerate(passages, start=1)
     }
-
-
-def _exists(store: Store, passage_id: str) -> bool:
-    try:
-        store.passage(passage_id)
-    except NotFound:
-        return False
-    return True
 
 
 def _lines(replayed: Replay) -> Iterator[str]:

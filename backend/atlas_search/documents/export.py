@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from atlas_search.answer.wire import (
     AnswerDocument,
@@ -299,7 +299,9 @@ def _rows(answer: AnswerDocument, base_url: str) -> Iterator[Row]:
         if not sentence.citations:
             yield row
         for index in sentence.citations:
-            yield row | _citation_row(answer.citations[index], base_url)
+            cited = answer.citations[index]
+            link = {"permalink": permalink(base_url, cited.passage_id)}
+            yield row | cited.model_dump(include=set(COLUMNS)) | link
 
 
 def _about(answer: AnswerDocument) -> Row:
@@ -318,11 +320,6 @@ def _sentence_row(number: int, sentence: SentenceOut) -> Row:
     grounded = "true" if sentence.grounded else "false"
     about = {"sentence_number": number, "sentence": sentence.text, "grounded": grounded}
     return about | {"support": sentence.support or ""}
-
-
-def _citation_row(cited: CitationOut, base_url: str) -> Row:
-    own = cited.model_dump(include=set(COLUMNS))
-    return own | {"permalink": permalink(base_url, cited.passage_id)}
 
 
 Format = Literal["markdown", "json", "csv", "bibtex", "ris", "csl-json", "web-annotation"]
@@ -347,26 +344,22 @@ class Exported:
     file_name: str
 
 
-@dataclass(frozen=True)
-class FormatKind:
-    """The names of a format, for programs and for people."""
+class FormatKind(NamedTuple):
+    """The names of a format in requests and of files."""
 
     media_type: str
     suffix: str
-    label: str
 
 
 FORMATS: Mapping[Format, FormatKind] = {
-    "markdown": FormatKind("text/markdown; charset=utf-8", "md", "Markdown"),
-    "json": FormatKind("application/json", "json", "JSON"),
-    "csv": FormatKind("text/csv; charset=utf-8; header=present", "csv", "CSV"),
-    "bibtex": FormatKind("application/x-bibtex; charset=utf-8", "bib", "BibTeX"),
-    "ris": FormatKind("application/x-research-info-systems; charset=utf-8", "ris", "RIS"),
-    "csl-json": FormatKind("application/vnd.citationstyles.csl+json", "csl.json", "CSL-JSON"),
+    "markdown": FormatKind("text/markdown; charset=utf-8", "md"),
+    "json": FormatKind("application/json", "json"),
+    "csv": FormatKind("text/csv; charset=utf-8; header=present", "csv"),
+    "bibtex": FormatKind("application/x-bibtex; charset=utf-8", "bib"),
+    "ris": FormatKind("application/x-research-info-systems; charset=utf-8", "ris"),
+    "csl-json": FormatKind("application/vnd.citationstyles.csl+json", "csl.json"),
     "web-annotation": FormatKind(
-        'application/ld+json; profile="http://www.w3.org/ns/anno.jsonld"',
-        "jsonld",
-        "Web Annotation",
+        'application/ld+json; profile="http://www.w3.org/ns/anno.jsonld"', "jsonld"
     ),
 }
 
@@ -435,8 +428,8 @@ def export_citations(
 
 
 def _file(text: str, format: Format, stem: str) -> Exported:
-    kind = FORMATS[format]
-    return Exported(text, kind.media_type, f"{stem}.{kind.suffix}")
+    media_type, suffix = FORMATS[format]
+    return Exported(text, media_type, f"{stem}.{suffix}")
 
 
 def _in_order(documents: Sequence[Document], stop: Stop) -> list[tuple[AnswerDocument, Document]]:

@@ -308,7 +308,7 @@ def _entry_bibtex(reference: Reference) -> "Entry":
         "number": _latex(stated.issue),
         "pages": re.sub(r" ?[-–—]+ ?", "--", stated.pages.translate(_SPECIAL)),
         "organization" if type_ == "misc" else "publisher": _latex(stated.body),
-        "year": _year_bibtex(reference.dating),
+        "year": _year(reference.dating) or _latex(reference.dating.written),
         "date": _edtf(reference.dating),
         "howpublished": _latex(stated.source),
         "library": _latex(", ".join(filter(None, (stated.archive, stated.shelf_mark)))),
@@ -335,8 +335,8 @@ def _latex(text: str) -> str:
     return _LIGATURE.sub(r"\g<0>{}", text.translate(_SPECIAL))
 
 
-def _year_bibtex(dating: Dating) -> str:
-    return f"{dating.parts[0][0]:04}" if dating.parts else _latex(dating.written)
+def _year(dating: Dating) -> str:
+    return f"{dating.parts[0][0]:04}" if dating.parts else ""
 
 
 def _edtf(dating: Dating) -> str:
@@ -440,7 +440,7 @@ def _entry_ris(reference: Reference) -> dict[str, object]:
         "name_of_database": stated.archive,
         "call_number": stated.shelf_mark,
         "doi": stated.doi,
-        "year": _year_ris(reference.dating),
+        "year": _year(reference.dating),
         "date": _date_ris(reference.dating),
         "urls": [reference.url] if reference.url else [],
         "notes": [*filter(None, [stated.source]), *reference.quotes],
@@ -448,16 +448,12 @@ def _entry_ris(reference: Reference) -> dict[str, object]:
     return {label: value for label, value in entry.items() if value}
 
 
-def _year_ris(dating: Dating) -> str:
-    return f"{dating.parts[0][0]:04}" if dating.parts else ""
-
-
 def _date_ris(dating: Dating) -> str:
     """`1954/05/17/`; what is no single date stands as written in the fourth place."""
     if not dating.written:
         return ""
     if len(dating.parts) != 1 or dating.circa:
-        return f"{_year_ris(dating)}///{dating.written}"
+        return f"{_year(dating)}///{dating.written}"
     numbers = [f"{number:02}" for number in dating.parts[0]]
     return "/".join((numbers[0].zfill(4), *numbers[1:], *[""] * (4 - len(numbers))))
 
