@@ -6,7 +6,6 @@ fault does not hide the others.
 
 import errno
 import json
-import shutil
 import socket
 import sys
 import tempfile
@@ -23,6 +22,7 @@ from atlas_search.atlas import Atlas
 from atlas_search.building.materials import remedy
 from atlas_search.core.addresses import bounded_request, phoenix_problem, without_login
 from atlas_search.core.errors import AtlasError, DamagedStore, SourceError
+from atlas_search.core.files import free_bytes
 from atlas_search.core.settings import Settings, environment_target, load_settings
 from atlas_search.core.targets import Target
 from atlas_search.documents.bundle import print_replay, read_bundle, replay
@@ -68,7 +68,7 @@ def check_folder(folder: Path) -> CheckUp:
 
 def check_space(folder: Path, needed: int) -> CheckUp:
     """Check that a build has room: `needed` bytes for a version beside the live one."""
-    free = shutil.disk_usage(_nearest(folder)).free
+    free = free_bytes(folder)
     space = f"{_size(free)} free, and a build needs {_size(needed)}"
     if free >= needed:
         return CheckUp("disk", "ok", space)

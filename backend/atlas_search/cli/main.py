@@ -22,7 +22,7 @@ from atlas_search.core.files import writing_anywhere
 
 
 class CommandEntry(NamedTuple):
-    """A command, or a group of commands: its place, `module:attribute`, and its line of help."""
+    """A command, or a group of commands: its place, `module:attribute` here, and its help."""
 
     place: str
     help: str
@@ -54,16 +54,17 @@ class LazyGroup(TyperGroup):
         """Import the command `name`, if there is one. Returns it or None."""
         if name in self.entries and name not in self.commands:
             module, attribute = self.entries[name].place.split(":")
-            command = getattr(import_module(module), attribute)
-            self.commands[name] = _command_of(name, command)
+            command = getattr(import_module(f"atlas_search.cli.{module}"), attribute)
+            self.commands[name] = _command_of(name, command, self.entries[name].help)
         return self.commands.get(name)
 
 
-def _command_of(name: str, command: Any) -> Any:
+def _command_of(name: str, command: Any, about: str) -> Any:
+    """A command to run; one that is made of a request has its help from `about`."""
     if isinstance(command, typer.Typer):
         return typer.main.get_group(command)
     single = typer.Typer()
-    single.command(name)(command)
+    single.command(name, help=command.__doc__ or about)(command)
     return typer.main.get_command(single)
 
 
@@ -96,90 +97,84 @@ def files_of_settings() -> AbstractContextManager[None]:
     return private_files(umask)
 
 
-_CLI = "atlas_search.cli"
-
-
 class Commands(LazyGroup):
     """Every command of `atlas`."""
 
     entries: ClassVar = {
         "demo": CommandEntry(
-            f"{_CLI}.serve:demo_command",
+            "serve:demo_command",
             "Build the bundled demo collection if it is missing, and serve it.",
         ),
         "run": CommandEntry(
-            f"{_CLI}.serve:run_command",
+            "serve:run_command",
             "Serve, with Phoenix beside it unless PHOENIX=0; Ctrl-C stops both.",
         ),
-        "serve": CommandEntry(f"{_CLI}.serve:serve_command", "Serve the page and the API."),
+        "serve": CommandEntry("serve:serve_command", "Serve the page and the API."),
         "mcp": CommandEntry(
-            f"{_CLI}.serve:mcp_command",
+            "serve:mcp_command",
             "Serve MCP on standard input and output to the program that starts this command.",
         ),
-        "phoenix": CommandEntry(f"{_CLI}.serve:phoenix_command", "Run Phoenix alone until Ctrl-C."),
+        "phoenix": CommandEntry("serve:phoenix_command", "Run Phoenix alone until Ctrl-C."),
         "doctor": CommandEntry(
-            f"{_CLI}.doctor:doctor_command",
+            "doctor:doctor_command",
             "Say what is set up, what is not, and what to do; status 1 if something needed is "
             "wrong.",
         ),
-        "create": CommandEntry(
-            f"{_CLI}.create:create_app", "Build a collection from a folder of sources."
-        ),
+        "create": CommandEntry("create:create_app", "Build a collection from a folder of sources."),
         "watch": CommandEntry(
-            f"{_CLI}.watch:watch_command",
+            "watch:watch_command",
             "Build a collection from a folder, and again whenever the folder changes; Ctrl-C ends.",
         ),
-        "store": CommandEntry(f"{_CLI}.store:store_app", "Look after built collections."),
+        "store": CommandEntry("store:store_app", "Look after built collections."),
         "ask": CommandEntry(
-            f"{_CLI}.ask:ask_command",
-            "Ask the running server and print the answer with its sources.",
+            "ask:ask_command", "Ask the running server and print the answer with its sources."
         ),
         "search": CommandEntry(
-            f"{_CLI}.ask:search_command",
+            "ask:search_command",
             "Search the running server and print the passages, what speaks to the question marked.",
         ),
         "kwic": CommandEntry(
-            f"{_CLI}.words:kwic_command",
+            "words:kwic_command",
             "Show every hit of some words in its context (keyword in context), and count them.",
         ),
         "trends": CommandEntry(
-            f"{_CLI}.words:trends_command",
+            "words:trends_command",
             "Count the hits of some words by year, decade, corpus or metadata field.",
         ),
         "counts": CommandEntry(
-            f"{_CLI}.words:counts_command",
+            "words:counts_command",
             "Count the documents and passages that say something, at once or by a field.",
         ),
         "collocates": CommandEntry(
-            f"{_CLI}.words:collocates_command",
+            "words:collocates_command",
             "List the words that stand near some words more often than elsewhere.",
         ),
         "keywords": CommandEntry(
-            f"{_CLI}.words:keywords_command",
+            "words:keywords_command",
             "List the words that set some texts apart: those of a corpus, or with `--where`.",
         ),
         "frequencies": CommandEntry(
-            f"{_CLI}.words:frequencies_command",
+            "words:frequencies_command",
             "List the most frequent words, all of them or those like `--pattern 'strike*'`.",
         ),
         "export": CommandEntry(
-            f"{_CLI}.doctor:export_command",
+            "doctor:export_command",
             "Write answers, such as `atlas ask --json` prints, for a reader or a reference "
             "manager.",
         ),
         "replay": CommandEntry(
-            f"{_CLI}.doctor:replay_command",
+            "doctor:replay_command",
             "Search again as a run did, and say what changed; status 1 if anything did.",
         ),
-        "keys": CommandEntry(f"{_CLI}.keys:keys_app", "API keys: who may ask, and which corpora."),
-        "feedback": CommandEntry(f"{_CLI}.keys:feedback_app", "What readers said of answers."),
-        "eval": CommandEntry(f"{_CLI}.evaluate:eval_app", "How good a target is."),
+        "keys": CommandEntry("keys:keys_app", "API keys: who may ask, and which corpora."),
+        "feedback": CommandEntry("keys:feedback_app", "What readers said of answers."),
+        "eval": CommandEntry("evaluate:eval_app", "How good a target is."),
         "calibrate": CommandEntry(
-            f"{_CLI}.evaluate_runs:calibrate_command",
+            "evaluate_runs:calibrate_command",
             "Choose how much evidence an answer needs, and keep it in the collection's manifest.",
         ),
         "traces": CommandEntry(
-            f"{_CLI}.traces:traces_app", "What Phoenix holds of requests; at first a list."
+            "traces:traces_app", "What Phoenix holds of requests; at first a list."
         ),
     }
 

@@ -43,13 +43,12 @@ def _command(
     rows: str,
     row: type[BaseModel],
     show: Callable[[Console, Document], None],
-    about: str,
     without: Collection[str] = (),
     **defaults: object,
 ) -> Callable[..., None]:
     """A command that asks a path and prints the reply: whole, its `rows` as CSV, or by `show`.
 
-    The columns of the CSV are the fields of `row`; `about` is the help of the command.
+    The columns of the CSV are the fields of `row`.
     """
     columns = [name for name in row.model_fields if name != "filters"]  # a search, not a figure
 
@@ -73,7 +72,6 @@ def _command(
             for typed, read in shown.get("read_as", {}).items():
                 console.print(f"“{typed}” was read as “{read}”.", markup=False, soft_wrap=True)
 
-    work.__doc__ = about
     return command_of(kind, work, without, **defaults)
 
 
@@ -140,11 +138,9 @@ def _print_table(console: Console, result: Document, name: str, columns: Sequenc
     console.print(f"{hits}{result['words']:,} words looked through", soft_wrap=True)
 
 
-def _listing(
-    kind: type[BaseModel], name: str, row: type[BaseModel], about: str
-) -> Callable[..., None]:
+def _listing(kind: type[BaseModel], name: str, row: type[BaseModel]) -> Callable[..., None]:
     show = partial(_print_table, name=name, columns=list(row.model_fields))
-    return _command(kind, f"/api/{name}", name, row, show, about, limit=20)
+    return _command(kind, f"/api/{name}", name, row, show, limit=20)
 
 
 kwic_command = _command(
@@ -153,42 +149,12 @@ kwic_command = _command(
     "lines",
     Line,
     _print_lines,
-    "Show every hit of some words in its context (keyword in context), and count them.",
     {"point"},
     limit=20,
     context=8,
 )
-trends_command = _command(
-    TrendsRequest,
-    "/api/trends",
-    "cells",
-    Cell,
-    _print_cells,
-    "Count the hits of some words by year, decade, corpus or metadata field.",
-)
-counts_command = _command(
-    CountsRequest,
-    "/api/counts",
-    "cells",
-    Cell,
-    _print_cells,
-    "Count the documents and passages that say something, at once or by a field.",
-)
-collocates_command = _listing(
-    CollocatesRequest,
-    "collocates",
-    Collocate,
-    "List the words that stand near some words more often than elsewhere.",
-)
-keywords_command = _listing(
-    KeywordsRequest,
-    "keywords",
-    Keyword,
-    "List the words that set some texts apart: those of a corpus, or with `--where`.",
-)
-frequencies_command = _listing(
-    FrequenciesRequest,
-    "frequencies",
-    Frequency,
-    "List the most frequent words, all of them or those like `--pattern 'strike*'`.",
-)
+trends_command = _command(TrendsRequest, "/api/trends", "cells", Cell, _print_cells)
+counts_command = _command(CountsRequest, "/api/counts", "cells", Cell, _print_cells)
+collocates_command = _listing(CollocatesRequest, "collocates", Collocate)
+keywords_command = _listing(KeywordsRequest, "keywords", Keyword)
+frequencies_command = _listing(FrequenciesRequest, "frequencies", Frequency)
