@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from dotenv.parser import parse_stream
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
+from pydantic import BaseModel, Field, PrivateAttr, ValidationError
 
 from atlas_search.core.errors import InvalidTarget, UnknownTarget
 
@@ -15,10 +15,8 @@ VectorSearch = Literal["auto", "hnsw", "exact"]
 MAX_DAYS = 36_500  # a century; the calendar ends somewhere
 
 
-class Target(BaseModel):
+class Target(BaseModel, frozen=True, extra="forbid", allow_inf_nan=False):
     """The settings of a target file. Depths, counts and tokens are numbers of items."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     llm_provider: str = Field(
         "extractive",

@@ -180,20 +180,14 @@ class SearchInput(ScopeRequest):
     k: int | None = Field(None, ge=1, le=MAX_PASSAGES, description="Passages wanted")
 
 
-class _Input(BaseModel):
-    """Arguments of a tool, and no others."""
-
-    model_config = {"extra": "forbid"}
-
-
-class FetchInput(_Input):
+class FetchInput(BaseModel, extra="forbid"):
     """A passage or document to read."""
 
     id: str = Field(description="Of a passage or a document")
     start: int = Field(0, ge=0, description="Character of a document to begin at")
 
 
-class QuoteInput(_Input):
+class QuoteInput(BaseModel, extra="forbid"):
     """The passage to quote, or a part of it."""
 
     id: str = Field(description="Of a passage")
@@ -201,13 +195,13 @@ class QuoteInput(_Input):
     end: int | None = Field(None, ge=0, description="Character after the last")
 
 
-class OutlineInput(_Input):
+class OutlineInput(BaseModel, extra="forbid"):
     """The document wanted."""
 
     document_id: str
 
 
-class NoInput(_Input):
+class NoInput(BaseModel, extra="forbid"):
     """No arguments."""
 
 

@@ -17,7 +17,7 @@ from itertools import chain
 from typing import Annotated, Any, Literal, NamedTuple
 from uuid import uuid4
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, Field, StringConstraints, ValidationError
 
 from atlas_search.answer.answer import Checked, References
 from atlas_search.answer.request import AskRequest
@@ -65,8 +65,6 @@ class StreamOptions(BaseModel):
 class _Asked(BaseModel):
     """A request of either kind; what a language model alone could do is passed over."""
 
-    model_config = ConfigDict(extra="ignore")
-
     model: str = Field(description="The name of a target")
     stream: bool = False
     atlas: dict[str, Any] = Field(
@@ -78,13 +76,11 @@ class _Asked(BaseModel):
         spoken = [turn for turn in turns if turn.role in ("user", "assistant")]
         if not spoken or spoken[-1].role != "user":
             raise RequestError("The last message is not the user's. End with the question.")
-        history = [{"role": turn.role, "content": _plain(turn.said)} for turn in spoken[:-1]]
+        history = [
+            {"role": turn.role, "content": _OWN_LINK.sub("", turn.said)} for turn in spoken[:-1]
+        ]
         own = {"target": self.model, "history": [turn for turn in history if turn["content"]]}
         return request_of(AskRequest, spoken[-1].said, own | self.atlas)
-
-
-def _plain(text: str) -> str:
-    return _OWN_LINK.sub("", text)
 
 
 class ChatRequest(_Asked):
@@ -239,12 +235,8 @@ class _Written:
             }
 
 
-def _usage_of_chat(written: _Written) -> dict[str, int]:
-    asked, said = written.tokens
-    return {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said}
-
-
 def _completion(written: _Written) -> dict[str, Any]:
+    asked, said = written.tokens
     annotations = [
         {"type": note["type"], note["type"]: {name: note[name] for name in list(note)[1:]}}
         for note in written.annotations
@@ -261,7 +253,7 @@ def _completion(written: _Written) -> dict[str, Any]:
         "created": written.created,
         "model": written.answer.target,
         "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}],
-        "usage": _usage_of_chat(written),
+        "usage": {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said},
         "atlas": written.about,
     }
 
@@ -310,9 +302,16 @@ def _data(document: Mapping[str, Any], name: str = "") -> str:
 
 def _response(written: _Written) -> dict[str, Any]:
     asked, said = written.tokens
+    message = {
+        "id": f"msg_{written.answer.qa_id}",
+        "type": "message",
+        "role": "assistant",
+        "status": "completed",
+        "content": [_output(written.linked.text, written.annotations)],
+    }
     return _response_of(written.answer.qa_id, written.answer.target, written.created) | {
         "status": "completed",
-        "output": [_message(written.answer.qa_id, written.linked.text, written.annotations)],
+        "output": [message],
         "usage": {
             "input_tokens": asked,
             "input_tokens_details": {"cached_tokens": 0},
@@ -341,16 +340,6 @@ def _response_of(id_: str, model: str, created: int) -> dict[str, Any]:
         "tool_choice": "none",
         "tools": [],
         "top_p": None,
-    }
-
-
-def _message(id_: str, text: str, annotations: list[dict[str, Any]]) -> dict[str, Any]:
-    return {
-        "id": f"msg_{id_}",
-        "type": "message",
-        "role": "assistant",
-        "status": "completed",
-        "content": [_output(text, annotations)],
     }
 
 

@@ -25,7 +25,6 @@ from atlas_search.providers.http import (
     ErrorStatus,
     Fault,
     Garbled,
-    Provider,
     explain,
     http_faults,
     passes,
@@ -71,6 +70,15 @@ class MistralApi:
             f"MISTRAL_REQUESTS_PER_MINUTE={requests_per_minute} are used up. Try again in a "
             "minute, or raise it if your Mistral plan allows more."
         )
+        self._provider = embedding_provider(
+            self.server,
+            self.key,
+            "MISTRAL_API_KEY",
+            "MISTRAL_SERVER_URL",
+            address,
+            rate_setting="MISTRAL_REQUESTS_PER_MINUTE",
+            seconds_setting="MISTRAL_TIMEOUT_SECONDS",
+        )
         self._timeout_ms = int(timeout_seconds * 1000)
         self._limiter = _limiter(requests_per_minute)
         self._sleep = sleep
@@ -114,7 +122,7 @@ class MistralApi:
             result: Result = retrying(self._attempt, request, patience)
             return result
         except Fault as fault:
-            raise explain(fault, self._embeddings, model) from fault
+            raise explain(fault, self._provider, model) from fault
 
     def _attempt(self, request: Callable[[Mistral], Result], patience: float) -> Result:
         if not self._limiter.try_acquire(timeout=patience):
@@ -135,18 +143,6 @@ class MistralApi:
             raise ErrorStatus(error.status_code, error.body, retry_after(error.headers)) from error
         except UnicodeDecodeError as error:
             raise Garbled(str(error)) from error
-
-    @property
-    def _embeddings(self) -> Provider:
-        return embedding_provider(
-            self.server,
-            self.key,
-            "MISTRAL_API_KEY",
-            "MISTRAL_SERVER_URL",
-            self.address,
-            rate_setting="MISTRAL_REQUESTS_PER_MINUTE",
-            seconds_setting="MISTRAL_TIMEOUT_SECONDS",
-        )
 
 
 def _limiter(requests_per_minute: int) -> Limiter:

@@ -85,8 +85,7 @@ class About:
 
 
 class ExportedModel:
-    """An export, opened. Safe to use from several threads. The attributes are those of a
-    TorchModel."""
+    """An export, opened. Safe to use from several threads."""
 
     device = "cpu"
     has_spans = True
@@ -355,6 +354,7 @@ class TorchModel:
     """A model in PyTorch. Safe to use from several threads. `tokenizer` is a transformers one.
 
     `runtime` says what runs it, `has_spans` whether its tokenizer tells where its tokens are.
+    The methods are those of an ExportedModel.
     """
 
     model: "SentenceTransformer"
@@ -373,15 +373,12 @@ class TorchModel:
     )
 
     def embed(self, texts: Sequence[str], prefix: str) -> NDArray[np.float32]:
-        """Unit vectors of passages, in one batch."""
         return self._worker.submit(self._embed, texts, prefix).result()
 
     def embed_query(self, text: str, prefix: str) -> NDArray[np.float32]:
-        """The unit vector of a question."""
         return self._worker.submit(self._embed_query, text, prefix).result()
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text, special ones included, before any cut."""
         return self._worker.submit(self._count_tokens, texts).result() if texts else []
 
     def token_spans(self, text: str) -> list[tuple[int, int]]:

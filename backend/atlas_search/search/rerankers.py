@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol, SupportsIndex, overload
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, Field, SecretStr, ValidationError
 from tenacity import Retrying, retry_if_exception
 
 from atlas_search.core.addresses import bounded
@@ -209,9 +209,7 @@ class CohereReranker:
         return post(self._client, self._url, body, seconds).content
 
 
-class _Result(BaseModel):
-    model_config = ConfigDict(strict=True, allow_inf_nan=False)
-
+class _Result(BaseModel, strict=True, allow_inf_nan=False):
     index: int
     relevance_score: float = Field(ge=0, le=1)
 

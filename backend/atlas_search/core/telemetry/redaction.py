@@ -73,11 +73,8 @@ class SpanMask:
     dropped: FAILED stands in its place.
     """
 
-    def __init__(
-        self, redactions: Sequence[Redaction], clock: Callable[[], float] = time.monotonic
-    ):
+    def __init__(self, redactions: Sequence[Redaction]):
         self._redactions = redactions
-        self._clock = clock
         self._log_again = -math.inf  # when the log gets the next line
 
     def __call__(self, span: ReadableSpan) -> ReadableSpan:
@@ -128,7 +125,7 @@ class SpanMask:
             parts = _parts(text)
             return self._plain(text) if parts is None else json.dumps(self._in(parts))
         except Exception as error:  # a redaction of others may raise anything
-            fault, now = type(error).__name__, self._clock()
+            fault, now = type(error).__name__, time.monotonic()
             if now >= self._log_again:
                 self._log_again = now + LOG_SECONDS
                 log.warning("A redaction of TRACE_REDACT fails (%s); the texts are dropped.", fault)

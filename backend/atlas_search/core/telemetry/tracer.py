@@ -89,7 +89,8 @@ class Tracer:
     ):
         self._content = content
         self._lock = threading.Lock()
-        self._open_spans = 0
+        self.open_spans = 0
+        """Spans that have begun and not ended."""
         resource = Resource.create(
             {
                 ResourceAttributes.PROJECT_NAME: project,
@@ -135,11 +136,6 @@ class Tracer:
     def waiting(self) -> int:
         """Spans that are still to be sent, counted in the same way."""
         return sum(delivery.queue.waiting for delivery in self.deliveries)
-
-    @property
-    def open_spans(self) -> int:
-        """Spans that have begun and not ended."""
-        return self._open_spans
 
     def hold(self) -> AbstractContextManager[None]:
         """Send spans that end in the block only when it ends."""
@@ -220,7 +216,7 @@ class Tracer:
 
     def _count(self, change: int) -> None:
         with self._lock:
-            self._open_spans += change
+            self.open_spans += change
 
     def close(self) -> None:
         """Send what is waiting and stop, within SHUTDOWN_SECONDS; what is left then is dropped."""
