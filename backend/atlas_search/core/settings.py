@@ -6,9 +6,9 @@ Defaults of target keys, such as `SEARCH_K`, are in `targets.py`.
 import re
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import AfterValidator, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from atlas_search.core.addresses import (
@@ -39,12 +39,23 @@ def listed(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
+def _reachable(address: str) -> str:
+    if address and (fault := address_fault(without_login(address))):
+        raise ValueError(f"the address {fault}")
+    return address
+
+
+Endpoint = Annotated[str, AfterValidator(_reachable)]
+AbsolutePath = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())]
+WebAddress = Annotated[str, Field(pattern=r"^(https?://.+)?$")]
+
+
 class Settings(BaseSettings):
     """Folders, addresses, keys and limits. Every name is an environment variable."""
 
     model_config = _SOURCES
 
-    chroma_persist_directory: Path = Field(
+    chroma_persist_directory: AbsolutePath = Field(
         Path("data/stores"), description="Folder that holds the built collections"
     )
     chroma_collection_name: str = Field(
@@ -64,10 +75,8 @@ class Settings(BaseSettings):
         description="Who finds candidates in what is built: `embedded` (Chroma and tantivy) or "
         "`qdrant`; empty: as the collection has it, else `embedded`",
     )
-    qdrant_url: str = Field(
-        "",
-        pattern=r"^(https?://.+)?$",
-        description="Address of a Qdrant server; empty: its engine in this process",
+    qdrant_url: WebAddress = Field(
+        "", description="Address of a Qdrant server; empty: its engine in this process"
     )
     qdrant_api_key: SecretStr = Field(
         SecretStr(""), description="Key of the Qdrant server, if it asks for one"
@@ -83,7 +92,7 @@ class Settings(BaseSettings):
     collections_open: int = Field(
         8, ge=1, description="Collections kept open beside CHROMA_COLLECTION_NAME"
     )
-    ingest_root: Path = Field(
+    ingest_root: AbsolutePath = Field(
         Path("data/ingest"), description="Folder of the files handed to a running server"
     )
     ingest_max_file_mb: int = Field(50, ge=1, description="Size of one such file in MB")
@@ -148,10 +157,8 @@ class Settings(BaseSettings):
     mistral_api_key: SecretStr = Field(
         SecretStr(""), description="Key of a Mistral account, for `mistral`"
     )
-    mistral_server_url: str = Field(
-        "",
-        pattern=r"^(https?://.+)?$",
-        description="Address of Mistral's API; empty: the public one",
+    mistral_server_url: WebAddress = Field(
+        "", description="Address of Mistral's API; empty: the public one"
     )
     mistral_requests_per_minute: int = Field(
         60, ge=1, description="Requests sent to Mistral in a minute"
@@ -162,10 +169,8 @@ class Settings(BaseSettings):
     openai_api_key: SecretStr = Field(
         SecretStr(""), description="Key for `openai`; a server of your own may need none"
     )
-    openai_base_url: str = Field(
-        "",
-        pattern=r"^(https?://.+)?$",
-        description="Address of an OpenAI-compatible server, up to `/v1`; empty: OpenAI's",
+    openai_base_url: WebAddress = Field(
+        "", description="Address of an OpenAI-compatible server, up to `/v1`; empty: OpenAI's"
     )
     llm_concurrency: int = Field(8, ge=1, le=1000, description="Calls to language models at once")
     llm_queue: int = Field(
@@ -189,10 +194,8 @@ class Settings(BaseSettings):
     cohere_api_key: SecretStr = Field(
         SecretStr(""), description="Key of a Cohere account, for the reranker `cohere`"
     )
-    cohere_server_url: str = Field(
-        "",
-        pattern=r"^(https?://.+)?$",
-        description="Address of Cohere's API; empty: the public one",
+    cohere_server_url: WebAddress = Field(
+        "", description="Address of Cohere's API; empty: the public one"
     )
     test_target: str = Field("k10_extractive", description="Target used when a request names none")
     targets_directory: Path = Field(
@@ -210,9 +213,8 @@ class Settings(BaseSettings):
     connections_per_address: int = Field(
         64, ge=1, le=100_000, description="Connections at once from one address, proxies aside"
     )
-    zotero_address: str = Field(
+    zotero_address: WebAddress = Field(
         "",
-        pattern=r"^(https?://.+)?$",
         description="Address of the readers' Zotero, as http://127.0.0.1:23119; empty: that of this"
         " machine",
     )
@@ -221,9 +223,8 @@ class Settings(BaseSettings):
         description="Addresses or networks of proxies whose X-Forwarded-For and X-Forwarded-Proto "
         "count, separated by commas",
     )
-    atlas_public_url: str = Field(
+    atlas_public_url: WebAddress = Field(
         "",
-        pattern=r"^(https?://.+)?$",
         description="Address of the page as readers reach it, for permalinks; empty: the request's",
     )
     atlas_allowed_hosts: str = Field(
@@ -238,10 +239,10 @@ class Settings(BaseSettings):
     phoenix_port: int = Field(
         6006, ge=1, le=65535, description="Port of the Phoenix that is started"
     )
-    phoenix_working_dir: Path = Field(
+    phoenix_working_dir: AbsolutePath = Field(
         Path("data/phoenix"), description="Folder of the Phoenix that is started"
     )
-    phoenix_collector_endpoint: str = Field(
+    phoenix_collector_endpoint: Endpoint = Field(
         "", description="Address of a running Phoenix to trace to; empty: no tracing"
     )
     phoenix_api_key: SecretStr = Field(
@@ -251,12 +252,12 @@ class Settings(BaseSettings):
         "", description="Address of Phoenix as a browser reaches it; empty: the collector's"
     )
     phoenix_project_name: str = Field("atlas", description="Phoenix project the traces go to")
-    otel_exporter_otlp_endpoint: str = Field(
+    otel_exporter_otlp_endpoint: Endpoint = Field(
         "",
         description="Address of a server of OTLP over HTTP: traces go to `/v1/traces` below it, "
         "metrics to `/v1/metrics`",
     )
-    otel_exporter_otlp_traces_endpoint: str = Field(
+    otel_exporter_otlp_traces_endpoint: Endpoint = Field(
         "", description="Address for traces as it is, if it is not below the other"
     )
     otel_exporter_otlp_headers: SecretStr = Field(
@@ -271,7 +272,7 @@ class Settings(BaseSettings):
         "",
         description="Redactions of texts in traces, separated by commas: `contacts`, or plug-ins",
     )
-    otel_exporter_otlp_metrics_endpoint: str = Field(
+    otel_exporter_otlp_metrics_endpoint: Endpoint = Field(
         "", description="Address for metrics as it is, if it is not below the other"
     )
     otel_exporter_otlp_metrics_headers: SecretStr = Field(
@@ -285,7 +286,7 @@ class Settings(BaseSettings):
         description="Token that allows changes to a running server; empty: who is on its machine "
         "may, and keys of administrators",
     )
-    api_keys_file: Path | None = Field(
+    api_keys_file: AbsolutePath | None = Field(
         None,
         description="File of the keys that `atlas keys` makes; with one, every request needs a key",
     )
@@ -306,10 +307,10 @@ class Settings(BaseSettings):
     limit_cost_per_day: float = Field(
         0, ge=0, description="What models may cost one key or address a day; 0: anything"
     )
-    audit_log: Path | None = Field(
+    audit_log: AbsolutePath | None = Field(
         None, description="File that gets a line of JSON for every request; empty: none"
     )
-    atlas_state_directory: Path = Field(
+    atlas_state_directory: AbsolutePath = Field(
         Path("data/state"), description="Folder of costs, shared answers and ratings"
     )
     state_url: SecretStr = Field(
@@ -318,10 +319,10 @@ class Settings(BaseSettings):
         "and counts of requests: `postgresql://USER:PASSWORD@HOST/DATABASE`; empty: "
         "ATLAS_STATE_DIRECTORY",
     )
-    atlas_evaluation_directory: Path = Field(
+    atlas_evaluation_directory: AbsolutePath = Field(
         Path("data/evaluations"), description="Folder of the runs of `atlas eval`"
     )
-    atlas_model_directory: Path = Field(
+    atlas_model_directory: AbsolutePath = Field(
         Path("data/models"), description="Folder of models that are exported to ONNX Runtime"
     )
     feedback_days: int = Field(
@@ -336,20 +337,6 @@ class Settings(BaseSettings):
     atlas_log_format: Literal["text", "json"] = Field(
         "text", description="Lines of the log: `text`, or `json` with one object each"
     )
-
-    @field_validator(
-        "chroma_persist_directory",
-        "ingest_root",
-        "phoenix_working_dir",
-        "atlas_state_directory",
-        "atlas_evaluation_directory",
-        "atlas_model_directory",
-        "api_keys_file",
-        "audit_log",
-    )
-    @classmethod
-    def _absolute(cls, path: Path | None) -> Path | None:
-        return path and path.expanduser().absolute()
 
     @field_validator("trusted_proxies")
     @classmethod
@@ -375,18 +362,6 @@ class Settings(BaseSettings):
             if not re.fullmatch(r"https?://[^/?#@*\s]+", part):
                 raise ValueError(f"{part!r} is not an origin such as `https://wiki.example.org`")
         return text
-
-    @field_validator(
-        "phoenix_collector_endpoint",
-        "otel_exporter_otlp_endpoint",
-        "otel_exporter_otlp_traces_endpoint",
-        "otel_exporter_otlp_metrics_endpoint",
-    )
-    @classmethod
-    def _reachable(cls, address: str) -> str:
-        if address and (fault := address_fault(without_login(address))):
-            raise ValueError(f"the address {fault}")
-        return address
 
     @field_validator("phoenix_api_key", "atlas_api_key")
     @classmethod

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from dotenv.parser import parse_stream
 from pydantic import BaseModel, Field, PrivateAttr, ValidationError
 
 from atlas_search.core.errors import InvalidTarget, UnknownTarget
 
-Share = float
+Share = Annotated[float, Field(ge=0, le=1)]
 SearchType = Literal["hybrid", "similarity", "keyword"]
 VectorSearch = Literal["auto", "hnsw", "exact"]
 MAX_DAYS = 36_500  # a century; the calendar ends somewhere
@@ -71,7 +71,7 @@ class Target(BaseModel, frozen=True, extra="forbid", allow_inf_nan=False):
         "deepset/minilm-uncased-squad2, or a plug-in; empty: none",
     )
     reader_threshold: Share = Field(
-        0.5, ge=0, le=1, description="Score from which such words count as an answer"
+        0.5, description="Score from which such words count as an answer"
     )
     reader_seconds: float = Field(
         3.0, gt=0, le=60, description="Seconds after which it reads no more"
@@ -91,9 +91,7 @@ class Target(BaseModel, frozen=True, extra="forbid", allow_inf_nan=False):
         description="Who finds candidates: `hybrid` by meaning and by words, `similarity` by "
         "meaning alone, `keyword` by words alone",
     )
-    score_threshold: Share = Field(
-        0, ge=0, le=1, description="Cosine below which no passage is a candidate"
-    )
+    score_threshold: Share = Field(0, description="Cosine below which no passage is a candidate")
     vector_search: VectorSearch = Field(
         "auto",
         description="How the nearest passages are found: by the `hnsw` index, `exact`, or `auto`: "
@@ -140,10 +138,7 @@ class Target(BaseModel, frozen=True, extra="forbid", allow_inf_nan=False):
         "cross-encoder/ms-marco-MiniLM-L-6-v2 or rerank-v3.5",
     )
     rerank_share: Share = Field(
-        0.5,
-        ge=0,
-        le=1,
-        description="Share of such a model in the order of what it read; the rest is `fused`",
+        0.5, description="Share of such a model in the order of what it read; the rest is `fused`"
     )
     rerank_depth: int = Field(
         30, ge=1, le=200, description="Best candidates that such a model reads"
@@ -172,7 +167,7 @@ class Target(BaseModel, frozen=True, extra="forbid", allow_inf_nan=False):
         description="Passages one document may have; empty: any number in a search, about five in "
         "an answer",
     )
-    near_duplicate: Share = Field(
+    near_duplicate: float = Field(
         0.9,
         ge=0.1,
         le=1,
@@ -191,25 +186,21 @@ class Target(BaseModel, frozen=True, extra="forbid", allow_inf_nan=False):
         "none", description="`mmr` prefers passages unlike those before them"
     )
     mmr_share: Share = Field(
-        0.7, ge=0, le=1, description="Weight of the score in `mmr`; the rest is unlikeness"
+        0.7, description="Weight of the score in `mmr`; the rest is unlikeness"
     )
     similarity_threshold: Share = Field(
-        0.35, ge=0, le=1, description="Cosine from which a passage counts as evidence"
+        0.35, description="Cosine from which a passage counts as evidence"
     )
     overlap_threshold: Share = Field(
-        0.4, ge=0, le=1, description="Share of question words from which it counts as evidence"
+        0.4, description="Share of question words from which it counts as evidence"
     )
     answer_threshold: Share | None = Field(
         None,
-        ge=0,
-        le=1,
         description="Evidence needed for an answer; empty: the collection's calibrated one, else "
         "0.25 for a language model, 0 for quotes",
     )
     answer_likelihood: Share | None = Field(
         None,
-        ge=0,
-        le=1,
         description="Likelihood that quotes need to be an answer; empty: 0.22, which gives possible"
         " answers too; 0.62 gives likely ones alone",
     )
