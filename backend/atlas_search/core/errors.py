@@ -233,7 +233,6 @@ class Cancelled(AtlasError):
 _MOST = 10
 _LONGEST = 80  # characters of each
 
-
 MOST_FAULTS = 20  # of a request that are told; each of a million values may have some
 LONGEST_NAME = 80  # characters of a field's
 

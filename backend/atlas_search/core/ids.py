@@ -45,5 +45,4 @@ CLOSEST = "Closest passages, not an answer"
 CONFIDENCE: Mapping[str, str] = {"likely": "Likely an answer", "possible": "Possibly an answer"}
 """The label of a quoted answer, by the word of an answer document's `confidence`."""
 
-
 __version__ = "0.1.0"

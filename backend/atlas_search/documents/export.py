@@ -63,7 +63,6 @@ _CHECKED_BY = {
     "nli": "citations, and an entailment model",
 }
 
-
 _UNANSWERED = {"ABSTAIN": "Not answered", "BLOCK": "Written, but not shown"}
 
 
@@ -362,7 +361,6 @@ FORMATS: Mapping[Format, FormatKind] = {
         'application/ld+json; profile="http://www.w3.org/ns/anno.jsonld"', "jsonld"
     ),
 }
-
 
 _WRITERS: Mapping[str, Callable[[Sequence[AnswerDocument], Base], str]] = {
     "markdown": markdown,

@@ -13,7 +13,6 @@ from atlas_search.search.result import SearchResult
 Source = Atlas | AtlasClient
 """A collection in this process or on a server."""
 
-
 _LEFT_OUT = {"text", "signals", "valid", "overlap", "highlights", "duplicates", "successors"}
 
 

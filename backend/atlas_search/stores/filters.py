@@ -60,7 +60,6 @@ Condition = Range | tuple[str, ...]
 Filter = Mapping[str, Condition]
 """For each field either a range, or the values of which one must match."""
 
-
 DOCUMENT_ID, PASSAGE_ID = "document_id", "passage_id"
 PASSAGE_FIELDS = ("section", "speaker", PASSAGE_ID)
 """Fields of a passage, not of its whole document; metadata of these names counts as well."""

@@ -27,7 +27,6 @@ FILE_NAME = "manifest.json"
 SHOWN = 10  # names of other collections, where one is missing
 _DIGEST = "digest"
 
-
 Engine = Literal["embedded", "qdrant"]
 
 

@@ -94,7 +94,6 @@ CREATE TABLE gone_sources (
 """
 """Schema of what the version does not have of the base, or has anew."""
 
-
 INSERT_SOURCE = (
     "INSERT OR REPLACE INTO sources (name, origin, fingerprint, content, remarks, bytes, seconds) "
     "VALUES (?, ?, ?, ?, ?, ?, ?)"

@@ -47,7 +47,6 @@ from atlas_search.stores.versions import RECENT_RECORDS, RECORDS
 CACHED_BLOCKS = 256  # of 16,384 characters: the texts of a few questions
 CACHED_TITLES = 65_536  # whoever types into a list of documents asks for all of them again
 
-
 _ORDERS: Mapping[ListedBy, str] = {
     "id": "id",
     "title": "title COLLATE NOCASE, title, id",
@@ -55,13 +54,11 @@ _ORDERS: Mapping[ListedBy, str] = {
     "-date": "last_day IS NULL, last_day DESC, first_day DESC, id",
 }
 
-
 _IN_CELL = """
     CASE WHEN first_day > '0' AND substr(first_day, 1, 4) = substr(last_day, 1, 4)
     THEN substr(first_day, 1, 4) ELSE CAST(value AS TEXT) END
 """
 """A value as it is counted: a date within one year of our era as that year."""
-
 
 _OF_OTHERS = "d.corpus NOT IN (SELECT value FROM json_each(:corpora))"
 

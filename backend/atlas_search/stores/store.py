@@ -233,12 +233,9 @@ class PermittedStore:
         self._ids = frozenset(corpus.id for corpus in self.corpora)
         self._number_of: IntArray = np.full(len(whole.corpora), -1, dtype=np.int16)
         self._number_of[self._numbers] = np.arange(len(self._numbers))
-        everything = np.arange(whole.manifest.documents)
-        self._documents: IntArray = np.flatnonzero(
-            self._number_of[whole.corpus_of_documents(everything)] >= 0
-        )
-        rows = np.arange(whole.manifest.passages)
-        self._holds = self._number_of[whole.corpus_of(rows)] >= 0
+        owners = self.corpus_of_documents(np.arange(whole.manifest.documents))
+        self._documents: IntArray = np.flatnonzero(owners >= 0)
+        self._holds = self.corpus_of(np.arange(whole.manifest.passages)) >= 0
         self.manifest = _manifest(whole, self._ids, fields)
         self.tokens: TokenTable = _tokens(
             whole.tokens, self._numbers, self._documents, np.flatnonzero(self._holds)
@@ -260,11 +257,9 @@ class PermittedStore:
         self._check(corpus)
         return self._whole.compares_all(corpus, how)
 
-    def matching(
-        self, corpus: str, terms: Sequence[str], depth: int, scope: Scope | None
-    ) -> LegHits:
+    def matching(self, corpus: str, *wanted: Any, **options: Any) -> LegHits:
         self._check(corpus)
-        return self._whole.matching(corpus, terms, depth, scope)
+        return self._whole.matching(corpus, *wanted, **options)
 
     def _check(self, corpus: str) -> None:
         if corpus not in self._ids:

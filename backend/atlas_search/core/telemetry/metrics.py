@@ -226,7 +226,6 @@ INSTRUMENTS: Mapping[str, Instrument] = {
 }
 """The instruments by name."""
 
-
 MOST = 100  # values of one label; a server with more corpora than that needs no chart of each
 OTHER = "other"
 
