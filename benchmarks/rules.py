@@ -62,11 +62,8 @@ WIDTH = 130
 _QUOTES = "atlas_search.answer.quotes"
 
 GROUPS: Mapping[str, Mapping[str, Callable[..., Any]]] = {
-    "answer kinds": {
-        f"{_QUOTES}.scores.asked_for": lambda _: ANYTHING,
-        f"{_QUOTES}.likelihood.asked_for": lambda _: ANYTHING,
-    },
-    "opposites": {f"{_QUOTES}.likelihood.is_turned_round": lambda *_: False},
+    "answer kinds": {f"{_QUOTES}.scores.asked_for": lambda _: ANYTHING},
+    "opposites": {f"{_QUOTES}.scores.is_turned_round": lambda *_: False},
     "superseded": {f"{_QUOTES}.choose.passages_to_quote": lambda prompt: prompt.passages},
     "what is before": {
         f"{_QUOTES}.choose.with_what_is_before": lambda chosen, most: list(chosen)[:most]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from atlas_search.answer.check.support import ReadPassage, best_place
+from atlas_search.answer.check.support import ReadPassage, ReadSentence, place_of
 from atlas_search.building.chunking import chunking, passage_spans
 from atlas_search.core.domain import Document, Passage
 from atlas_search.language.lines import fill, unwrap
@@ -159,5 +159,5 @@ def test_a_quotation_is_found_over_the_ends_of_lines() -> None:
     place = (0, f"c.d:0-{len(text)}", "c.d", "c", "", text, 0, len(text), 1, 1)
     read = ReadPassage(Passage(*place, "", "", "", "", {}))
     for sentence in PROSE:
-        _, span = best_place(sentence, [read])
+        _, span = place_of(ReadSentence(sentence), [read])
         assert unwrap(text[span.start : span.end]) == sentence

@@ -8,8 +8,8 @@ the 184 labelled questions about the bundled corpora none is taken for one.
 import re
 from collections.abc import Sequence
 
+from atlas_search.answer.decide import Counted
 from atlas_search.answer.run import AnswerRun
-from atlas_search.answer.wire import Counted
 from atlas_search.core.domain import ChatTurn
 from atlas_search.core.errors import InvalidQuery
 from atlas_search.words.flow import count_hits

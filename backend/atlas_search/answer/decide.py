@@ -101,28 +101,20 @@ def before_quoting(chosen: Chosen, needed: float) -> Outcome:
         return _abstain("no_answer", "The passages hold no sentence that answers.")
     nearest = whole.quotes[0].text
     shown = nearest if len(nearest) <= _SHOWN else f"{nearest[:_SHOWN].rstrip()}…"
-    told = told_by_metadata(whole.question, whole.quotes)
-    missing = (*filter(None, [told]), *whole.grounds.against)
+    metadata = told_by_metadata(whole.question, whole.quotes)
+    missing = (*filter(None, [metadata]), *whole.grounds.against)
     message = " ".join([f"No passage clearly answers this. The nearest says: “{shown}”", *missing])
     numbers = {"likelihood": whole.grounds.likelihood, "needed": needed}
     return replace(_abstain("not_held", message, **numbers), missing=missing)
-
-
-@dataclass(frozen=True)
-class TextFault:
-    """The reason why a text with valid citations cannot be used: a fixed word and a sentence."""
-
-    code: str
-    message: str
 
 
 def after_writing(
     text: str,
     verification: Verification,
     concealed: tuple[Contradiction, ...],
-    fault: TextFault | None,
+    fault: Outcome | None = None,
 ) -> Outcome:
-    """Decide whether the text may be sent."""
+    """Decide whether the text may be sent; `fault` blocks one whose citations are valid."""
     if not text.strip():
         return _abstain("no_answer", "The passages hold no sentence that answers.")
     if not verification.valid:
@@ -136,7 +128,7 @@ def after_writing(
             },
         )
     if fault:
-        return Outcome("BLOCK", fault.code, fault.message)
+        return fault
     if concealed:
         first = concealed[0]
         return _abstain(
@@ -166,16 +158,30 @@ def leans_on(words: str, read_as: str) -> Outcome:
     return _abstain("unclear", message)
 
 
-def asks_for_count(words: str, *, hits: int, documents: int, of_documents: int) -> Outcome:
+@dataclass(frozen=True)
+class Counted:
+    """The exact count of some words: `hits` in `documents`, out of `of_documents` searched.
+
+    `query` finds them in a concordance.
+    """
+
+    words: str
+    query: str
+    hits: int
+    documents: int
+    of_documents: int
+
+
+def give_count(of: Counted) -> Outcome:
     """Give an exact count: no passage says how many documents say something."""
-    sentence = f"{documents} of {of_documents} documents say “{words}”"
-    often = f", {hits} {'time' if hits == 1 else 'times'}" if hits else ""
+    sentence = f"{of.documents} of {of.of_documents} documents say “{of.words}”"
+    often = f", {of.hits} {'time' if of.hits == 1 else 'times'}" if of.hits else ""
     return _abstain(
         "counted",
         f"Counted exactly: {sentence}{often}. No passage itself gives a number.",
-        hits=hits,
-        documents=documents,
-        of_documents=of_documents,
+        hits=of.hits,
+        documents=of.documents,
+        of_documents=of.of_documents,
     )
 
 

@@ -18,15 +18,16 @@ from atlas_search.answer.conflicts import Contradiction, conflicts_between, to_l
 from atlas_search.answer.counted import asks_about_collection, count_asked_for
 from atlas_search.answer.decide import (
     ANSWERED,
-    asks_for_count,
+    Counted,
     before_writing,
     describe_collection,
+    give_count,
     leans_on,
 )
 from atlas_search.answer.readings import Reading, clarify, must_choose, readings
 from atlas_search.answer.run import AnswerRun, Evidence
 from atlas_search.answer.trace import answering
-from atlas_search.answer.wire import Counted
+from atlas_search.answer.decide import Counted
 from atlas_search.answer.write.condense import Standalone, condense
 from atlas_search.answer.write.model import write
 from atlas_search.answer.write.quotes import closest_quotes
@@ -115,13 +116,7 @@ def _count(run: AnswerRun) -> _Draft | None:
     if counted is None:
         return None
     result = _search(run)
-    outcome = asks_for_count(
-        counted.words,
-        hits=counted.hits,
-        documents=counted.documents,
-        of_documents=counted.of_documents,
-    )
-    return _Draft(not_written(run, outcome), result.kept_only(), counted=counted)
+    return _Draft(not_written(run, give_count(counted)), result.kept_only(), counted=counted)
 
 
 def _answer_once(run: AnswerRun) -> _Draft:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 
-from atlas_search.answer.decide import Outcome
+from atlas_search.answer.decide import Counted, Outcome
 from atlas_search.answer.quotes.scores import Confidence
 from atlas_search.core.domain import MARKER, Decision
 from atlas_search.core.errors import RequestError
@@ -29,20 +29,6 @@ class Fallback:
 
     code: Literal["model_refused", "model_blocked", "model_unavailable", "model_unusable"]
     message: str
-
-
-@dataclass(frozen=True)
-class Counted:
-    """The exact count of some words: `hits` in `documents`, out of `of_documents` searched.
-
-    `query` finds them in a concordance.
-    """
-
-    words: str
-    query: str
-    hits: int
-    documents: int
-    of_documents: int
 
 
 class SentenceOut(Sent):

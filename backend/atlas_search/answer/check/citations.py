@@ -114,7 +114,8 @@ class Checker:
             caveat=caveat,
             errors=tuple(errors),
             warnings=(
-                *_warnings(read, citations, cited, excused=excused),
+                *(["has no citation."] if excused else []),
+                *(missing_support(read, cited) if citations else []),
                 *self._superseded(citations),
             ),
         )
@@ -164,25 +165,8 @@ def sum_up(checked: Sequence[CheckedSentence]) -> Verification:
     if not checked:
         return Verification((), ("The answer holds no sentence.",), ())
     numbered = list(enumerate(checked, start=1))
-    errors = [fault for n, sentence in numbered for fault in _name_sentence(n, sentence.errors)]
-    warnings = [fault for n, sentence in numbered for fault in _name_sentence(n, sentence.warnings)]
+    errors = [f"Sentence {n} {error}" for n, sentence in numbered for error in sentence.errors]
+    warnings = [f"Sentence {n} {warning}" for n, each in numbered for warning in each.warnings]
     if not errors and not any(sentence.grounded for sentence in checked):
         errors.append("No sentence has a citation.")
     return Verification(tuple(checked), tuple(errors), tuple(warnings))
-
-
-def _name_sentence(number: int, predicates: Sequence[str]) -> list[str]:
-    return [f"Sentence {number} {predicate}" for predicate in predicates]
-
-
-def _warnings(
-    read: ReadSentence,
-    citations: Sequence[Citation],
-    cited: Sequence[ReadPassage],
-    *,
-    excused: bool,
-) -> list[str]:
-    warnings = ["has no citation."] if excused else []
-    if citations:
-        warnings += missing_support(read, cited)
-    return warnings

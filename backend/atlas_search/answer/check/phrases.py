@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from atlas_search.answer.check.markers import ROUND, MarkedSentence
-from atlas_search.answer.check.support import KnownNumbers, ReadPassage, numbers_missing
+from atlas_search.answer.check.support import ReadPassage, numbers_missing
 from atlas_search.core.domain import SUCCESSOR, Passage
 from atlas_search.core.locator import LOCATOR_IN_TEXT
 from atlas_search.core.metadata import values_of
@@ -166,25 +166,18 @@ class SourceWords:
 
     def hold(self, said: str) -> bool:
         """Check that all informative words of a text, and all its numbers, are theirs."""
-        return not numbers_missing(said, self._numbers) and any(
-            self._unknown(said, language) <= known for language, known in self._terms.items()
+        return self.hold_numbers(said) and any(
+            all(
+                word.term in known
+                for word in words(said, language)
+                if word.informative and word.folded not in _ANNOUNCING and not word.folded.isdigit()
+            )
+            for language, known in self._terms.items()
         )
 
-    def number(self, said: str) -> bool:
+    def hold_numbers(self, said: str) -> bool:
         """Check that all numbers of a text are theirs."""
-        return not numbers_missing(said, self._numbers)
-
-    def _unknown(self, said: str, language: str) -> frozenset[str]:
-        all_words = words(said, language)
-        return frozenset(
-            word.term
-            for word in all_words
-            if word.informative and word.folded not in _ANNOUNCING and not word.folded.isdigit()
-        )
-
-    @cached_property
-    def _numbers(self) -> list[KnownNumbers]:
-        return [read.numbers for read in self._passages]
+        return not numbers_missing(said, (read.numbers for read in self._passages))
 
     @cached_property
     def _terms(self) -> dict[str, frozenset[str]]:
@@ -211,7 +204,7 @@ def is_heading(text: str, sources: SourceWords) -> bool:
 
 def is_empty_caveat(text: str, sources: SourceWords) -> bool:
     """Check for a caveat without figures of its own; it may name what the passages do not hold."""
-    return is_caveat(text) and sources.number(text)
+    return is_caveat(text) and sources.hold_numbers(text)
 
 
 _SLUG = re.compile(r"[^a-z0-9]+")

@@ -46,39 +46,28 @@ def numbers_of(text: str) -> frozenset[str]:
     return frozenset(numbers | {str(_WORDS[word.lower()]) for word in _WORD.findall(text)})
 
 
-class KnownNumbers:
-    """The numbers that `numbers_of` found in a text, to look up those of sentences."""
-
-    def __init__(self, readings: frozenset[str]):
-        self.readings = readings
-
-    @cached_property
-    def decades(self) -> frozenset[str]:
-        """Every number without its last character."""
-        return frozenset(number[:-1] for number in self.readings)
-
-
-def numbers_missing(sentence: str, known: Iterable[KnownNumbers]) -> list[str]:
+def numbers_missing(sentence: str, known: Iterable[frozenset[str]]) -> list[str]:
     """The numbers of a sentence, as written and sorted, that are in none of `known`.
 
-    The number of a list item is none. `known` is not looked at for a sentence without numbers.
+    These are `numbers_of` texts, and not looked at for a sentence without numbers. The number of a
+    list item is none.
     """
     item = _NUMBERED_ITEM.match(sentence)
     matches = list(_NUMBER.finditer(sentence, item.end() if item else 0))
     if not matches:
         return []
-    places = list(known)
-    return sorted({match["number"] for match in matches if not _hold(places, match)})
+    texts = list(known)
+    return sorted({match["number"] for match in matches if not _hold(texts, match)})
 
 
-def _hold(known: Sequence[KnownNumbers], match: re.Match[str]) -> bool:
+def _hold(known: Sequence[frozenset[str]], match: re.Match[str]) -> bool:
     number, readings = match["number"], _readings(match)
-    if any(not readings.isdisjoint(each.readings) for each in known):
+    if any(not readings.isdisjoint(each) for each in known):
         return True
     if match["decade"] and number.endswith("0"):
-        return any(number[:-1] in each.decades for each in known)
+        return any(f"{number[:-1]}{digit}" in each for each in known for digit in range(10))
     return _is_list(number) and all(
-        any(_whole(part) in each.readings for each in known) for part in _parts(number)
+        any(_whole(part) in each for each in known) for part in _parts(number)
     )
 
 
@@ -194,12 +183,12 @@ class ReadPassage:
         return " ".join(self.text.split())
 
     @cached_property
-    def numbers(self) -> KnownNumbers:
+    def numbers(self) -> frozenset[str]:
         """Its numbers, with those of what is known of it."""
         passage = self.passage
         places = (f"{locator.locator} {locator.section or ''}" for locator in passage.locators)
         known = (passage.title, passage.section, passage.date, *places, passage.printed_page)
-        return KnownNumbers(numbers_of("\n".join((passage.text, *known))))
+        return numbers_of("\n".join((passage.text, *known)))
 
     def likest(self, asked: frozenset[str]) -> tuple[float, TextSpan]:
         """The sentence whose informative stems are most like `asked`, the first of equals.
@@ -311,16 +300,11 @@ class _Quote:
         self.parts = cache(lambda language: [fold_words(part, language) for part in parts])
 
 
-def best_place(sentence: str, cited: Sequence[ReadPassage]) -> tuple[Passage, TextSpan]:
+def place_of(sentence: ReadSentence, cited: Sequence[ReadPassage]) -> tuple[Passage, TextSpan]:
     """The place in one of `cited` that says it in the same words, else shares most; the first.
 
     Likeness is the Jaccard similarity of informative stems.
     """
-    return place_of(ReadSentence(sentence), cited)
-
-
-def place_of(sentence: ReadSentence, cited: Sequence[ReadPassage]) -> tuple[Passage, TextSpan]:
-    """Return the best place for a sentence that is read already, by the rule of `best_place`."""
     for read in cited:
         if span := _verbatim(sentence, read):
             return read.passage, span

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from atlas_search.answer.check.markers import MarkedSentence
 from atlas_search.answer.check.phrases import is_refusal
-from atlas_search.answer.check.support import KnownNumbers, numbers_missing, numbers_of
+from atlas_search.answer.check.support import numbers_missing, numbers_of
 from atlas_search.answer.follow_up import FollowUp, read_follow_up
 from atlas_search.answer.prompts import Filled, prompt
 from atlas_search.answer.run import AnswerRun
@@ -121,6 +121,6 @@ def invention(written: str, question: str, history: Sequence[ChatTurn]) -> str:
     for name in _NAME.findall(written):
         if any(word.folded[:_STEM] not in known for word in words(name)):
             return f"names “{name}”, which nobody mentioned"
-    for number in numbers_missing(written, [KnownNumbers(numbers_of(context))]):
+    for number in numbers_missing(written, [numbers_of(context)]):
         return f"gives the number “{number}”, which nobody mentioned"
     return ""

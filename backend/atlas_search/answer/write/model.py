@@ -9,7 +9,7 @@ from atlas_search.answer.answer import Checked, Context, Doubt, Restart, Token, 
 from atlas_search.answer.check.citations import Verification, sum_up
 from atlas_search.answer.check.markers import as_quoted
 from atlas_search.answer.conflicts import find_concealed
-from atlas_search.answer.decide import ANSWERED, Outcome, TextFault, after_writing, refuse
+from atlas_search.answer.decide import ANSWERED, Outcome, after_writing, refuse
 from atlas_search.answer.judge import judge_of
 from atlas_search.answer.prompts import Filled, prompt
 from atlas_search.answer.quotes.scores import LIKELY, names_missing
@@ -45,7 +45,7 @@ def strike_doubtful(run: AnswerRun, evidence: Evidence, written: Written) -> Wri
         run.tell(Token(f"{sentence.line}\n"))
         run.tell(Checked(number, sentence))
     text, checked = "\n".join(sentence.line for sentence in remaining), sum_up(remaining)
-    outcome = after_writing(text, checked, find_concealed(evidence.conflicts, checked), None)
+    outcome = after_writing(text, checked, find_concealed(evidence.conflicts, checked))
     said = text if outcome is ANSWERED else ""
     return replace(written, text=said, verification=checked, outcome=outcome, support=support)
 
@@ -70,7 +70,7 @@ _ADMITS = re.compile(
 )
 
 
-def asserts_of_absent(absent: Sequence[str], checked: Verification) -> TextFault | None:
+def asserts_of_absent(absent: Sequence[str], checked: Verification) -> Outcome | None:
     """Return the fault of a text that states something of a name or figure no passage holds.
 
     A sentence that says so itself is left alone.
@@ -79,7 +79,8 @@ def asserts_of_absent(absent: Sequence[str], checked: Verification) -> TextFault
         terms = all_terms(name)
         for sentence in checked.sentences:
             if terms <= all_terms(sentence.text) and not _ADMITS.search(sentence.text):
-                return TextFault(
+                return Outcome(
+                    "BLOCK",
                     "unknown_name",
                     f"The answer states something of {name}, which no passage speaks of.",
                 )
@@ -92,8 +93,8 @@ CITATIONS_ONLY = (
 )
 
 _FAULTS = {
-    "length": TextFault("cut_short", "The answer was cut off at MAX_TOKENS; be briefer."),
-    "filtered": TextFault("withheld", "The provider withheld a part of the answer."),
+    "length": Outcome("BLOCK", "cut_short", "The answer was cut off at MAX_TOKENS; be briefer."),
+    "filtered": Outcome("BLOCK", "withheld", "The provider withheld a part of the answer."),
 }
 
 
@@ -180,7 +181,7 @@ def _attempt(
     return relay, reply, done.ended
 
 
-def _only_repeats(question: str, relay: Relay) -> TextFault | None:
+def _only_repeats(question: str, relay: Relay) -> Outcome | None:
     """Return the fault of a text that only says the question again as a statement.
 
     A small model likes to, be it so or not. If the source says just that, it is no fault.
@@ -193,7 +194,8 @@ def _only_repeats(question: str, relay: Relay) -> TextFault | None:
         and not any(each.text.rstrip(".") in place.passage.text for place in each.citations)
         for each in cited
     ):
-        return TextFault(
+        return Outcome(
+            "BLOCK",
             "repeats_question",
             "The answer only repeats the question; say what the passages say of it.",
         )

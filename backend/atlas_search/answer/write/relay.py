@@ -8,7 +8,7 @@ from atlas_search.answer.check.citations import Checker, Verification, sum_up
 from atlas_search.answer.check.markers import MarkedSentence
 from atlas_search.answer.check.phrases import is_refusal
 from atlas_search.answer.conflicts import find_concealed
-from atlas_search.answer.decide import ANSWERED, Outcome, TextFault, after_writing
+from atlas_search.answer.decide import ANSWERED, Outcome, after_writing
 from atlas_search.answer.judge import judge_sentences
 from atlas_search.answer.quotes.scores import Confidence
 from atlas_search.answer.run import AnswerRun, Evidence
@@ -88,7 +88,7 @@ def judge_text(
     evidence: Evidence,
     relay: Relay,
     writer: Writer,
-    fault: TextFault | None = None,
+    fault: Outcome | None = None,
     judge: Judge | None = None,
 ) -> Written:
     """Verify as a whole the text that was passed on, and decide about it.
@@ -98,7 +98,7 @@ def judge_text(
     """
     text = relay.text
     if not text.strip():
-        return Written("", NOTHING, after_writing(text, NOTHING, (), None), writer)
+        return Written("", NOTHING, after_writing(text, NOTHING, ()), writer)
     support = Support()
     with run.clock.measure("verify"), run.stage("verify", text) as stage:
         checked = relay.verification
