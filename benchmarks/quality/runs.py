@@ -2,12 +2,10 @@
 
 from collections.abc import Callable, Mapping
 
-import numpy as np
-
 from atlas_search.core.domain import Leg
 from atlas_search.core.targets import Target
 from atlas_search.search.candidates import Candidates
-from atlas_search.search.ranking import rerank
+from atlas_search.search.ranking import rank_leg, rerank
 from atlas_search.stores.arrays import IntArray
 
 Run = Callable[[Candidates], IntArray]
@@ -18,14 +16,7 @@ DEFAULT = "default"
 
 def _leg(leg: Leg) -> Run:
     """What one leg found, by its own score, ties by row as everywhere."""
-
-    def ranked(candidates: Candidates) -> IntArray:
-        rows = np.concatenate([hits.legs[leg].rows for hits in candidates.hits])
-        scores = np.concatenate([hits.legs[leg].scores for hits in candidates.hits])
-        ordered: IntArray = rows[np.lexsort((rows, -scores))]
-        return ordered
-
-    return ranked
+    return lambda candidates: rank_leg(candidates, leg)
 
 
 def _reranked(target: Target) -> Run:

@@ -71,7 +71,7 @@ def scopes(collection: Collection, test_set: TestSet, query: BenchmarkQuery) -> 
 
 def found(candidates: Candidates) -> IntArray:
     """All that either leg found, and all that is ranked."""
-    legs = [leg.rows for hits in candidates.hits for leg in hits.legs.values()]
+    legs = [hits.rows for legs in candidates.hits.values() for hits in legs.values()]
     return np.concatenate([candidates.table.rows, *legs])
 
 

@@ -6,6 +6,7 @@ Corpora and documents are single letters, the best candidate first.
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Literal
 
@@ -18,7 +19,7 @@ from atlas_search import Atlas, SearchResult
 from atlas_search.core.targets import Target
 from atlas_search.planning import plan_search
 from atlas_search.search.query import parse_query
-from atlas_search.search.request import SearchRequest
+from atlas_search.search.request import SearchPlan, SearchRequest
 from atlas_search.search.select import Pool, choose, groups, mmr_order, type_caps
 from tests.finding import aimed, find, names, searching
 from tests.search.three_passages import table_of
@@ -59,8 +60,15 @@ def kept(
         ahead,
     )
     count = corpus_count or len(set(corpora))
-    target = Target(balance=balance)
-    return choose(pool, count, limit, type_caps or {}, target, cap, soft_cap=soft_cap)
+    request = SearchPlan(
+        question="",
+        corpora=tuple(map(str, range(count))),
+        limit=limit,
+        today=date.min,
+        max_per_document=cap,
+        soft_cap=soft_cap,
+    )
+    return choose(pool, request, type_caps or {}, Target(balance=balance))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.language.text import terms_and_parts, words
-from atlas_search.search.candidates import Candidates, CorpusHits
+from atlas_search.search.candidates import Candidates
 from atlas_search.search.query import Query, parse_query
 from atlas_search.search.signals import SignalTable, measure
 from atlas_search.stores.arrays import IntArray
@@ -86,9 +86,9 @@ def hits(*pairs: tuple[int, float]) -> LegHits:
 
 def candidates_of(table: SignalTable, *corpora: tuple[LegHits, LegHits]) -> Candidates:
     """Candidates with these signals, found by the dense and the lexical leg of each corpus."""
-    of_corpora = [
-        CorpusHits(f"c{number}", {"dense": dense, "lexical": lexical})
+    of_corpora = {
+        f"c{number}": {"dense": dense, "lexical": lexical}
         for number, (dense, lexical) in enumerate(corpora)
-    ]
+    }
     cosines = Cosines(np.ones(3, dtype=np.float32), lambda rows, _: np.ones(len(rows)))
     return Candidates(parse_query("any"), cosines, of_corpora, table)

@@ -101,13 +101,12 @@ _WORDS = {
 
 def _in_english() -> dict[str, str]:
     """The English of each word; `jui` can be two months, and is none."""
-    parts = {
-        (name[:length], english)
+    months = {
+        name[:length]: english
         for english, names in _MONTHS.items()
         for name in names.split()
         for length in range(3, len(name) + 1)
     }
-    months = dict(parts)
     del months["jui"]
     words = {word: english for english, known in _WORDS.items() for word in known.split()}
     return months | words

@@ -69,8 +69,7 @@ _OPPOSITE = _pairs()
 
 @lru_cache(maxsize=1 << 15)  # sentences on one matter have the same words in many pairs
 def are_opposite(one: str, other: str) -> bool:
-    """Return whether of two folded words one denies the other: `lawful` and `unlawful`, `rise` and
-    `fall`."""
+    """Check if one of two folded words denies the other: `lawful` and `unlawful`."""
     first, second = _stem(one), _stem(other)
     return (
         second in _OPPOSITE.get(first, ())
@@ -201,8 +200,7 @@ class Quantity:
 
 
 def quantities(sentence: str) -> list[Quantity]:
-    """Return the amounts whose unit is known, then the dates; numbers of sections and names are
-    none."""
+    """The amounts whose unit is known, then the dates; numbers of sections and names are none."""
     has_digit = bool(_DIGIT.search(sentence))
     # most sentences hold no number, and to see that takes a tenth of looking for amounts and dates
     if not has_digit and NUMBERS.keys().isdisjoint(_LETTERS.findall(sentence.lower())):
@@ -273,8 +271,7 @@ def _stands_before(pattern: re.Pattern[str], sentence: str, at: int) -> bool:
 
 
 def _unit(sentence: str, end: int) -> tuple[str, int, float] | None:
-    """Return a measure of time, or the first plural among the next three words; its end, and
-    days."""
+    """A measure of time, or the first plural among the next three words; its end, and days."""
     for _ in range(3):
         following = _FOLLOWING.match(sentence, end)
         if not following or (word := following[1].lower()) in FUNCTION_WORDS:

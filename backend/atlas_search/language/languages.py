@@ -279,8 +279,7 @@ def fold(word: str) -> str:
 
 
 def as_written(word: str) -> str:
-    """Return a word with its capitals and accents, composed, but whole and with straight
-    apostrophes."""
+    """A word with its capitals and accents, composed, but whole and with straight apostrophes."""
     if word.isascii() and "\n" not in word:
         return word
     whole = _JOINT.sub("", word).translate(_UNSEEN).replace("’", "'")

@@ -97,8 +97,7 @@ def mend(text: str) -> str:
 
 
 def unwrap(sentence: str) -> str:
-    """Return a sentence on one line, as it is shown; a word broken at a line's end is left as it
-    is."""
+    """A sentence on one line, as it is shown; a word broken at a line's end is left as it is."""
     return _GAP.sub(_joint, sentence) if "\n" in sentence else sentence
 
 
@@ -207,8 +206,7 @@ def _width(lines: Iterable[_Line]) -> int:
 
 
 def _is_verse(paragraph: Sequence[_Line], usual: int) -> bool:
-    """Return whether each line begins with a capital or a digit, as in verse, lists and
-    addresses."""
+    """Check if each line begins with a capital or a digit, as in verse, lists and addresses."""
     longest = max(line.width for line in paragraph)
     wide = longest >= _VERSE or longest > _FULL * usual >= _FULL * _VERSE
     if len(paragraph) < (_LIST_LINES if wide else _VERSE_LINES):

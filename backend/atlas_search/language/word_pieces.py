@@ -19,8 +19,7 @@ def tokenizer() -> Tokenizer:
 
 
 def is_english(stem: str) -> bool:
-    """Return whether a stem is that of one of the 21,000 words that are one piece: all common
-    ones."""
+    """Check if a stem is that of one of the 21,000 words that are one piece: all common ones."""
     return stem in _stems()
 
 

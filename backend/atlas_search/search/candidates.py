@@ -1,8 +1,7 @@
 """The candidates of a search before they are ranked."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,18 +14,13 @@ from atlas_search.stores.store import LegHits
 from atlas_search.stores.terms import FloatArray
 from atlas_search.stores.vectors import Cosines
 
+Legs = Mapping[Leg, LegHits]
+"""The hits of each leg that was searched, in one corpus; `sparse` takes a SPARSE_MODEL."""
 
-@dataclass(frozen=True)
-class CorpusHits:
-    """The hits of each leg that was searched, in one corpus; `sparse` takes a SPARSE_MODEL."""
 
-    corpus: str
-    legs: Mapping[Leg, LegHits]
-
-    @cached_property
-    def rows(self) -> IntArray:
-        """The passages that any leg found, ascending."""
-        return sorted_unique(np.concatenate([hits.rows for hits in self.legs.values()]))
+def rows_of(legs: Legs) -> IntArray:
+    """The passages that any leg found, ascending."""
+    return sorted_unique(np.concatenate([hits.rows for hits in legs.values()]))
 
 
 @dataclass(frozen=True)
@@ -45,14 +39,14 @@ class Part:
 class Candidates:
     """The candidates of all corpora: who found them, and every signal of each.
 
-    `cosines` are those of the question's vector, `term_scores` those of every passage by a
-    SPARSE_MODEL, None without one. `parts` are empty for a question that asks for one
+    `hits` are by corpus, `cosines` those of the question's vector, `term_scores` those of every
+    passage by a SPARSE_MODEL, None without one. `parts` are empty for a question that asks for one
     thing; their passages are among the candidates.
     """
 
     query: Query
     cosines: Cosines
-    hits: Sequence[CorpusHits]
+    hits: Mapping[str, Legs]
     table: SignalTable
     parts: tuple[Part, ...] = ()
     term_scores: FloatArray | None = None

@@ -60,17 +60,29 @@ class Freshness:
 
 def check(
     query: Query,
-    ranked: Sequence[RankedPassage],
+    ranked: RankedPassage,
     table: TokenTable,
     weights: Mapping[str, float],
     target: Target,
-) -> list[CheckedPassage]:
-    """Mark what is evidence: similar enough, or sharing enough of the question's words.
+) -> CheckedPassage:
+    """Mark a passage as evidence: similar enough, or sharing enough of the question's words.
 
-    Each passage is compared with the question as read in the passage's language. `weights` are
-    the idf of the question's terms in all of these; they choose the sentences to highlight.
+    It is compared with the question as read in its language. `weights` are the idf of the
+    question's terms in all languages; they choose the sentences to highlight.
     """
-    return [_check(query, item, table, weights, target) for item in ranked]
+    text = ranked.passage.text
+    query = query.in_language(ranked.passage.language)
+    hits = stored_hits(ranked.passage, query, table)
+    overlap = len({hit.term for hit in hits}) / max(len(query.terms), 1)
+    return CheckedPassage(
+        ranked=ranked,
+        valid=(
+            ranked.signals["semantic"] >= target.similarity_threshold
+            or overlap >= target.overlap_threshold
+        ),
+        overlap=round(overlap, 6),
+        highlights=(Highlight(*best_window(text, hits, weights, query)),) if hits else (),
+    )
 
 
 def best_window(
@@ -129,29 +141,6 @@ def freshness(checked: Sequence[CheckedPassage], days: int, today: date) -> Fres
         freshness_days=days,
         violations=violations,
         stale=0 < len(evidence) == violations,
-    )
-
-
-def _check(
-    query: Query,
-    ranked: RankedPassage,
-    table: TokenTable,
-    weights: Mapping[str, float],
-    target: Target,
-) -> CheckedPassage:
-    text = ranked.passage.text
-    query = query.in_language(ranked.passage.language)
-    hits = stored_hits(ranked.passage, query, table)
-    overlap = len({hit.term for hit in hits}) / max(len(query.terms), 1)
-    spans = [best_window(text, hits, weights, query)] if hits else []
-    return CheckedPassage(
-        ranked=ranked,
-        valid=(
-            ranked.signals["semantic"] >= target.similarity_threshold
-            or overlap >= target.overlap_threshold
-        ),
-        overlap=round(overlap, 6),
-        highlights=tuple(Highlight(span.start, span.end) for span in spans),
     )
 
 

@@ -1,15 +1,16 @@
 """Candidates: the same depth from every corpus, by meaning and by words."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import copy_context
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.core.domain import Leg
 from atlas_search.core.targets import SearchType
-from atlas_search.search.candidates import Candidates, CorpusHits, Part
+from atlas_search.search.candidates import Candidates, Legs, Part, rows_of
 from atlas_search.search.parts import sub_questions
 from atlas_search.search.query import Query
 from atlas_search.search.ranking import rerank
@@ -29,8 +30,8 @@ LEGS: Mapping[SearchType, Sequence[Leg]] = {
 
 def retrieve(
     run: SearchRun, query: Query, cosines: Cosines, term_scores: FloatArray | None = None
-) -> list[CorpusHits]:
-    """Up to `run.depth` passages per corpus and leg, all under the same scope, corpora in order.
+) -> dict[str, Legs]:
+    """Up to `run.depth` passages by corpus and leg, all under the same scope, corpora in order.
 
     Passages that hold a quoted phrase have places in the lexical leg before others, and those that
     hold what is required, if they are too few, in the dense leg. With `term_scores`, those of every
@@ -40,15 +41,10 @@ def retrieve(
     language = {corpus.id: corpus.language for corpus in store.corpora}
     scope, preferred = run.scope, run.preferred if query.preferred else None
     required = run.required if run.too_few else None
-    legs = [
-        leg for leg in LEGS[run.target.search_type] if leg != "sparse" or term_scores is not None
-    ]
 
-    def from_corpus(corpus: str) -> CorpusHits:
+    def from_corpus(corpus: str) -> Legs:
         with run.stage("retrieve", of=corpus) as stage:
-            return stage.done(
-                CorpusHits(corpus, {leg: from_leg(corpus, leg) for leg in legs}), query
-            )
+            return stage.done({leg: from_leg(corpus, leg) for leg in legs}, corpus, query)
 
     def from_leg(corpus: str, leg: Leg) -> LegHits:
         run.stop.check()
@@ -71,36 +67,33 @@ def retrieve(
         preferred_hits = store.matching(corpus, terms, run.depth, preferred)
         return _first(preferred_hits, hits, run.depth)
 
-    def sparse(corpus: str) -> LegHits:
-        assert term_scores is not None
-        return _with_most_weight(run, corpus, term_scores)
-
-    find: Mapping[Leg, Callable[[str], LegHits]] = {
-        "dense": dense,
-        "lexical": lexical,
-        "sparse": sparse,
-    }
+    find: dict[Leg, Callable[[str], LegHits]] = {"dense": dense, "lexical": lexical}
+    if term_scores is not None:
+        find["sparse"] = partial(_with_most_weight, run, term_scores)
+    legs = [leg for leg in LEGS[run.target.search_type] if leg in find]
     # a copy of the context each, so the spans hang below the caller's
     tasks = [
         run.searcher.executor.submit(copy_context().run, from_corpus, corpus)
         for corpus in run.request.corpora
     ]
     every = [task.result() for task in tasks]
-    least = run.target.score_threshold
-    return [_near(hits, cosines, least) for hits in every] if least else every
+    if least := run.target.score_threshold:
+        every = [_near(hits, cosines, least) for hits in every]
+    return dict(zip(run.request.corpora, every, strict=True))
 
 
-def _near(hits: CorpusHits, cosines: Cosines, least: float) -> CorpusHits:
+def _near(hits: Legs, cosines: Cosines, least: float) -> Legs:
     """The hits whose cosine is at least so large, whichever leg found them."""
-    near = hits.rows[cosines.of(hits.rows) >= least]
+    candidates = rows_of(hits)
+    near = candidates[cosines.of(candidates) >= least]
     legs: dict[Leg, LegHits] = {}
-    for leg, (rows, scores) in hits.legs.items():
+    for leg, (rows, scores) in hits.items():
         stays = np.isin(rows, near)
         legs[leg] = LegHits(rows[stays], scores[stays])
-    return CorpusHits(hits.corpus, legs)
+    return legs
 
 
-def _with_most_weight(run: SearchRun, corpus: str, term_scores: FloatArray) -> LegHits:
+def _with_most_weight(run: SearchRun, term_scores: FloatArray, corpus: str) -> LegHits:
     """The passages of a corpus whose scores are largest, under the scope; ties by row."""
     store = run.store
     own = np.flatnonzero(term_scores) if run.scope is None else run.scope.rows
@@ -111,9 +104,9 @@ def _with_most_weight(run: SearchRun, corpus: str, term_scores: FloatArray) -> L
     return LegHits(own[order], term_scores[own[order]])
 
 
-def pool(hits: Sequence[CorpusHits]) -> IntArray:
+def pool(hits: Iterable[Legs]) -> IntArray:
     """The candidates of all corpora, each once, ascending: corpora may be asked in any order."""
-    every = np.concatenate([np.empty(0, dtype=np.int64), *(of.rows for of in hits)])
+    every = np.concatenate([np.empty(0, dtype=np.int64), *map(rows_of, hits)])
     return np.sort(every, kind="stable")  # which is quick for what is in order already
 
 
@@ -169,7 +162,7 @@ def _find(run: SearchRun, query: Query) -> Candidates:
     run.stop.check()
     hits = retrieve(run, query, cosines, term_scores)
     run.clock.lap("retrieve")
-    table = _measure_all(run, query, cosines, term_scores, pool(hits))
+    table = _measure_all(run, query, cosines, term_scores, pool(hits.values()))
     run.clock.lap("measure")
     return Candidates(query, cosines, hits, table, term_scores=term_scores)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from atlas_search.core.domain import CheckedPassage, Leg, RankedPassage
-from atlas_search.search.candidates import Candidates, CorpusHits
+from atlas_search.search.candidates import Candidates, Legs
 from atlas_search.search.evidence import check, confidence, freshness
 from atlas_search.search.find import find_candidates
 from atlas_search.search.ranking import EVIDENCE_WEIGHTS, Ranking, fuse, rerank
@@ -44,12 +44,13 @@ def _rank(run: SearchRun, candidates: Candidates) -> Ranking:
 
 def _check(run: SearchRun, ranked: Sequence[RankedPassage]) -> list[CheckedPassage]:
     run.stop.check()
-    checked = check(run.query, ranked, run.store.tokens, run.term_weights, run.target)
+    tokens, weights = run.store.tokens, run.term_weights
+    checked = [check(run.query, passage, tokens, weights, run.target) for passage in ranked]
     run.clock.lap("select")
     return checked
 
 
-def extent_of(run: SearchRun, hits: Sequence[CorpusHits]) -> Extent:
+def extent_of(run: SearchRun, hits: Mapping[str, Legs]) -> Extent:
     """Return the extent of `run`, with the legs that drew fewer candidates than asked for."""
     of = run.searcher.whole if run.scope is None else corpus_extents(run.store, run.scope)
     query = run.query
@@ -63,17 +64,16 @@ def extent_of(run: SearchRun, hits: Sequence[CorpusHits]) -> Extent:
         excluded=tuple(phrase.text for phrase in query.excluded),
         unknown_words=tuple(unknown.word for unknown in run.unknown_words),
         short_legs=tuple(
-            leg for each in hits for leg in _short_legs(each, of[each.corpus], run.depth)
+            leg for corpus, legs in hits.items() for leg in _short_legs(legs, of[corpus], run.depth)
         ),
     )
 
 
-def _short_legs(hits: CorpusHits, of: CorpusExtent, depth: int) -> Iterator[ShortLeg]:
-    for leg, hit in hits.legs.items():
-        count = len(hit.rows)
-        if count >= depth:
-            continue
-        yield ShortLeg(hits.corpus, leg, count, depth, _reason(leg, count, of))
+def _short_legs(legs: Legs, of: CorpusExtent, depth: int) -> Iterator[ShortLeg]:
+    for leg, hits in legs.items():
+        count = len(hits.rows)
+        if count < depth:
+            yield ShortLeg(of.id, leg, count, depth, _reason(leg, count, of))
 
 
 def _reason(leg: Leg, count: int, of: CorpusExtent) -> Reason:
@@ -105,7 +105,7 @@ def summary(
         confidence=confidence(checked, support),
         freshness=freshness(checked, run.request.freshness_days, run.request.today),
         depth=run.depth,
-        legs=tuple(dict.fromkeys(leg for hits in candidates.hits for leg in hits.legs)),
+        legs=tuple(dict.fromkeys(leg for legs in candidates.hits.values() for leg in legs)),
         target=run.target,
         candidates=candidates,
         ranking=ranking,
@@ -124,16 +124,15 @@ def _counts(
     run: SearchRun, candidates: Candidates, checked: Sequence[CheckedPassage]
 ) -> dict[str, CorpusCounts]:
     corpora = run.store.corpora
-    found = np.bincount(run.store.corpus_of(candidates.table.rows), minlength=len(corpora))
-    number = {corpus.id: index for index, corpus in enumerate(corpora)}
+    counts = np.bincount(run.store.corpus_of(candidates.table.rows), minlength=len(corpora))
+    count_of = {corpus.id: int(count) for corpus, count in zip(corpora, counts, strict=True)}
     return {
-        hits.corpus: CorpusCounts(
-            candidates=int(found[number[hits.corpus]]),
-            **{"dense": 0, "lexical": 0}
-            | {leg: len(found.rows) for leg, found in hits.legs.items()},
-            kept=sum(item.passage.corpus == hits.corpus for item in checked),
+        corpus: CorpusCounts(
+            candidates=count_of[corpus],
+            **{"dense": 0, "lexical": 0} | {leg: len(hits.rows) for leg, hits in legs.items()},
+            kept=sum(item.passage.corpus == corpus for item in checked),
         )
-        for hits in candidates.hits
+        for corpus, legs in candidates.hits.items()
     }
 
 

@@ -77,7 +77,8 @@ def sub_questions(question: str) -> tuple[str, ...]:
             return ()
     distinct = tuple(dict.fromkeys(parts))[:MOST_PARTS]
     told_apart = len({content_terms(part) for part in distinct}) == len(distinct) > 1
-    return distinct if told_apart and all(map(_informative, distinct)) else ()
+    informative = all(any(word.informative for word in words(part)) for part in distinct)
+    return distinct if told_apart and informative else ()
 
 
 def _stands_alone(part: str, first: str) -> bool:
@@ -89,10 +90,6 @@ def _stands_alone(part: str, first: str) -> bool:
     ]
     named = re.search(rf" {_NAME}", part) is not None
     return named or (alike[0] == alike[1] and " the " not in part)
-
-
-def _informative(text: str) -> bool:
-    return any(word.informative for word in words(text))
 
 
 def _sides(text: str, topic: str) -> list[str]:

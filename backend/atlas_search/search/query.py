@@ -8,8 +8,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from atlas_search.language.languages import DEFAULT_LANGUAGE
-from atlas_search.language.numerals import numerals
-from atlas_search.language.text import Word, content_words, distinct, words
+from atlas_search.language.text import Word, content_words, distinct, numerals_by_place, words
 
 # one scan, so that a sign inside quotation marks means nothing
 _SYNTAX = re.compile(
@@ -123,8 +122,7 @@ def _terms(
 ) -> tuple[list[str], list[str], dict[str, tuple[str, ...]]]:
     """The stems of the informative words and their parts; a number of several words is one term, in
     digits. One of a single word may be written in digits: that is a spelling of its stem."""
-    surfaces = [text[word.start : word.end] for word in informative]
-    numbers = {at: n for n in numerals(text, surfaces, language) for at in range(n.start, n.end)}
+    numbers = numerals_by_place(text, informative, language)
     stems: list[str] = []
     parts: list[str] = []
     spellings: dict[str, tuple[str, ...]] = {}
@@ -147,9 +145,9 @@ def phrases(texts: Iterable[str], language: str = DEFAULT_LANGUAGE) -> tuple[Phr
     return _distinct(*(phrase for phrase in read if phrase.stems))
 
 
-def _distinct(*found: Phrase) -> tuple[Phrase, ...]:
+def _distinct(*every: Phrase) -> tuple[Phrase, ...]:
     """The first of those that have the same stems."""
     first: dict[tuple[str, ...], Phrase] = {}
-    for phrase in found:
+    for phrase in every:
         first.setdefault(phrase.stems, phrase)
     return tuple(first.values())

@@ -91,19 +91,20 @@ def rrf(candidates: Candidates, target: Target) -> FloatArray:
         "lexical": target.rrf_weight_lexical,
         "sparse": 1.0,
     }
-    weights = {leg: own[leg] for leg in candidates.hits[0].legs}
+    weights = {leg: own[leg] for leg in next(iter(candidates.hits.values()))}
     scores = np.zeros(len(candidates.table.rows))
     for leg, weight in weights.items():
-        ranked = _rank_leg(candidates, leg)
+        ranked = rank_leg(candidates, leg)
         at = np.searchsorted(candidates.table.rows, ranked)
         scores[at] += weight / (target.rrf_k + np.arange(1, len(ranked) + 1))
     return scores * (target.rrf_k + 1) / (sum(weights.values()) or 1.0)
 
 
-def _rank_leg(candidates: Candidates, leg: Leg) -> IntArray:
+def rank_leg(candidates: Candidates, leg: Leg) -> IntArray:
     """Merge a leg's hits of all corpora, best first, ties by row."""
-    rows = np.concatenate([hits.legs[leg].rows for hits in candidates.hits])
-    scores = np.concatenate([hits.legs[leg].scores for hits in candidates.hits])
+    hits = [legs[leg] for legs in candidates.hits.values()]
+    rows = np.concatenate([of.rows for of in hits])
+    scores = np.concatenate([of.scores for of in hits])
     ranked: IntArray = rows[np.lexsort((rows, -scores))]
     return ranked
 

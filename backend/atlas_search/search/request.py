@@ -229,7 +229,11 @@ def too_many(filters: Mapping[str, object]) -> str:
     """Describe an excess of filters, or of values in them; empty if there is none."""
     if len(filters) > MOST_FIELDS:
         return f"{len(filters):,} fields are given; at most {MOST_FIELDS} are taken"
-    lists = {f: v for f, v in filters.items() if isinstance(v, Collection) and not _is_one(v)}
+    lists = {
+        f: v
+        for f, v in filters.items()
+        if isinstance(v, Collection) and not isinstance(v, str | Mapping)
+    }
     count = sum(map(len, lists.values()))
     if count > MOST_VALUES:
         return (
@@ -237,10 +241,6 @@ def too_many(filters: Mapping[str, object]) -> str:
             f"{MOST_VALUES:,} are taken. Narrow by another field, or search several times"
         )
     return ""
-
-
-def _is_one(value: object) -> bool:
-    return isinstance(value, str | Mapping)
 
 
 def written(condition: Condition) -> list[str] | dict[str, str]:

@@ -51,13 +51,13 @@ def explain_all(
     store: Store, candidates: Candidates, ranking: Ranking, stop: Stop
 ) -> list[Explained]:
     """All candidates, best first. Raises Cancelled."""
-    legs: dict[int, dict[str, LegPlace]] = {int(row): {} for row in ranking.rows}
-    for hits in candidates.hits:
+    rows: list[int] = ranking.rows.tolist()
+    legs: dict[int, dict[str, LegPlace]] = {row: {} for row in rows}
+    for of_corpus in candidates.hits.values():
         stop.check()
-        for leg, leg_hits in hits.legs.items():
-            for place, (row, score) in enumerate(zip(*leg_hits, strict=True), start=1):
+        for leg, hits in of_corpus.items():
+            for place, (row, score) in enumerate(zip(*hits, strict=True), start=1):
                 legs[int(row)][leg] = LegPlace(place, round(float(score), 6))
-    rows = [int(row) for row in ranking.rows]
     names = [corpus.id for corpus in store.corpora]
     corpora: Sequence[int] = store.corpus_of(ranking.rows).tolist()
     return [

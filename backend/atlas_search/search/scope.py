@@ -160,10 +160,23 @@ def _span(dates: Dates) -> str:
     return f"{first}{earlier} to {last}{later}"
 
 
-def _filter_clauses(extent: "Extent") -> Iterator[str]:
+def _clauses(extent: "Extent") -> Iterator[str]:
+    """Name what narrowed the search, and what it missed: unknown words, candidates of an index."""
     if extent.filters:
         conditions = (_condition(field, of) for field, of in extent.filters.items())
         yield f"filters: {', '.join(conditions)}"
+    if extent.required:
+        yield f"only passages that hold {_quoted(extent.required, 'and')}"
+    if extent.unmet:
+        yield f"also passages without {_quoted(extent.unmet, 'or')}"
+    if extent.excluded:
+        yield f"no passages that hold {_quoted(extent.excluded, 'or')}"
+    if extent.unknown_words:
+        yield f"no source{_of_these(extent)} holds {_quoted(extent.unknown_words, 'or')}"
+    labels = {corpus.id: corpus.label for corpus in extent.corpora}
+    for leg in extent.short_legs:
+        if leg.reason == "index":
+            yield f"the index found {leg.found} of {leg.asked} candidates of {labels[leg.corpus]}"
 
 
 def _condition(field: str, condition: Condition) -> str:
@@ -171,25 +184,6 @@ def _condition(field: str, condition: Condition) -> str:
     if isinstance(values, dict):
         return f"{field} {' '.join(f'{end} {value}' for end, value in values.items())}"
     return f"{field} = {_some([f'“{value}”' for value in values], ' or ', ' or ')}"
-
-
-def _phrases(extent: "Extent") -> Iterator[str]:
-    if extent.required:
-        yield f"only passages that hold {_quoted(extent.required, 'and')}"
-    if extent.unmet:
-        yield f"also passages without {_quoted(extent.unmet, 'or')}"
-    if extent.excluded:
-        yield f"no passages that hold {_quoted(extent.excluded, 'or')}"
-
-
-def _gaps(extent: "Extent") -> Iterator[str]:
-    """Name what the search could not find: unknown words, and candidates the index missed."""
-    if extent.unknown_words:
-        yield f"no source{_of_these(extent)} holds {_quoted(extent.unknown_words, 'or')}"
-    labels = {corpus.id: corpus.label for corpus in extent.corpora}
-    for leg in extent.short_legs:
-        if leg.reason == "index":
-            yield f"the index found {leg.found} of {leg.asked} candidates of {labels[leg.corpus]}"
 
 
 def _of_these(extent: "Extent") -> str:
@@ -285,8 +279,7 @@ class Extent:
         `Searched 1 of 3 corpora (Debates): 12 of 1,204 documents, 96 of 18,332 passages, 1901 to
         2019; filters: speaker = “A B”; no source of this corpus holds “blockchian”.`
         """
-        clauses = [_searched_share(self), *_filter_clauses(self), *_phrases(self), *_gaps(self)]
-        return f"{'; '.join(clauses)}."
+        return f"{'; '.join([_searched_share(self), *_clauses(self)])}."
 
 
 def joint(extents: Sequence[Extent], unknown_words: Sequence[str]) -> Extent:

@@ -52,14 +52,7 @@ and no more. So a long statute that alone speaks to a question keeps its places.
 
 
 def choose(
-    pool: Pool,
-    corpus_count: int,
-    limit: int,
-    type_caps: Mapping[str, int],
-    target: Target,
-    max_per_document: int | None,
-    *,
-    soft_cap: bool,
+    pool: Pool, request: SearchPlan, type_caps: Mapping[str, int], target: Target
 ) -> list[int]:
     """Positions to keep, ascending.
 
@@ -71,11 +64,13 @@ def choose(
     others. A content type gets its cap, unless places would stay empty. Of a group one passage is
     kept in any case.
     """
-    promised = {"rank": 0, "floor": 1, "quota": limit // max(corpus_count, 1)}[target.balance]
-    most = inf if max_per_document is None or soft_cap else max_per_document
+    limit, soft_cap, cap = request.limit, request.soft_cap, request.max_per_document
+    quota = limit // max(len(request.corpora), 1)
+    promised = {"rank": 0, "floor": 1, "quota": quota}[target.balance]
+    most = inf if cap is None or soft_cap else cap
     once: dict[str, _Cap] = {"groups": lambda _: 1, "documents": lambda _: most}
     varied = once | {"types": lambda kind: type_caps.get(str(kind), inf)}
-    over = _over_cap(pool, max_per_document if soft_cap else None)
+    over = _over_cap(pool, cap if soft_cap else None)
     # scores do not rise: without such a cap the positions are in order as they are
     order = _cap_order(pool.scores, over) if soft_cap else range(len(pool.scores))
     kept: list[int] = []
@@ -236,16 +231,7 @@ def select(run: SearchRun, candidates: Candidates, ranking: Ranking) -> list[Ran
         best = ranking.rows[: _candidates_to_compare(request)]
         heads = groups(best, store.tokens, target.near_duplicate)
         pool = _pool(run, candidates, ranking, heads)
-        caps = type_caps(candidates.query, target)
-        chosen = choose(
-            pool,
-            len(request.corpora),
-            request.limit,
-            caps,
-            target,
-            request.max_per_document,
-            soft_cap=request.soft_cap,
-        )
+        chosen = choose(pool, request, type_caps(candidates.query, target), target)
         passages = [
             RankedPassage(
                 passage,

@@ -156,11 +156,11 @@ def locate(terms: Terms, around: Around, table: TokenTable) -> tuple[Occurrences
     The counts are (n x terms).
     """
     rows, own = around.rows, around.own
-    found = [_hits(of, at, terms.number) for of, at in table.indexed(rows)]
+    hits = [_hits(of, at, terms.number) for of, at in table.indexed(rows)]
     width = len(terms.idf)
-    cells = np.concatenate([of.row * width + of.term for of in found if len(of.term)] or [_NONE])
+    cells = np.concatenate([of.row * width + of.term for of in hits if len(of.term)] or [_NONE])
     counts = np.bincount(cells, minlength=len(rows) * width).reshape(len(rows), width)
-    titles, words = (of.of(own) for of in found[:2])
+    titles, words = (of.of(own) for of in hits[:2])
     after = table.titles.lengths(table.document_of[rows[own]]) + 1
     words = words._replace(starts=words.starts - after)
     row, position, term = words.row, words.position, words.term

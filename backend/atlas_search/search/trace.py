@@ -20,7 +20,7 @@ from atlas_search.core.telemetry.span import (
     describe_embedding,
 )
 from atlas_search.core.telemetry.tracer import Listener
-from atlas_search.search.candidates import Candidates, CorpusHits
+from atlas_search.search.candidates import Candidates, Legs, rows_of
 from atlas_search.search.query import Query
 from atlas_search.search.ranking import SCORERS, Ranking
 from atlas_search.search.request import SearchPlan
@@ -88,13 +88,6 @@ class _Reordered(NamedTuple):
     after: Mapping[int, _Score]
 
 
-class _Candidate(NamedTuple):
-    """The id of a candidate, and the leg that found it."""
-
-    id: str
-    leg: str
-
-
 def _describe_ranking(
     run: "SearchRun", span: Span, ranking: Ranking, first: Ranking, candidates: Candidates
 ) -> None:
@@ -113,18 +106,29 @@ def _describe_ranking(
     else:
         reordered = _score_once(ranking, target, max(SHOWN, limit))
     kept = ranking.order[:limit].tolist()
-    of = _find(run, candidates, ranking, reordered.given)
+    rows = ranking.table.rows[reordered.given].tolist()
+    ids = dict(zip(reordered.given, run.store.passage_ids(rows), strict=True))
+    legs = dict(zip(reordered.given, find_legs(candidates, rows), strict=True))
     texts = _read(run, ranking.rows[: min(limit, FULL_TEXTS)]) if span.content else []
     before, after = reordered.before, reordered.after
     # now: the table of all candidates is not to wait with the span
     signals = [ranking.signals(place) for place in range(len(kept))]
 
     def given() -> Iterable[TracedDocument]:
-        return (_before(of[at], before[at]) for at in reordered.given)
+        for at in reordered.given:
+            facts = {"leg": legs[at], "score_is": before[at].kind}
+            yield TracedDocument(ids[at], before[at].value, facts=facts)
 
     def ranked() -> Iterable[TracedDocument]:
         for at, own, text in zip_longest(kept, signals, texts):
-            yield _after(of[at], before[at], after[at], own, text)
+            facts = {
+                "leg": legs[at],
+                "score_is": after[at].kind,
+                "first_score": round(before[at].value, 6),
+                "first_score_is": before[at].kind,
+                "signals": own,
+            }
+            yield TracedDocument(ids[at], after[at].value, text, facts)
 
     span.list_reranked(
         run.query.text,
@@ -151,12 +155,12 @@ def score_name(target: Target) -> str:
 def find_legs(candidates: Candidates, rows: Sequence[int]) -> list[str]:
     """Name the legs that found each candidate for the whole question, joined by `+`, or `both` of
     two, else `part`, for one of its parts."""
-    rows_of: dict[Leg, set[int]] = {}
-    for hits in candidates.hits:
-        for leg, own in hits.legs.items():
-            rows_of.setdefault(leg, set()).update(own.rows.tolist())
-    by = ([leg for leg, own in rows_of.items() if row in own] for row in rows)
-    return ["both" if legs == [*LEGS] else "+".join(legs) or "part" for legs in by]
+    by_leg: dict[Leg, set[int]] = {}
+    for legs in candidates.hits.values():
+        for leg, hits in legs.items():
+            by_leg.setdefault(leg, set()).update(hits.rows.tolist())
+    by_row = ([leg for leg, own in by_leg.items() if row in own] for row in rows)
+    return ["both" if own == [*LEGS] else "+".join(own) or "part" for own in by_row]
 
 
 def _score_once(ranking: Ranking, target: Target, depth: int) -> _Reordered:
@@ -181,37 +185,6 @@ def _read_again(first: Ranking, ranking: Ranking, target: Target, depth: int) ->
     return _Reordered(order, before, before | relevance)
 
 
-def _find(
-    run: "SearchRun", candidates: Candidates, ranking: Ranking, positions: Sequence[int]
-) -> dict[int, _Candidate]:
-    """Return the ids and legs of the given candidates, by position."""
-    rows = ranking.table.rows[positions].tolist()
-    ids, legs = run.store.passage_ids(rows), find_legs(candidates, rows)
-    return dict(zip(positions, map(_Candidate, ids, legs), strict=True))
-
-
-def _before(candidate: _Candidate, score: _Score) -> TracedDocument:
-    facts = {"leg": candidate.leg, "score_is": score.kind}
-    return TracedDocument(candidate.id, score.value, facts=facts)
-
-
-def _after(
-    candidate: _Candidate,
-    first: _Score,
-    second: _Score,
-    signals: Mapping[str, float],
-    passage: Passage | None,
-) -> TracedDocument:
-    facts = {
-        "leg": candidate.leg,
-        "score_is": second.kind,
-        "first_score": round(first.value, 6),
-        "first_score_is": first.kind,
-        "signals": signals,
-    }
-    return TracedDocument(candidate.id, second.value, passage, facts)
-
-
 TEXTS_OF_LEG = 3
 """All are read at once, when there is a ranking: read for each leg in each corpus, they were most
 of what tracing cost a search."""
@@ -219,17 +192,17 @@ of what tracing cost a search."""
 KIND_OF_SCORE: Mapping[Leg, str] = {"dense": "cosine", "lexical": "bm25", "sparse": "term weights"}
 
 
-def _describe_corpus(run: "SearchRun", span: Span, hits: CorpusHits, query: Query) -> None:
+def _describe_corpus(run: "SearchRun", span: Span, legs: Legs, corpus: str, query: Query) -> None:
     """Set how many candidates a corpus gave; which, say the spans of the legs."""
     if not span.recorded:
         return
     span.input(query.text)
     span.set(
-        corpus=hits.corpus,
+        corpus=corpus,
         search_type=run.target.search_type,
         large_retrieval_size=run.depth,
-        candidates=len(hits.rows),
-        **{leg: len(own.rows) for leg, own in hits.legs.items()},
+        candidates=len(rows_of(legs)),
+        **{leg: len(hits.rows) for leg, hits in legs.items()},
     )
 
 

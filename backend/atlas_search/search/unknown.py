@@ -14,8 +14,13 @@ from rapidfuzz.distance import OSA
 
 from atlas_search.core.stop import Stop
 from atlas_search.core.wire import sent
-from atlas_search.language.numerals import numerals
-from atlas_search.language.text import UNSPACED_LETTER, Word, content_words, words
+from atlas_search.language.text import (
+    UNSPACED_LETTER,
+    Word,
+    content_words,
+    numerals_by_place,
+    words,
+)
 from atlas_search.language.word_pieces import is_english
 from atlas_search.search.query import Query
 from atlas_search.stores.store import Store
@@ -146,29 +151,25 @@ def unknown_words(
     """The informative words of `query` that no searched source holds, in order, each once.
 
     `by_language` are the indices of the searched corpora. The first MOST_LOOKED_UP have
-    suggestions. With `replace` the best suggestion is
-    looked for instead of a word that no corpus of the collection holds. A name (a word with a
-    capital), a quoted or short word stays, and so does one whose first letter differs.
+    suggestions. With `replace` the best is looked for instead of a word that no corpus of the
+    collection holds; but a name (a word with a capital), a quoted or short word stays, and so does
+    one whose first letter differs.
     """
     corpora = [number for numbers in by_language.values() for number in numbers]
     unknown: dict[str, UnknownWord] = {}
     looked_up = 0
     content = content_words(words(query.text, query.language))
-    surfaces = [query.text[word.start : word.end] for word in content]
-    # a number of several words is looked for as one
-    numbers = {
-        at
-        for number in numerals(query.text, surfaces, query.language)
-        if number.digits in query.terms
-        for at in range(number.start, number.end)
-    }
+    numbers = numerals_by_place(query.text, content, query.language)
     for word in content:
         stop.check()
         surface = query.text[word.start : word.end]
         readings = [reading for code in by_language for reading in words(surface, code)]
         if surface in unknown or not surface.isalpha() or _HOW.search(query.text, 0, word.start):
             continue
-        if word.start in numbers or UNSPACED_LETTER.match(surface):  # which says little alone
+        if UNSPACED_LETTER.match(surface):  # which says little alone
+            continue
+        number = numbers.get(word.start)
+        if number and number.digits in query.terms:  # of several words: it is looked for as one
             continue
         if _is_known(readings, store.tokens, corpora):
             continue
