@@ -6,13 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Lock, Thread
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from atlas_search.answer.answer import Answer, Emit, Event
 from atlas_search.answer.flow import answer_question
 from atlas_search.answer.request import AnswerPlan, AskRequest
-from atlas_search.answer.run import AnswerRun, emit_nothing
+from atlas_search.answer.run import AnswerRun
 from atlas_search.core.domain import Corpus, Document, Passage
 from atlas_search.core.errors import RequestError
 from atlas_search.core.settings import Settings, load_settings
@@ -42,13 +41,10 @@ from atlas_search.search.suggestions import Suggestion, suggestions
 from atlas_search.search.trace import count_search, failed_searches
 from atlas_search.services import Services, narrow_services, open_services
 from atlas_search.stores.versions import collections_beside, make_folder
-from atlas_search.words.flow import (
-    count_hits,
-    list_collocates,
-    list_frequencies,
-    list_keywords,
-    list_lines,
-)
+from atlas_search.words.concordance import concordance
+from atlas_search.words.counts import tabulate
+from atlas_search.words.flow import look_up
+from atlas_search.words.lists import collocates, frequencies, keywords
 from atlas_search.words.request import (
     CollocatesRequest,
     ConcordanceRequest,
@@ -255,7 +251,7 @@ class Atlas:
         request = request_of(ConcordanceRequest, query, options)
         if request.point:
             check_point(self.services, request.point)
-        return list_lines(self._words_run(request, stop), request)
+        return look_up(self._words_run(request, stop), concordance, request)
 
     def trends(
         self, query: str | TrendsRequest, *, stop: Stop | None = None, **options: Any
@@ -274,7 +270,7 @@ class Atlas:
     ) -> Collocates:
         """The words that stand near the hits of a query more often than elsewhere."""
         request = request_of(CollocatesRequest, query, options)
-        return list_collocates(self._words_run(request, stop), request)
+        return look_up(self._words_run(request, stop), collocates, request)
 
     def keywords(
         self, scope: KeywordsRequest | None = None, *, stop: Stop | None = None, **options: Any
@@ -287,14 +283,14 @@ class Atlas:
         request = request_of(KeywordsRequest, scope, options)
         against, _ = check_corpora(self.services, request.against)
         run = self._reach_run(request, stop)
-        return list_keywords(run, request.model_copy(update={"against": against}))
+        return look_up(run, keywords, request.model_copy(update={"against": against}))
 
     def frequencies(
         self, scope: FrequenciesRequest | None = None, *, stop: Stop | None = None, **options: Any
     ) -> Frequencies:
         """The words of a scope, the most frequent first."""
         request = request_of(FrequenciesRequest, scope, options)
-        return list_frequencies(self._reach_run(request, stop), request)
+        return look_up(self._reach_run(request, stop), frequencies, request)
 
     def suggestions(
         self, corpora: str | Sequence[str] = "all", *, limit: int = 4
@@ -339,7 +335,7 @@ class Atlas:
     def answer(
         self,
         request: AnswerPlan,
-        emit: Emit = emit_nothing,
+        emit: Emit = lambda _: None,
         stop: Stop | None = None,
         spent: list[Usage] | None = None,
     ) -> Answer:
@@ -358,17 +354,12 @@ class Atlas:
     def __enter__(self) -> Self:  # noqa: D105
         return self
 
-    def __exit__(  # noqa: D105
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:  # noqa: D105
         self.close()
 
     def _count(self, request: TrendsRequest, stop: Stop | None) -> WordCounts:
         check_by(self.services, request.by)
-        return count_hits(self._words_run(request, stop), request)
+        return look_up(self._words_run(request, stop), tabulate, request)
 
     def _words_run(self, request: WordsRequest, stop: Stop | None) -> WordsRun:
         services = self.services

@@ -7,12 +7,15 @@ the 184 labelled questions about the bundled corpora none is taken for one.
 
 import re
 from collections.abc import Sequence
+from dataclasses import fields
 
 from atlas_search.answer.decide import Counted
 from atlas_search.answer.run import AnswerRun
 from atlas_search.core.domain import ChatTurn
 from atlas_search.core.errors import InvalidQuery
-from atlas_search.words.flow import count_hits
+from atlas_search.search.request import ScopePlan
+from atlas_search.words.counts import tabulate
+from atlas_search.words.flow import look_up
 from atlas_search.words.query import parse
 from atlas_search.words.request import CountsRequest, WordsPlan
 from atlas_search.words.run import WordsRun
@@ -107,23 +110,15 @@ def count_asked_for(run: AnswerRun) -> Counted | None:
     None if it asks for none, or for what no query can look for (`How many documents say "..."?`).
     """
     words = words_asked_for(run.question)
-    request, query = run.request.search, f'"{words}"'
-    try:
-        node = parse(query) if words else None
-    except InvalidQuery:
-        node = None
-    if node is None:
+    if not words:
         return None
-    searcher = run.answerer.searcher
-    words_request = WordsPlan(
-        corpora=request.corpora,
-        every_corpus=request.every_corpus,
-        filters=request.filters,
-        require=request.require,
-        exclude=request.exclude,
-        text=query,
-        query=node,
-    )
-    counting = WordsRun(searcher.store, searcher.tracer, words_request, run.stop)
-    total = count_hits(counting, CountsRequest(query=query)).total
+    query, searcher = f'"{words}"', run.answerer.searcher
+    try:
+        node = parse(query)
+    except InvalidQuery:
+        return None
+    scope = {part.name: getattr(run.request.search, part.name) for part in fields(ScopePlan)}
+    plan = WordsPlan(**scope, text=query, query=node)
+    counting = WordsRun(searcher.store, searcher.tracer, plan, run.stop)
+    total = look_up(counting, tabulate, CountsRequest(query=query)).total
     return Counted(words, query, total.hits or 0, total.documents, total.of_documents)

@@ -20,15 +20,17 @@ LONGEST = 1000
 """Characters of a hit, and of either side, that are shown: some texts have no blanks."""
 
 
-def concordance(run: WordsRun, asked: ConcordanceRequest) -> Concordance:
+def concordance(run: WordsRun, request: ConcordanceRequest) -> Concordance:
     """Count all hits, and show a page of them."""
     reach, hits = run.reach, run.hits
-    if asked.point:
-        reach = reach.within(of_point(run.store, asked.point))
+    if request.point:
+        reach = reach.within(of_point(run.store, request.point))
         hits = reach.keep(hits)
     run.stop.check()
-    listed = _sample(run, hits, asked)
-    chosen = page(len(listed.starts), _keys(run, listed, asked.sort), asked.offset, asked.limit)
+    listed = _sample(run, hits, request)
+    chosen = page(
+        len(listed.starts), _keys(run, listed, request.sort), request.offset, request.limit
+    )
     run.stop.check()
     documents = np.diff(np.searchsorted(hits.starts, run.table.ends))
     words = int(reach.words_of.sum())
@@ -42,8 +44,8 @@ def concordance(run: WordsRun, asked: ConcordanceRequest) -> Concordance:
         passages=len(reach.passages_with(hits)),
         per_corpus=_per_corpus(run, documents),
         listed=len(listed.starts),
-        offset=asked.offset,
-        lines=list(_lines(run, reach, listed, chosen, asked.context)),
+        offset=request.offset,
+        lines=list(_lines(run, reach, listed, chosen, request.context)),
     )
 
 
@@ -58,15 +60,15 @@ def _per_corpus(run: WordsRun, hits_of: IntArray) -> dict[str, int]:
     return {id_: counts[id_] for id_ in run.request.corpora}
 
 
-def _sample(run: WordsRun, hits: Hits, asked: ConcordanceRequest) -> Hits:
+def _sample(run: WordsRun, hits: Hits, request: ConcordanceRequest) -> Hits:
     """A random sample, as large as is wanted; a smaller sample is part of a larger one."""
-    if asked.sample is None or asked.sample >= len(hits.starts):
+    if request.sample is None or request.sample >= len(hits.starts):
         return hits
     # hits that begin at one place are told apart by their lengths
     numbers = (_in_corpus(run, hits) << 8) ^ (hits.ends - hits.starts)
-    draws = lots(numbers, asked.seed)
+    draws = lots(numbers, request.seed)
     order = np.lexsort((hits.ends, hits.starts, draws))
-    return hits.where(np.sort(order[: asked.sample]))
+    return hits.where(np.sort(order[: request.sample]))
 
 
 def _in_corpus(run: WordsRun, hits: Hits) -> IntArray:
@@ -82,37 +84,26 @@ def _in_corpus(run: WordsRun, hits: Hits) -> IntArray:
 
 
 def _keys(run: WordsRun, hits: Hits, sort: Sort) -> Sequence[Key]:
-    table = run.table
+    table, steps = run.table, range(SORTED_BY)
     if sort == "document":
         return ()
-    if sort in ("date", "-date", "corpus"):
-        return _document_keys(run, table.documents_of(hits.starts), sort)
-    steps = range(SORTED_BY)
+    if sort == "hit":
+        return [_word_key(table, hits.starts, step, hits) for step in steps]
     documents = table.documents_of(hits.starts)
+    if sort in ("date", "-date", "corpus"):
+        return _document_keys(run, documents, sort)
+    bounds = Hits(table.ends[documents], table.ends[documents + 1])
     if sort == "left":
-        return [_word_key(table, documents, hits.starts, -1 - step) for step in steps]
-    if sort == "right":
-        return [_word_key(table, documents, hits.ends, step) for step in steps]
-    return [_hit_key(table, hits, step) for step in steps]
+        return [_word_key(table, hits.starts, -1 - step, bounds) for step in steps]
+    return [_word_key(table, hits.ends, step, bounds) for step in steps]
 
 
-def _word_key(table: WordTable, documents: IntArray, places: IntArray, step: int) -> Key:
-    """By the words `step` from `places`; before all others where a document has none."""
+def _word_key(table: WordTable, places: IntArray, step: int, bounds: Hits) -> Key:
+    """By the words `step` from `places`; before all others where that is outside the `bounds`."""
 
     def key(items: IntArray) -> IntArray:
-        at, document = places[items] + step, documents[items]
-        inside = (at >= table.ends[document]) & (at < table.ends[document + 1])
-        return np.where(inside, table.folded_of[table.tokens[np.where(inside, at, 0)]], -1)
-
-    return key
-
-
-def _hit_key(table: WordTable, hits: Hits, step: int) -> Key:
-    """By a word of the hit itself, a shorter one before a longer one that begins like it."""
-
-    def key(items: IntArray) -> IntArray:
-        at = hits.starts[items] + step
-        inside = at < hits.ends[items]
+        at = places[items] + step
+        inside = (at >= bounds.starts[items]) & (at < bounds.ends[items])
         return np.where(inside, table.folded_of[table.tokens[np.where(inside, at, 0)]], -1)
 
     return key
@@ -137,31 +128,20 @@ def _lines(
     documents = run.table.documents_of(lines.starts)
     passages = run.store.passages(reach.openers(lines).tolist())
     for at in np.searchsorted(ascending, chosen).tolist():
-        document = int(documents[at])
         place = slice(int(lines.starts[at]), int(lines.ends[at]))
-        yield _line(run, document, passages[at], _bounds(run.table, document, place, context))
+        yield _line(run, int(documents[at]), place, passages[at], context)
 
 
-def _bounds(
-    table: WordTable, document: int, place: slice, context: int
-) -> tuple[int, int, int, int]:
-    """The characters at which a line begins, its hit begins and ends, and the line ends."""
-    low = max(int(table.ends[document]), place.start - context)
-    high = min(int(table.ends[document + 1]), place.stop + context)
-    begins = int(table.starts[low]), int(table.starts[place.start])
-    return (*begins, _end(table, place.stop - 1), _end(table, high - 1))
-
-
-def _line(
-    run: WordsRun, document: int, passage: Passage, bounds: tuple[int, int, int, int]
-) -> Line:
-    left, start, end, right = bounds
-    left, right = max(left, start - LONGEST), min(right, end + LONGEST)
-    cut = min(end, start + LONGEST)
-    texts = run.store.texts(
+def _line(run: WordsRun, document: int, place: slice, passage: Passage, context: int) -> Line:
+    table = run.table
+    first = max(int(table.ends[document]), place.start - context)
+    last = min(int(table.ends[document + 1]), place.stop + context) - 1
+    start, end = int(table.starts[place.start]), _end(table, place.stop - 1)
+    left, right = max(int(table.starts[first]), start - LONGEST), _end(table, last)
+    right, cut = min(right, end + LONGEST), min(end, start + LONGEST)
+    before, hit, after = run.store.texts(
         [(document, left, start), (document, start, cut), (document, end, right)]
     )
-    before, hit, after = texts
     return Line(
         corpus=passage.corpus,
         document_id=passage.document_id,

@@ -104,15 +104,15 @@ MOST_CELLS = 10_000
 years and corpora the last ones."""
 
 
-def tabulate(run: WordsRun, asked: TrendsRequest) -> WordCounts:
+def tabulate(run: WordsRun, request: TrendsRequest) -> WordCounts:
     """Count hits, documents and passages by what is asked."""
     run.stop.check()
-    grouped = groups(run.store, asked.by)
+    grouped = groups(run.store, request.by)
     run.stop.check()
     table = _PerDocument(run)
-    split = asked.by_corpus and asked.by != CORPUS
-    cells = list(_cells(run, asked, grouped, table, split=split))
-    if asked.by not in (YEAR, DECADE):
+    split = request.by_corpus and request.by != CORPUS
+    cells = list(_cells(run, request, grouped, table, split=split))
+    if request.by not in (YEAR, DECADE):
         order = {corpus: number for number, corpus in enumerate(run.request.corpora)}
         cells.sort(
             key=lambda c: (
@@ -127,7 +127,7 @@ def tabulate(run: WordsRun, asked: TrendsRequest) -> WordCounts:
     return WordCounts(
         query=run.request.text,
         read_as=run.read_as,
-        by=asked.by,
+        by=request.by,
         cells=cells[:MOST_CELLS],
         cells_left_out=max(len(cells) - MOST_CELLS, 0),
         total=_cell(None, "", {}, whole[:, 0]),
@@ -160,7 +160,7 @@ class _PerDocument:
 
 
 def _cells(
-    run: WordsRun, asked: TrendsRequest, grouped: Groups, table: _PerDocument, *, split: bool
+    run: WordsRun, request: TrendsRequest, grouped: Groups, table: _PerDocument, *, split: bool
 ) -> Iterator[Cell]:
     is_counted = table.counted[grouped.documents]
     documents, numbers = grouped.documents[is_counted], grouped.numbers[is_counted]
@@ -171,13 +171,13 @@ def _cells(
     owners = run.store.corpus_of_documents(documents) if split else 0
     sums = table.sums(documents, numbers * width + owners, len(grouped.labels) * width)
     chosen = [n for n, c in enumerate(corpora) if c.id in run.request.corpora] if split else [0]
-    for number in _listed(asked.by, numbers):
+    for number in _listed(request.by, numbers):
         label = grouped.labels[number]
         for corpus in chosen:
             column = sums[:, number * width + corpus]
-            if column[_OF_DOCUMENTS] or (_is_time(asked.by) and number != UNKNOWN):
-                id_ = corpora[corpus].id if split else label or "" if asked.by == CORPUS else ""
-                yield _cell(label, id_, _filters(run, asked.by, grouped, label), column)
+            if column[_OF_DOCUMENTS] or (_is_time(request.by) and number != UNKNOWN):
+                id_ = corpora[corpus].id if split else label or "" if request.by == CORPUS else ""
+                yield _cell(label, id_, _filters(run, request.by, grouped, label), column)
 
 
 def _listed(by: str, numbers: IntArray) -> list[int]:

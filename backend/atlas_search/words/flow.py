@@ -26,34 +26,12 @@ Request = TypeVar("Request")
 Result = TypeVar("Result", bound=BaseModel)
 
 
-def list_lines(run: WordsRun, request: ConcordanceRequest) -> Concordance:
-    """Count the hits of a query, with a page of their lines. Raises Cancelled if stopped."""
-    return _traced(run, "concordance", concordance, request)
+def look_up(run: Run, work: Callable[[Run, Request], Result], request: Request) -> Result:
+    """Find the words of a query, if there is one, and let `work`, one of _NAMES, list or count.
 
-
-def count_hits(run: WordsRun, request: TrendsRequest) -> WordCounts:
-    """Count the hits of a query by time, corpus or field. Raises Cancelled if stopped."""
-    return _traced(run, "count words", tabulate, request)
-
-
-def list_collocates(run: WordsRun, request: CollocatesRequest) -> Collocates:
-    """List the words near the hits of a query. Raises Cancelled if stopped."""
-    return _traced(run, "collocates", collocates, request)
-
-
-def list_keywords(run: ReachRun, request: KeywordsRequest) -> Keywords:
-    """List the words that set some texts apart. Raises Cancelled if stopped, and RequestError."""
-    return _traced(run, "keywords", keywords, request)
-
-
-def list_frequencies(run: ReachRun, request: FrequenciesRequest) -> Frequencies:
-    """List the most frequent words of some texts. Raises Cancelled if stopped, and RequestError."""
-    return _traced(run, "frequencies", frequencies, request)
-
-
-def _traced(
-    run: Run, name: str, work: Callable[[Run, Request], Result], request: Request
-) -> Result:
+    Raises Cancelled if stopped, and RequestError.
+    """
+    name = _NAMES[work]
     query = [run.request.text] if isinstance(run, WordsRun) else []
     with run.tracer.hold(), run.tracer.stage(_STAGES, run, name, *query) as stage:
         if isinstance(run, WordsRun):
@@ -122,6 +100,13 @@ def _describe_reach(span: Span, run: ReachRun) -> None:
         )
 
 
+_NAMES: Mapping[Callable[..., BaseModel], str] = {
+    concordance: "concordance",
+    tabulate: "count words",
+    collocates: "collocates",
+    keywords: "keywords",
+    frequencies: "frequencies",
+}
 _STAGES: Mapping[str, Listener] = {
     "find words": Listener("RETRIEVER", _describe_hits),
     "concordance": Listener("CHAIN", _describe_lines),

@@ -95,10 +95,10 @@ def _is_beside(
     return is_beside
 
 
-def merge(found: Sequence[Hits]) -> Hits:
+def merge(parts: Sequence[Hits]) -> Hits:
     """All hits of several queries, each span once."""
-    starts = np.concatenate([hits.starts for hits in found])
-    ends = np.concatenate([hits.ends for hits in found])
+    starts = np.concatenate([hits.starts for hits in parts])
+    ends = np.concatenate([hits.ends for hits in parts])
     order = np.lexsort((ends, starts))
     starts, ends = starts[order], ends[order]
     is_new = np.ones(len(starts), dtype=bool)

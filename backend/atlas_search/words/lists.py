@@ -1,6 +1,6 @@
 """Lists of words: those near others, those that set some texts apart, and the most frequent."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -154,33 +154,34 @@ def vocabulary(table: WordTable, where: WordsScope) -> Vocabulary:
     return Vocabulary(table, list(dict.fromkeys(forms)), np.cumsum(is_new, dtype=np.int64))
 
 
-def informative(written: Iterable[str], languages: Iterable[str]) -> BoolArray:
+def informative(written: Iterable[str], languages: Collection[str]) -> BoolArray:
     """Mark the words that are function words in none of the languages."""
-    codes = list(languages)
     return np.array(
-        [not any(is_function_word(word, code) for code in codes) for word in written], dtype=bool
+        [not any(is_function_word(word, code) for code in languages) for word in written],
+        dtype=bool,
     )
 
 
-def collocates(run: WordsRun, asked: CollocatesRequest) -> Collocates:
+def collocates(run: WordsRun, request: CollocatesRequest) -> Collocates:
     """Count the words near the hits, each place once, and compare with all of their places."""
-    hits, near = len(run.hits.starts), _near(run, asked)
+    hits, near = len(run.hits.starts), _near(run, request)
     run.stop.check()
     known = vocabulary(run.table, run.request)
     counts = np.bincount(run.table.tokens[near], minlength=len(run.table.forms))
     joint, frequency = known.sums(counts), known.sums(run.reach.counts)
     words_near, words = int(joint.sum()), int(frequency.sum())
     run.stop.check()
-    is_drawn = (joint >= asked.min_count) & (joint * words > frequency * words_near)
+    is_drawn = (joint >= request.min_count) & (joint * words > frequency * words_near)
     drawn = np.flatnonzero(is_drawn)
     written = known.written(drawn, run.reach.counts)
-    if not asked.function_words:
-        keep = informative(written, run.languages)
+    if not request.function_words:
+        keep = informative(written, run.by_language)
         drawn, written = drawn[keep], [written[at] for at in np.flatnonzero(keep)]
     joint, frequency = joint[drawn], frequency[drawn]
     likelihood = log_likelihood(joint, words_near, frequency, words)
     dice = log_dice(joint, hits, frequency)
-    order = _order(dice if asked.sort == "log_dice" else likelihood, joint)[: asked.limit]
+    score = dice if request.sort == "log_dice" else likelihood
+    order = np.lexsort((np.arange(len(joint)), -joint, -score))[: request.limit]
     return Collocates(
         query=run.request.text,
         read_as=run.read_as,
@@ -194,7 +195,7 @@ def collocates(run: WordsRun, asked: CollocatesRequest) -> Collocates:
                 frequency=int(frequency[at]),
                 log_likelihood=float(likelihood[at]),
                 log_dice=float(dice[at]),
-                query=_opening(run.request.text, written[at], asked),
+                query=_opening(run.request.text, written[at], request),
             )
             for at in order.tolist()
         ],
@@ -202,21 +203,17 @@ def collocates(run: WordsRun, asked: CollocatesRequest) -> Collocates:
     )
 
 
-def _near(run: WordsRun, asked: CollocatesRequest) -> BoolArray:
+def _near(run: WordsRun, request: CollocatesRequest) -> BoolArray:
     """The places that are near a hit, and count."""
     if run.reach.whole:
-        return near_places(run.table, run.hits, asked.left, asked.right)
+        return near_places(run.table, run.hits, request.left, request.right)
     # as NEAR has it, which looks over the edges of passages
-    return near_places(run.table, run.found, asked.left, asked.right) & run.reach.counted
+    return near_places(run.table, run.found, request.left, request.right) & run.reach.counted
 
 
-def _order(score: np.ndarray, joint: IntArray) -> IntArray:
-    return np.lexsort((np.arange(len(joint)), -joint, -score))
-
-
-def _opening(text: str, word: str, asked: CollocatesRequest) -> str | None:
+def _opening(text: str, word: str, request: CollocatesRequest) -> str | None:
     """The query whose hits are the places of a word near those of another query."""
-    left, right = asked.left, asked.right
+    left, right = request.left, request.right
     # what stands before a hit has the hit after it
     distance = left if left == right else f"{right},{left}"
     query = f'"{word}" NEAR/{distance} ({text})'
@@ -241,21 +238,21 @@ class _Side:
         return int(self.counts.sum())
 
 
-def keywords(run: ReachRun, asked: KeywordsRequest) -> Keywords:
+def keywords(run: ReachRun, request: KeywordsRequest) -> Keywords:
     """Compare how frequent each word is in what is looked through and in the reference."""
     known = vocabulary(run.table, run.request)
-    own, other = _own(run, known), _reference(run, known, asked)
+    own, other = _own(run, known), _reference(run, known, request)
     if not other.words:
         raise RequestError(
             "against: nothing is left to compare with, for all of it is looked through. Choose "
             "some corpora, or filters, or other corpora to compare with."
         )
-    chosen = _chosen(run, known, asked, own, other)
+    chosen = _chosen(run, known, request, own, other)
     run.stop.check()
     frequencies = own.counts[chosen], own.words, other.counts[chosen], other.words
     likelihood, ratio = keyness(*frequencies), log_ratio(*frequencies)
-    score = np.abs(ratio) if asked.sort == "log_ratio" else likelihood
-    order = np.lexsort((chosen, -likelihood, -score))[: asked.limit]
+    score = np.abs(ratio) if request.sort == "log_ratio" else likelihood
+    order = np.lexsort((chosen, -likelihood, -score))[: request.limit]
     return Keywords(
         words=own.words,
         documents=own.documents,
@@ -271,10 +268,10 @@ def _own(run: ReachRun, known: Vocabulary) -> _Side:
     return _Side(reach.counted, reach.counts, known.sums(reach.counts), len(reach.documents))
 
 
-def _reference(run: ReachRun, known: Vocabulary, asked: KeywordsRequest) -> _Side:
+def _reference(run: ReachRun, known: Vocabulary, request: KeywordsRequest) -> _Side:
     """All of the corpora to compare with, but what is looked through."""
     run.stop.check()
-    every = reach_of(run.store, ScopePlan(corpora=tuple(asked.against)), run.stop)
+    every = reach_of(run.store, ScopePlan(corpora=tuple(request.against)), run.stop)
     own = run.reach.within(every.documents)
     forms = every.counts - own.counts
     documents = int(np.count_nonzero(every.words_of > own.words_of))
@@ -282,31 +279,31 @@ def _reference(run: ReachRun, known: Vocabulary, asked: KeywordsRequest) -> _Sid
 
 
 def _chosen(
-    run: ReachRun, known: Vocabulary, asked: KeywordsRequest, own: _Side, other: _Side
+    run: ReachRun, known: Vocabulary, request: KeywordsRequest, own: _Side, other: _Side
 ) -> IntArray:
     """The words that are frequent enough on the side where they are more frequent."""
     ours, theirs = own.counts * other.words, other.counts * own.words
     parts = []
-    if asked.direction != "less":
-        parts.append(_frequent(run, known, asked, own, ours > theirs))
-    if asked.direction != "more":
-        parts.append(_frequent(run, known, asked, other, theirs > ours))
+    if request.direction != "less":
+        parts.append(_frequent(run, known, request, own, ours > theirs))
+    if request.direction != "more":
+        parts.append(_frequent(run, known, request, other, theirs > ours))
     chosen = np.sort(np.concatenate(parts))
-    if asked.function_words:
+    if request.function_words:
         return chosen
-    return chosen[informative(known.written(chosen, own.forms + other.forms), run.languages)]
+    return chosen[informative(known.written(chosen, own.forms + other.forms), run.by_language)]
 
 
 def _frequent(
-    run: ReachRun, known: Vocabulary, asked: KeywordsRequest, side: _Side, is_more: BoolArray
+    run: ReachRun, known: Vocabulary, request: KeywordsRequest, side: _Side, is_more: BoolArray
 ) -> IntArray:
     # no word is in more documents than places
-    least = max(asked.min_count, asked.min_documents)
+    least = max(request.min_count, request.min_documents)
     frequent = np.flatnonzero(is_more & (side.counts >= least))
-    if asked.min_documents <= 1:
+    if request.min_documents <= 1:
         return frequent
     documents = known.documents_with(frequent, side.counted, run.stop)
-    result: IntArray = frequent[documents >= asked.min_documents]
+    result: IntArray = frequent[documents >= request.min_documents]
     return result
 
 
@@ -340,17 +337,17 @@ def _listed(
     ]
 
 
-def frequencies(run: ReachRun, asked: FrequenciesRequest) -> Frequencies:
+def frequencies(run: ReachRun, request: FrequenciesRequest) -> Frequencies:
     """List the words that are looked through, the most frequent first; ties by the word."""
     known = vocabulary(run.table, run.request)
     own = _own(run, known)
     run.stop.check()
-    chosen = np.flatnonzero(own.counts >= asked.min_count)
-    if asked.pattern:
-        chosen = np.intersect1d(chosen, known.word_of[_forms_like(run, asked.pattern)])
-    if not asked.function_words:
-        chosen = chosen[informative(known.written(chosen, own.forms), run.languages)]
-    listed = chosen[np.lexsort((chosen, -own.counts[chosen]))][: asked.limit]
+    chosen = np.flatnonzero(own.counts >= request.min_count)
+    if request.pattern:
+        chosen = np.intersect1d(chosen, known.word_of[_forms_like(run, request.pattern)])
+    if not request.function_words:
+        chosen = chosen[informative(known.written(chosen, own.forms), run.by_language)]
+    listed = chosen[np.lexsort((chosen, -own.counts[chosen]))][: request.limit]
     written = known.written(listed, own.forms)
     documents = known.documents_with(listed, own.counted, run.stop).tolist()
     return Frequencies(
@@ -379,8 +376,8 @@ def _forms_like(run: ReachRun, pattern: str) -> IntArray:
     where = run.request
     forms = [
         forms_of(words[0], run.table, WordMatching(language, where.form, where.exactly))
-        for language in run.languages
+        for language in run.by_language
     ]
-    found: IntArray = np.concatenate(forms)
-    looked_through: IntArray = found[run.reach.counts[found] > 0]
+    every = np.concatenate(forms)
+    looked_through: IntArray = every[run.reach.counts[every] > 0]
     return looked_through

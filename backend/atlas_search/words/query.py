@@ -130,8 +130,7 @@ def _like(pieces: Sequence[str], words: Sequence[str]) -> list[int]:
 
 
 def _pattern(pieces: Sequence[str]) -> re.Pattern[str]:
-    """A pattern that takes linear time: what follows a `*` is looked for once, the last at the
-    end."""
+    """A pattern in linear time: what follows a `*` is looked for once, the last at the end."""
     runs = "".join({"*": "\0", "?": "."}.get(piece) or re.escape(piece) for piece in pieces)
     first, *others = runs.split("\0")
     if not others:

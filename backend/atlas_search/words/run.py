@@ -57,9 +57,7 @@ class Reach:
     def counted(self) -> BoolArray:
         """Mask of the places of the table that count."""
         if self.whole:
-            is_in = np.zeros(self.table.documents, dtype=bool)
-            is_in[self.documents] = True
-            return np.repeat(is_in, self.table.words_of)
+            return np.repeat(self._is_in, self.table.words_of)
         depth = np.zeros(len(self.table.tokens) + 1, dtype=np.int32)
         np.add.at(depth, self.table.firsts[self.rows], 1)
         np.add.at(depth, self.table.lasts[self.rows], -1)
@@ -85,11 +83,11 @@ class Reach:
 
     def keep(self, hits: Hits) -> Hits:
         """The hits that count."""
-        if self.whole:
-            is_in = np.zeros(self.table.documents, dtype=bool)
-            is_in[self.documents] = True
-            return hits if is_in.all() else hits.where(is_in[self.table.documents_of(hits.starts)])
-        return hits.where(self._is_held(hits))
+        if not self.whole:
+            return hits.where(self._is_held(hits))
+        if len(self.documents) == self.table.documents:
+            return hits
+        return hits.where(self._is_in[self.table.documents_of(hits.starts)])
 
     def passages_with(self, hits: Hits) -> IntArray:
         """The rows of the passages that hold a hit whole, ascending."""
@@ -117,6 +115,13 @@ class Reach:
         documents = self.table.documents_of(hits.starts)
         stands = (at + 1 < len(rows)) & (self.document_of[following] == documents)
         return np.where(begins | ~stands, holder, following)
+
+    @property
+    def _is_in(self) -> BoolArray:
+        """Mark the documents that are counted."""
+        is_in = np.zeros(self.table.documents, dtype=bool)
+        is_in[self.documents] = True
+        return is_in
 
     def _is_held(self, hits: Hits) -> BoolArray:
         if not len(self.rows):
@@ -175,11 +180,6 @@ class ReachRun:
         """The indices of the chosen corpora, by their language."""
         return by_language(self.store, self.request.corpora)
 
-    @property
-    def languages(self) -> list[str]:
-        """Of the chosen corpora."""
-        return list(self.by_language)
-
     @cached_property
     def reach(self) -> Reach:
         """The documents and passages that are counted."""
@@ -195,7 +195,7 @@ class WordsRun(ReachRun):
     @cached_property
     def read_as(self) -> dict[str, str]:
         """Parts of the query that the first language of the corpora reads not as typed."""
-        return readings(self.request.query, self.languages[0])
+        return readings(self.request.query, next(iter(self.by_language)))
 
     @cached_property
     def hits(self) -> Hits:
