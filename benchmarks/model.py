@@ -117,7 +117,7 @@ def _row(atlas: Atlas, case: Case) -> dict[str, Any]:
         "attempts": answer.writer.attempts,
         "model": answer.writer.model,
         "sentences": len(sentences),
-        "doubtful": len(answer.support.struck) + sum(bool(s.warnings) for s in sentences),
+        "doubtful": len(answer.verification.struck) + sum(bool(s.warnings) for s in sentences),
         "tokens": answer.writer.usage.prompt_tokens + answer.writer.usage.completion_tokens,
         "seconds": round(time.perf_counter() - begun, 1),
         "text": answer.text,

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from atlas_search.answer.cache import AnswerCache
 from atlas_search.answer.prompts import rules, version_of
-from atlas_search.answer.quotes.choose import QuoteChooser
+from atlas_search.answer.quotes.scores import SentenceVectors
 from atlas_search.answer.run import Answerer
 from atlas_search.core.domain import Corpus
 from atlas_search.core.errors import (
@@ -201,7 +201,7 @@ def open_services(settings: Settings, embedder: Embedder | None = None) -> Servi
         tracer=tracer,
         answerer=Answerer(
             searcher=Searcher(store, embedder, executor, tracer, stages, metrics, terms),
-            quotes=QuoteChooser(embedder),
+            vectors=SentenceVectors(embedder),
             models=models,
             rules=rules_of,
             cache=AnswerCache(

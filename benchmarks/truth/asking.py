@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from atlas_search.answer.decide import ANSWERED, before_quoting, before_writing, evidence_of
-from atlas_search.answer.quotes.choose import Chosen
+from atlas_search.answer.quotes.choose import Chosen, choose
 from atlas_search.answer.quotes.scores import Signs
 from atlas_search.answer.write.quotes import prompt_of
 from atlas_search.atlas import Atlas
@@ -47,7 +47,7 @@ def _reply(
 ) -> Reply:
     result = atlas.search(question.text, corpora=corpora, filters=question.place, as_of=TODAY)
     prompt, answerer = prompt_of(result, ()), atlas.services.answerer
-    chosen = answerer.quotes.choose(prompt)
+    chosen = choose(prompt, answerer.vectors)
     needed = answerer.likelihood(result.target)
     quotes = chosen.quotes(prompt, needed)[: result.target.citation_limit]
     return Reply(

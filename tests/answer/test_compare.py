@@ -186,7 +186,7 @@ FOREIGN = sentence("nz.b", ALSO.text, language="de")
 
 def test_what_two_corpora_say_alike_is_an_agreement_in_their_own_words() -> None:
     agreements, differences = agreements_and_differences({"uk": [YES], "nz": [ALSO]}, all_alike)
-    assert [pair.text for pair in agreements] == [
+    assert [point.text for point in agreements] == [
         "uk: “A marriage of same-sex couples is lawful.” [uk.a p1]; "
         "nz: “Marriage is lawful for same-sex couples.” [nz.b p1]."
     ]
@@ -211,7 +211,8 @@ def test_points_are_pairs_of_sentences_on_one_subject(
 ) -> None:
     agreements, differences = agreements_and_differences({"uk": uk, "nz": nz}, all_alike)
     assert (len(agreements), len(differences)) == (agree, differ)
-    assert all(pair.corpora == ("uk", "nz") for pair in differences)
+    corpora = [[c.passage.document_id[:2] for c in each.citations] for each in differences]
+    assert all(each == ["uk", "nz"] for each in corpora)
 
 
 def test_sentences_that_are_not_alike_make_no_point() -> None:

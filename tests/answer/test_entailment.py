@@ -87,7 +87,7 @@ def judge(model: EntailmentModel, text: str, source: Passage, quote: str) -> Jud
     """What is said of a sentence that cites a quote of a source."""
     start = source.start + source.text.index(quote)
     cited = Citation(source.marker, source, start, start + len(quote), quote)
-    return EntailmentJudge(Stop(), model).judge([Claim(1, text, (cited,), (source,))]).of[1]
+    return EntailmentJudge(Stop(), model).judge([Claim(1, text, (cited,), (source,))])[1]
 
 
 def ask(services: Services, model: EntailmentModel, **settings: object) -> tuple[Answer, list[str]]:
@@ -172,8 +172,8 @@ def test_what_no_window_entails_is_repaired_struck_or_declined(
     answer, reasons = ask(services, model, search_k=9)
     assert answer.text == with_places(truth(server.requests[0]), answer)
     assert reasons == ["repair", "struck"]
-    assert [doubt.sentence for doubt in answer.support.struck] == [f"{FALSE}."]
-    assert answer.support.verified_by == "nli"
+    assert [doubt.sentence for doubt in answer.verification.struck] == [f"{FALSE}."]
+    assert answer.verification.verified_by == "nli"
     assert [sentence.support for sentence in answer.verification.sentences] == ["supported"]
     assert answer.timings_ms["verify"] > 0
 
@@ -196,7 +196,7 @@ def test_a_judge_that_cannot_read_sends_no_unverified_answer(
     answer, reasons = ask(services, model, llm_fallback="extractive")
     assert answer.writer.provider == "extractive"
     assert reasons == ["fallback"]
-    assert answer.support.verified_by == "citations"
+    assert answer.verification.verified_by == "citations"
 
 
 @pytest.mark.parametrize(

@@ -217,9 +217,8 @@ def test_exports_and_the_terminal_name_who_wrote_in_place_of_the_model(both: Bot
     services, server = both
     server.says(lambda _: Reply(500))
     answer, _ = asked(services, LIBEL, llm_fallback="extractive")
-    quotes = services.answerer.quotes
     usage = answer.to_dict()["usage"]
-    assert (usage["provider"], usage["model"]) == (quotes.name, quotes.model)
+    assert (usage["provider"], usage["model"]) == ("extractive", "sentences")
     assert "- Written by: extractive" in text("markdown", answer.to_dict())
     lead = "In the sources' own sentences, in place of a language model's answer: "
     assert lead in printed(answer)

@@ -56,7 +56,7 @@ def test_what_is_supported_is_sent_as_it_was_written(both: Both) -> None:
     assert answer.text == with_places(truth(server.requests[0]), answer) == kept_text(events)
     assert restarts(events) == []
     assert supports(answer) == ["supported"]
-    assert answer.support.verified_by == "model"
+    assert answer.verification.verified_by == "model"
     assert [is_judge(request) for request in server.requests] == [False, True]
     assert answer.writer.attempts == 1
     assert answer.writer.usage == Usage(22, 14)  # of the writer and of the judge
@@ -69,7 +69,7 @@ def test_what_is_not_supported_is_repaired(both: Both) -> None:
     answer, events = ask(services)
     assert answer.text == with_places(truth(server.requests[0]), answer) == kept_text(events)
     assert restarts(events) == ["repair"]
-    assert answer.support.struck == ()
+    assert answer.verification.struck == ()
     assert answer.writer.attempts == 2
     complaint = server.requests[3].prompt
     assert f"Sentence 2 (“{FALSE}.”) is not supported by what it cites: " in complaint
@@ -137,7 +137,7 @@ def test_without_the_setting_or_a_writing_model_no_judge_is_asked(
     writes(server, both_said)
     answer, _ = asked(services, LIBEL, **changes)
     assert answer.outcome.decision == "ANSWER"
-    assert answer.support.verified_by == "citations"
+    assert answer.verification.verified_by == "citations"
     assert set(supports(answer)) == {""}
     assert [is_judge(request) for request in server.requests] == [False] * len(server.requests)
 
@@ -173,7 +173,7 @@ def test_what_cannot_be_read_is_no_judgement_and_says_so(both: Both, reply: str 
     (warning,) = [w for w in answer.verification.warnings if "not judged" in w]
     assert warning.startswith("Sentence 1 was not judged: ")
     assert "neither yes nor no" in warning
-    assert answer.support.verified_by == "citations"  # for that is all that was done
+    assert answer.verification.verified_by == "citations"  # for that is all that was done
     again, _ = ask(services)
     assert not again.cache_hit
 
@@ -183,7 +183,7 @@ def test_a_sentence_that_the_judge_leaves_out_is_named_and_the_others_count(both
     writes(server, both_said, judge=lambda r: "" if "baker" in claim_in(r) else "yes")
     answer, _ = ask(services)
     assert supports(answer) == ["supported", "not_judged"]
-    assert answer.support.verified_by == "model"
+    assert answer.verification.verified_by == "model"
     assert any(w.startswith("Sentence 2 was not judged") for w in answer.verification.warnings)
 
 
@@ -204,7 +204,7 @@ def test_a_judge_that_fails_sends_no_unverified_answer(both: Both) -> None:
     assert answer.writer.provider == "extractive"
     assert answer.writer.fallback is not None
     assert answer.writer.fallback.code == "model_unavailable"
-    assert answer.support.verified_by == "citations"
+    assert answer.verification.verified_by == "citations"
     assert restarts(events) == ["fallback"]
     assert answer.text.strip() == kept_text(events)
 
@@ -270,7 +270,7 @@ def test_a_comparison_is_judged_corpus_by_corpus_and_point_by_point(both: Both) 
         assert part.text.startswith("Granted. [")
         assert [sentence.support for sentence in part.verification.sentences] == ["supported"]
     assert set(supports(answer)) == {"supported"}
-    assert answer.support.verified_by == "model"
+    assert answer.verification.verified_by == "model"
     steps = [event for event in events if isinstance(event, Section | Restart)]
     for at, step in enumerate(steps):
         if step == Restart("struck"):
@@ -280,7 +280,7 @@ def test_a_comparison_is_judged_corpus_by_corpus_and_point_by_point(both: Both) 
     (agreement,) = answer.comparison.agreements
     assert agreement.text.startswith("Both grant it [")
     assert answer.comparison.differences == ()
-    struck = [doubt.sentence for doubt in answer.support.struck]
+    struck = [doubt.sentence for doubt in answer.verification.struck]
     assert struck == ["The baker agreed."] * len(answering) + ["Only one names a baker."]
     document = answer.to_dict()
     assert len(document["validation"]["struck"]) == len(answering) + 1
@@ -308,7 +308,7 @@ def test_points_that_are_not_judged_are_left_out_and_named(both: Both) -> None:
     writes(server, in_each_corpus, judge=judge)
     answer, _ = asked(services, MARRIAGE, mode="compare", verify="model")
     assert answer.comparison.agreements == answer.comparison.differences == ()
-    left_out = [doubt for doubt in answer.support.struck if doubt.verdict == "not_judged"]
+    left_out = [doubt for doubt in answer.verification.struck if doubt.verdict == "not_judged"]
     assert [d.sentence for d in left_out] == ["Both grant it.", "Only one names a baker."]
     assert "neither yes nor no" in left_out[0].reason
 

@@ -14,7 +14,6 @@ from atlas_search.answer.follow_up import CHARACTERS_READ, TURNS_READ
 from atlas_search.answer.prompts import prompt, rules
 from atlas_search.answer.write.prompt import (
     CHARACTERS_OF_TOKEN,
-    Memory,
     StreamedReply,
     context_of,
     count_tokens,
@@ -157,37 +156,40 @@ def count_words(texts: Sequence[str]) -> list[int]:
 
 
 @pytest.mark.parametrize(
-    ("budget", "memory"),
+    ("budget", "turns", "tokens"),
     [
-        (3 + 2 + 4, Memory((FIRST, SECOND, THIRD), dropped=0, tokens=3 + 2 + 4)),
-        (3 + 2 + 4 - 1, Memory((SECOND, THIRD), dropped=1, tokens=2 + 4)),
-        (4, Memory((THIRD,), dropped=2, tokens=4)),
-        (4 - 1, Memory((), dropped=3, tokens=0)),
-        (0, Memory((), dropped=3, tokens=0)),
+        (3 + 2 + 4, [FIRST, SECOND, THIRD], 3 + 2 + 4),
+        (3 + 2 + 4 - 1, [SECOND, THIRD], 2 + 4),
+        (4, [THIRD], 4),
+        (4 - 1, [], 0),
+        (0, [], 0),
     ],
 )
-def test_the_newest_turns_that_fit_are_kept_whole(budget: int, memory: Memory) -> None:
-    assert remember([FIRST, SECOND, THIRD], budget, count_words) == memory
+def test_the_newest_turns_that_fit_are_kept_whole(
+    budget: int, turns: list[ChatTurn], tokens: int
+) -> None:
+    assert remember([FIRST, SECOND, THIRD], budget, count_words) == (turns, tokens)
 
 
 @given(TURNS, st.integers(0, 30))
 def test_the_kept_turns_are_the_longest_end_of_the_history_within_the_budget(
     history: list[ChatTurn], budget: int
 ) -> None:
-    memory = remember(history, budget, count_words)
+    turns, tokens = remember(history, budget, count_words)
+    dropped = len(history) - len(turns)
     sizes = [
         max(len(turn.content.split()), len(turn.content) // CHARACTERS_OF_TOKEN) for turn in history
     ]
-    assert memory.turns == tuple(history[memory.dropped :])
-    assert memory.tokens == sum(sizes[memory.dropped :]) <= budget
-    assert memory.dropped == 0 or sum(sizes[memory.dropped - 1 :]) > budget
+    assert turns == history[dropped:]
+    assert tokens == sum(sizes[dropped:]) <= budget
+    assert dropped == 0 or sum(sizes[dropped - 1 :]) > budget
 
 
 def test_blanks_and_endless_words_count_by_their_characters() -> None:
     for content in (" " * 160, "a" * 160):
         turn = ChatTurn("user", content)
-        assert remember([turn], 9, count_words).turns == ()
-        assert remember([turn], 10, count_words) == Memory((turn,), dropped=0, tokens=10)
+        assert remember([turn], 9, count_words) == ([], 0)
+        assert remember([turn], 10, count_words) == ([turn], 10)
 
 
 LONG = ChatTurn("user", "word " * 2000)
@@ -216,9 +218,9 @@ def test_of_older_turns_the_beginnings_are_kept_that_a_follow_up_is_read_after()
 def test_what_is_kept_is_remembered_as_all_was() -> None:
     for budget in (0, 5, 10, 2005, 2010, 5000):
         history = [FIRST, LONG, SECOND, LONG, THIRD]
-        whole, kept = remember(history, budget, count_words), keep(history, budget, count_words)
+        kept = keep(history, budget, count_words)
         again = remember(kept, budget, count_words)
-        assert (again.turns, again.tokens) == (whole.turns, whole.tokens)
+        assert again == remember(history, budget, count_words)
 
 
 @given(TURNS, st.integers(0, 30))

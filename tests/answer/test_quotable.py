@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from atlas_search.answer.quotes.choose import Chosen, Extract, Opposed, QuoteChooser
+from atlas_search.answer.quotes.choose import Chosen, Extract, Opposed, choose
 from atlas_search.answer.quotes.quotable import Quote, quotes_of
+from atlas_search.answer.quotes.scores import SentenceVectors
 from atlas_search.core.domain import CheckedPassage, Passage, RankedPassage
 from atlas_search.language.lines import unwrap
 from atlas_search.language.text import all_terms
@@ -251,7 +252,7 @@ def test_what_can_be_quoted_is_in_order_and_apart(text: str, speaker: str) -> No
 @pytest.mark.thorough
 @given(prompts(), st.sampled_from([0.0, 0.3, 1.0]))
 def test_what_is_chosen_is_verbatim_apart_and_not_too_much(prompt: Extract, needed: float) -> None:
-    choice = QuoteChooser(EMBEDDER).choose(prompt)
+    choice = choose(prompt, SentenceVectors(EMBEDDER))
     quotes = choice.quotes(prompt, needed)
     assert all(map(is_its_own, quotes))
     assert len(quotes) <= prompt.most
@@ -270,7 +271,7 @@ def test_what_is_chosen_is_verbatim_apart_and_not_too_much(prompt: Extract, need
 @pytest.mark.thorough
 @given(prompts())
 def test_the_order_is_total_and_the_same_again(prompt: Extract) -> None:
-    first, again = (QuoteChooser(EMBEDDER).choose(prompt) for _ in range(2))
+    first, again = (choose(prompt, SentenceVectors(EMBEDDER)) for _ in range(2))
     assert _places(first) == _places(again)
     for part in (first.whole, *first.parts):
         orders = [(*quote.order, quote.place) for quote in part.quotes]

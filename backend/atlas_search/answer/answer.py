@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from atlas_search.answer.check.citations import Verification
+from atlas_search.answer.check.citations import Verification, Verifier
 from atlas_search.answer.conflicts import Contradiction
 from atlas_search.answer.decide import Counted, Outcome
 from atlas_search.answer.wire import AnswerDocument, Fallback, PointOut, SentenceOut
@@ -22,9 +22,6 @@ from atlas_search.search.scope import Extent
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-
-Verifier = Literal["citations", "model", "nli"]
-"""Who checked an answer: the citation check alone, or a judge behind it."""
 
 Verdict = Literal["supported", "unsupported", "contradicted"]
 
@@ -47,14 +44,6 @@ class Judgement:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Judgements:
-    """Verdicts by the number of the claim; `why_not` is the reason why the others have none."""
-
-    of: Mapping[int, Judgement]
-    why_not: str = ""
-
-
 class Judge(Protocol):
     """Says whether claims are supported. Safe to use from several threads."""
 
@@ -66,33 +55,12 @@ class Judge(Protocol):
     def model(self) -> str:
         """The model that judges."""
 
-    def judge(self, claims: Sequence[Claim]) -> Judgements:
-        """Judge each claim by its own passages alone.
+    def judge(self, claims: Sequence[Claim]) -> Mapping[int, Judgement]:
+        """Judge claims, by their numbers, each by its own passages alone.
 
-        Raises ModelRefused, ModelUnavailable and Cancelled.
+        One on which the judge says neither yes nor no has none. Raises ModelRefused,
+        ModelUnavailable and Cancelled.
         """
-
-
-@dataclass(frozen=True, slots=True)
-class Doubt:
-    """A sentence by its number from 1 that its passages do not support, or that nobody judged."""
-
-    number: int
-    sentence: str
-    verdict: Literal["unsupported", "contradicted", "not_judged"]
-    reason: str
-
-
-@dataclass(frozen=True)
-class Support:
-    """A judge's doubts about one text; the sentences of those in `struck` were taken out of it.
-
-    Without a judge `verified_by` is `citations`, and all else is empty.
-    """
-
-    verified_by: Verifier = "citations"
-    doubts: tuple[Doubt, ...] = field(default=())
-    struck: tuple[Doubt, ...] = field(default=())
 
 
 @dataclass(frozen=True)
@@ -237,7 +205,6 @@ class Answer:
     cache_hit: bool = False
     as_new: bool = False
     read_as: str = ""
-    support: Support = field(default_factory=Support)
     choices: tuple[Reading, ...] = ()
     counted: Counted | None = None
     span_id: str = ""
@@ -297,8 +264,8 @@ class Answer:
                     "warnings": checked.warnings,
                     "sentence_groundedness": checked.sentence_groundedness,
                     "answer_grounded": checked.answer_grounded,
-                    "verified_by": self.support.verified_by if checked.sentences else None,
-                    "struck": self.support.struck,
+                    "verified_by": checked.verified_by if checked.sentences else None,
+                    "struck": checked.struck,
                 },
                 "conflicts": [_conflict(conflict) for conflict in self.conflicts],
                 "choices": [_choice(way, self.standalone or question) for way in self.choices],

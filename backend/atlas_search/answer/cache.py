@@ -4,7 +4,6 @@ import threading
 from collections import deque
 from collections.abc import Hashable
 from dataclasses import replace
-from typing import NamedTuple
 
 from cachetools import TTLCache
 
@@ -12,13 +11,6 @@ from atlas_search.answer.answer import Answer
 from atlas_search.answer.request import AnswerPlan
 
 MOST_ASKERS = 100  # of one answer, the last; who is forgotten is told that the answer is new
-
-
-class Kept(NamedTuple):
-    """An answer, and who has been given it."""
-
-    answer: Answer
-    askers: deque[str]
 
 
 class AnswerCache:
@@ -31,7 +23,7 @@ class AnswerCache:
 
     def __init__(self, size: int, seconds: float, *, enabled: bool = True):
         self.enabled = enabled
-        self._answers: TTLCache[Hashable, Kept] = TTLCache(size, seconds)
+        self._answers: TTLCache[Hashable, tuple[Answer, deque[str]]] = TTLCache(size, seconds)
         self._lock = threading.Lock()
         self.hits = 0
         self.misses = 0
@@ -51,15 +43,16 @@ class AnswerCache:
         if request.history:
             return None
         with self._lock:
-            kept = self._answers.get(key_of(request, state))
-            self.hits += kept is not None
-            self.misses += kept is None
-            if kept is None:
+            entry = self._answers.get(key_of(request, state))
+            self.hits += entry is not None
+            self.misses += entry is None
+            if entry is None:
                 return None
-            is_new = request.asker not in kept.askers
+            answer, askers = entry
+            is_new = request.asker not in askers
             if is_new:
-                kept.askers.append(request.asker)
-            return replace(kept.answer, cache_hit=True, as_new=is_new)
+                askers.append(request.asker)
+            return replace(answer, cache_hit=True, as_new=is_new)
 
     def put(self, answer: Answer, state: str) -> None:
         """Keep an answer."""
@@ -72,7 +65,7 @@ class AnswerCache:
         if self.enabled and not passing and not answer.request.history:
             with self._lock:
                 askers = deque([answer.request.asker], MOST_ASKERS)
-                self._answers[key_of(answer.request, state)] = Kept(answer, askers)
+                self._answers[key_of(answer.request, state)] = answer, askers
 
     def clear(self) -> int:
         """Forget all answers and return their number."""
@@ -84,8 +77,7 @@ class AnswerCache:
 
 
 def key_of(request: AnswerPlan, state: str) -> Hashable:
-    """Return all that decides an answer; blanks in a question and the case of its first letter
-    decide nothing.
+    """Return all that decides an answer; blanks and the case of the first letter decide nothing.
 
     Other capitals do, as they make names: in small letters 7 of the 184 questions on the demo have
     other passages or another text, 2 of them another decision. By their first letters none has.

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from itertools import combinations
 
 import numpy as np
@@ -14,20 +14,26 @@ from atlas_search.answer.answer import (
     Context,
     CorpusAnswer,
     Section,
-    Support,
     Writer,
 )
-from atlas_search.answer.check.citations import Verification, sum_up, verify
-from atlas_search.answer.conflicts import conflicts_between, difference, may_agree, read, specific
+from atlas_search.answer.check.citations import Doubt, Verification, sum_up, verify
+from atlas_search.answer.conflicts import (
+    Statement,
+    conflicts_between,
+    difference,
+    may_agree,
+    read,
+    specific,
+)
 from atlas_search.answer.decide import ANSWERED, before_writing, no_corpus_answers
-from atlas_search.answer.judge import join_support, judge_of, judge_points
+from atlas_search.answer.judge import judge_of, judge_points
 from atlas_search.answer.prompts import Filled, prompt
 from atlas_search.answer.run import AnswerRun, Evidence
 from atlas_search.answer.wire import Fallback
 from atlas_search.answer.write.call_model import call_model
 from atlas_search.answer.write.model import fallback_for, write
 from atlas_search.answer.write.relay import NOTHING, Written, not_written
-from atlas_search.core.domain import CheckedSentence, Citation, Passage
+from atlas_search.core.domain import CheckedSentence, Passage
 from atlas_search.core.errors import ModelRefused, ModelUnavailable
 from atlas_search.providers.chat import ChatModel, Message
 from atlas_search.search.evidence import freshness
@@ -43,35 +49,32 @@ SAME_SUBJECT = 0.5  # least cosine of two sentences that may differ about one th
 
 
 @dataclass(frozen=True, slots=True)
-class SentencePair:
-    """A sentence from each of two corpora; `corpora` and `sentences` are in the same order."""
+class _Pair:
+    """A sentence from each of two corpora, in the same order, and their places among all."""
 
     corpora: tuple[str, str]
     sentences: tuple[CheckedSentence, CheckedSentence]
+    places: tuple[int, int]
+    cosine: float
 
     @property
-    def text(self) -> str:
+    def statements(self) -> tuple[Statement, Statement]:
+        """Both sentences as they are compared."""
+        first, second = self.sentences
+        return read(first.text), read(second.text)
+
+    @property
+    def point(self) -> ComparisonPoint:
         """Both sentences, each with its corpus and markers, and no word on which is right."""
         pairs = zip(self.corpora, self.sentences, strict=True)
-        return "; ".join(f"{corpus}: {_quote(sentence)}" for corpus, sentence in pairs) + "."
-
-    @property
-    def citations(self) -> tuple[Citation, ...]:
-        """The citations of both."""
-        return tuple(citation for sentence in self.sentences for citation in sentence.citations)
-
-
-@dataclass(frozen=True, slots=True)
-class _Match:
-    pair: SentencePair
-    cosine: float
-    places: frozenset[int]
+        text = "; ".join(f"{corpus}: {_quote(sentence)}" for corpus, sentence in pairs)
+        return ComparisonPoint(f"{text}.", tuple(c for s in self.sentences for c in s.citations))
 
 
 def agreements_and_differences(
     answers: Mapping[str, Sequence[CheckedSentence]],
     vectors_of: Callable[[Sequence[str]], NDArray[np.float32]],
-) -> tuple[list[SentencePair], list[SentencePair]]:
+) -> tuple[list[ComparisonPoint], list[ComparisonPoint]]:
     """Return the pairs of sentences in which two corpora agree, and those in which they differ.
 
     Two sentences differ if they give other numbers for one thing, or if one denies the other.
@@ -90,40 +93,28 @@ def agreements_and_differences(
         return [], []
     vectors = vectors_of([sentence.text for _, sentence in candidates])
     cosines = vectors @ vectors.T
-    matches = [
-        _Match(SentencePair((a, b), (x, y)), float(cosines[i, j]), frozenset({i, j}))
+    pairs = [
+        _Pair((a, b), (x, y), (i, j), float(cosines[i, j]))
         for (i, (a, x)), (j, (b, y)) in combinations(enumerate(candidates), 2)
-        if a != b and cosines[i, j] >= SAME_SUBJECT and _share_a_subject(x.text, y.text)
+        if a != b and cosines[i, j] >= SAME_SUBJECT
+        if specific(read(x.text).subject & read(y.text).subject)
     ]
-    matches.sort(key=lambda m: (-m.cosine, *sorted(m.places)))
+    pairs.sort(key=lambda pair: (-pair.cosine, *pair.places))
     used: set[int] = set()
-    differences = _best_pairs_of([m for m in matches if _differ(m.pair)], used)
-    agreements = _best_pairs_of([m for m in matches if m.cosine >= AGREES and _agree(m.pair)], used)
+    differences = _best_points([pair for pair in pairs if difference(*pair.statements)], used)
+    close = [pair for pair in pairs if pair.cosine >= AGREES]
+    agreements = _best_points([pair for pair in close if may_agree(*pair.statements)], used)
     return agreements, differences
 
 
-def _best_pairs_of(matches: Sequence[_Match], used: set[int]) -> list[SentencePair]:
-    """The pairs of sentences that no better pair has used."""
-    pairs = []
-    for match in matches:
-        if not match.places & used:
-            used |= match.places
-            pairs.append(match.pair)
-    return pairs
-
-
-def _share_a_subject(a: str, b: str) -> bool:
-    return bool(specific(read(a).subject & read(b).subject))
-
-
-def _differ(pair: SentencePair) -> bool:
-    first, second = (read(sentence.text) for sentence in pair.sentences)
-    return difference(first, second) is not None
-
-
-def _agree(pair: SentencePair) -> bool:
-    first, second = (read(sentence.text) for sentence in pair.sentences)
-    return may_agree(first, second)
+def _best_points(pairs: Sequence[_Pair], used: set[int]) -> list[ComparisonPoint]:
+    """The points of sentences that no better pair has used."""
+    points = []
+    for pair in pairs:
+        if used.isdisjoint(pair.places):
+            used.update(pair.places)
+            points.append(pair.point)
+    return points
 
 
 def _quote(sentence: CheckedSentence) -> str:
@@ -142,7 +133,7 @@ class StatedPoints:
     agreements: tuple[ComparisonPoint, ...]
     differences: tuple[ComparisonPoint, ...]
     stand_in: Fallback | None = None
-    support: Support = field(default_factory=Support)
+    struck: tuple[Doubt, ...] = ()
 
 
 _LINE = re.compile(r"^\W*(AGREE|DIFFER)\W*:\s*(.+)$", re.MULTILINE)
@@ -193,18 +184,15 @@ def compare(run: AnswerRun, results: Mapping[str, SearchResult]) -> tuple[Writte
     The context holds the prompts of all corpora, one after the other.
     """
     written = {corpus: _corpus_answer(run, corpus, result) for corpus, result in results.items()}
-    answers = tuple(_answer_of(corpus, part) for corpus, part in written.items())
+    answers = tuple(
+        CorpusAnswer(corpus, of.outcome, of.text, of.verification, of.writer, of.confidence)
+        for corpus, of in written.items()
+    )
     spoken = {a.corpus: a.verification.sentences for a in answers if a.outcome is ANSWERED}
     stand_in = next(filter(None, (part.writer.fallback for part in written.values())), None)
     stated = _state_points(run, spoken, stand_in)
-    parts = list(written.values())
-    joint = _joint(run, answers, parts, stated)
+    joint = _joint(run, answers, list(written.values()), stated)
     return joint, Comparison(answers, stated.agreements, stated.differences)
-
-
-def _answer_of(corpus: str, part: Written) -> CorpusAnswer:
-    confidence = part.confidence if part.outcome is ANSWERED else None
-    return CorpusAnswer(corpus, part.outcome, part.text, part.verification, part.writer, confidence)
 
 
 def _joint(
@@ -213,19 +201,22 @@ def _joint(
     parts: Sequence[Written],
     stated: StatedPoints,
 ) -> Written:
-    """All answers as one text."""
+    """All answers as one text, which is verified as its least verified part is."""
     text = "\n\n".join(answer.text for answer in answers if answer.text)
-    sentences = [
-        sentence for part in parts if part.text for sentence in part.verification.sentences
-    ]
+    checked = [part.verification for part in parts if part.text or not text]
+    sentences = [sentence for each in checked for sentence in each.sentences]
+    verifiers = {each.verified_by for each in checked}
     return Written(
         text=text,
-        verification=sum_up(sentences) if text else NOTHING,
+        verification=replace(
+            sum_up(sentences) if text else NOTHING,
+            verified_by=verifiers.pop() if len(verifiers) == 1 else "citations",
+            struck=(*(doubt for each in checked for doubt in each.struck), *stated.struck),
+        ),
         outcome=ANSWERED if text else no_corpus_answers({a.corpus: a.outcome for a in answers}),
         writer=_joint_writer(run, parts, stated.stand_in),
         context=_joint_context([part.context for part in parts]),
         notes=_joint_notes(answers, parts),
-        support=join_support([p.support for p in parts if p.text or not text], stated.support),
     )
 
 
@@ -234,12 +225,10 @@ def _corpus_answer(run: AnswerRun, corpus: str, result: SearchResult) -> Written
     with run.stage("answer", of=corpus) as stage:
         run.tell(Section(corpus))
         outcome = before_writing(result, run.threshold)
-        if outcome is ANSWERED:
-            conflicts = conflicts_between(run.question, result.valid)
-            written = write(run, Evidence(result, conflicts))
-        else:
-            written = not_written(run, outcome)
-        return stage.done(written)
+        if outcome is not ANSWERED:
+            return stage.done(not_written(run, outcome))
+        conflicts = conflicts_between(run.question, result.valid)
+        return stage.done(write(run, Evidence(result, conflicts)))
 
 
 def _joint_writer(run: AnswerRun, parts: Sequence[Written], stand_in: Fallback | None) -> Writer:
@@ -295,11 +284,7 @@ def _state_points(run: AnswerRun, spoken: Spoken, stand_in: Fallback | None) -> 
 def _points_by_rule(run: AnswerRun, spoken: Spoken, stand_in: Fallback | None) -> StatedPoints:
     embed = run.answerer.searcher.embedder.embed
     agreements, differences = agreements_and_differences(spoken, embed)
-    return StatedPoints(
-        tuple(ComparisonPoint(pair.text, pair.citations) for pair in agreements),
-        tuple(ComparisonPoint(pair.text, pair.citations) for pair in differences),
-        stand_in,
-    )
+    return StatedPoints(tuple(agreements), tuple(differences), stand_in)
 
 
 def _points_by_model(run: AnswerRun, model: ChatModel, spoken: Spoken) -> StatedPoints:
@@ -316,14 +301,14 @@ def _points_by_model(run: AnswerRun, model: ChatModel, spoken: Spoken) -> Stated
         for kind, line in _LINE.findall(done.text)
         if (verification := _verify_point(line, passages))
     ]
-    support, judge = Support(), judge_of(run, model)
-    if judge:
-        verdicts, support = judge_points(run, judge, [point[-1] for point in checked], passages)
+    struck: tuple[Doubt, ...] = ()
+    if judge := judge_of(run, model):
+        verdicts, struck = judge_points(run, judge, [point[-1] for point in checked], passages)
         checked = [point for point, is_kept in zip(checked, verdicts, strict=True) if is_kept]
     stated: dict[str, list[ComparisonPoint]] = {"AGREE": [], "DIFFER": []}
     for kind, line, verification in checked:
         stated[kind].append(ComparisonPoint(line, verification.citations))
-    return StatedPoints(tuple(stated["AGREE"]), tuple(stated["DIFFER"]), support=support)
+    return StatedPoints(tuple(stated["AGREE"]), tuple(stated["DIFFER"]), struck=struck)
 
 
 def _verify_point(line: str, passages: Sequence[Passage]) -> Verification | None:
@@ -343,10 +328,10 @@ def _cited_by(spoken: Spoken) -> list[Passage]:
 
 def _quote_all(spoken: Spoken) -> str:
     """The sentences of every corpus with their tokens."""
-    blocks = []
-    for corpus, sentences in spoken.items():
-        blocks.append("\n".join([f"{corpus}:", *(sentence.line for sentence in sentences)]))
-    return "\n\n".join(blocks)
+    return "\n\n".join(
+        "\n".join([f"{corpus}:", *(sentence.line for sentence in sentences)])
+        for corpus, sentences in spoken.items()
+    )
 
 
 def _unknown_to_all(results: Collection[SearchResult]) -> tuple[UnknownWord, ...]:

@@ -66,23 +66,12 @@ _CLASHES = (
 )
 
 
-class SentenceForce(NamedTuple):
-    """The force of a sentence; empty if it has none, `mixed` if it has several.
+def _rule(sentence: str) -> tuple[Force, frozenset[int]]:
+    """The rule that a sentence states: `no person shall` forbids, `need not` leaves open.
 
-    `phrases` are the places of the words that say so, and of those that bound an amount.
+    Empty for none, `mixed` for several. With all characters that say so, or bound an amount.
     """
-
-    force: Force
-    phrases: tuple[tuple[int, int], ...]
-
-    def holds(self, place: int) -> bool:
-        """Return True if the character at `place` belongs to one of the phrases."""
-        return any(start <= place < end for start, end in self.phrases)
-
-
-def rule_in(sentence: str) -> SentenceForce:
-    """The rule that a sentence states: `no person shall` forbids, `need not` leaves open."""
-    matches = [(match, _group(match)) for match in _PHRASES.finditer(sentence)]
+    matches = [(match, match.lastgroup or "") for match in _PHRASES.finditer(sentence)]
     places = [match.span() for match, _ in matches]
     names = [name for _, name in matches if name != "bound"]
     start = _DENIES_ALL.match(sentence)
@@ -92,16 +81,12 @@ def rule_in(sentence: str) -> SentenceForce:
     else:
         forces = {_plain(name) for name in names}
     force: Force = forces.pop() if len(forces) == 1 else "mixed" if forces else ""
-    return SentenceForce(force, tuple(places))
+    return force, frozenset(at for place in places for at in range(*place))
 
 
 def clash(one: Force, other: Force) -> bool:
     """Return True if two rules on one thing cannot both hold."""
     return frozenset({one, other}) in _CLASHES
-
-
-def _group(match: re.Match[str]) -> str:
-    return match.lastgroup or ""
 
 
 def _plain(name: str) -> Force:
@@ -197,13 +182,11 @@ class Statement:
 def read(sentence: str) -> Statement:
     """Read an English sentence."""
     amounts = tuple(quantities(sentence))
-    rule = rule_in(sentence)
-    counted = {at for amount in amounts for at in range(amount.start, amount.end)}
-    outside = [
-        word for word in words(sentence) if word.start not in counted and not rule.holds(word.start)
-    ]
+    force, in_rule = _rule(sentence)
+    counted = in_rule.union(*(range(amount.start, amount.end) for amount in amounts))
+    outside = [word for word in words(sentence) if word.start not in counted]
     informative = [word for word in outside if word.informative]
-    denials = [match for match in DENIES.finditer(sentence) if not rule.holds(match.start())]
+    denials = [match for match in DENIES.finditer(sentence) if match.start() not in in_rule]
     return Statement(
         said={w.term: w.folded for w in informative if not _DIGIT.search(w.folded)},
         subject=frozenset(
@@ -216,11 +199,11 @@ def read(sentence: str) -> Statement:
         quantities=amounts,
         narrowed=_narrowed(sentence, outside),
         beside=_beside(sentence, outside),
-        force=rule.force,
+        force=force,
         denies=len(denials) % 2 == 1,
         past=bool(_PAST.search(sentence)) and not _PRESENT.search(sentence),
         free=not _NOT_FREE.search(sentence),
-        is_ceiling=rule.force == "permitted" or bool(_CEILING.search(sentence)),
+        is_ceiling=force == "permitted" or bool(_CEILING.search(sentence)),
         is_floor=bool(_FLOOR.search(sentence)) or any(q.bound == "least" for q in amounts),
         without_exception=bool(_WITHOUT_EXCEPTION.search(sentence)),
     )
@@ -567,8 +550,7 @@ def _is_draft(passage: Passage) -> bool:
 
 
 def _speaking_sides(passage: Passage, terms: frozenset[str]) -> list[Citation]:
-    """The sentences of a passage that still holds which share a word with the question, if only
-    `limit`."""
+    """The sentences of a passage that still holds which share a word with the question."""
     if passage.language != DEFAULT_LANGUAGE or is_superseded(passage) or _is_draft(passage):
         return []
     titled = content_terms(passage.title)

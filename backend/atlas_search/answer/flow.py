@@ -5,14 +5,10 @@ from datetime import UTC, datetime
 
 from atlas_search.answer.answer import (
     Answer,
-    Checked,
     Comparison,
-    CorpusAnswer,
     References,
     Section,
-    Token,
 )
-from atlas_search.answer.check.citations import Verification
 from atlas_search.answer.compare import compare, search_each, together
 from atlas_search.answer.conflicts import Contradiction, conflicts_between, to_list
 from atlas_search.answer.counted import asks_about_collection, count_asked_for
@@ -148,7 +144,7 @@ def _compare_corpora(run: AnswerRun) -> _Draft:
 
 
 def _answer_of(run: AnswerRun, standalone: Standalone, draft: _Draft, stage: Stage) -> Answer:
-    written, writer = draft.written, draft.written.writer
+    written, writer, checked = draft.written, draft.written.writer, draft.written.verification
     spent = run.writer(writer.provider, writer.model, writer.attempts)
     return Answer(
         request=run.request,
@@ -157,7 +153,7 @@ def _answer_of(run: AnswerRun, standalone: Standalone, draft: _Draft, stage: Sta
         created=datetime.now(UTC),
         outcome=written.outcome,
         text=written.text,
-        verification=_with_notes(written),
+        verification=replace(checked, warnings=(*checked.warnings, *written.notes)),
         result=_dated_by_citations(run, draft),
         standalone=standalone.question,
         standalone_note=standalone.note,
@@ -165,13 +161,12 @@ def _answer_of(run: AnswerRun, standalone: Standalone, draft: _Draft, stage: Sta
         context=written.context,
         conflicts=draft.conflicts,
         comparison=draft.comparison,
-        support=written.support,
         choices=draft.choices,
         counted=draft.counted,
         writer=replace(spent, fallback=writer.fallback),
         timings_ms={**draft.result.timings_ms, **run.clock.laps},
         closest=_closest(run, draft),
-        confidence=written.confidence if written.outcome is ANSWERED else None,
+        confidence=written.confidence,
         collection=run.answerer.searcher.store.manifest.collection,
         collection_version=run.answerer.searcher.store.manifest.version,
     )
@@ -188,15 +183,8 @@ def _dated_by_citations(run: AnswerRun, draft: _Draft) -> SearchResult:
     return replace(draft.result, freshness=dates)
 
 
-def _with_notes(written: Written) -> Verification:
-    """Return the verification of a text, with what its quotes leave open."""
-    checked = written.verification
-    return replace(checked, warnings=(*checked.warnings, *written.notes))
-
-
 def _closest(run: AnswerRun, draft: _Draft) -> tuple[Citation, ...]:
-    """Return what comes closest to a question that is not answered; readings to choose and counts
-    are closer."""
+    """Return what comes closest to a question without answer; readings and counts are closer."""
     outcome = draft.written.outcome
     is_answered = outcome is ANSWERED or outcome.code in ("clarify", "unclear")
     if is_answered or draft.counted is not None or not draft.result.passages:
@@ -209,9 +197,9 @@ def _repeat(run: AnswerRun, cached: Answer, stage: Stage) -> Answer:
     run.tell(References(cached.result.passages))
     for part in cached.comparison.answers:
         run.tell(Section(part.corpus))
-        _tell_sentences(run, part)
-    if not cached.comparison.answers:
-        _tell_sentences(run, cached)
+        run.tell_again(part.verification.sentences if part.text else ())
+    if not cached.comparison.answers and cached.text:
+        run.tell_again(cached.verification.sentences)
     run.clock.lap("total")
     return replace(
         cached,
@@ -227,10 +215,3 @@ def _as_new(answer: Answer, cached: Answer) -> Answer:
     """Give it the figures of the first time, and the present date."""
     now, took = datetime.now(UTC), cached.timings_ms
     return replace(answer, created=now, writer=cached.writer, timings_ms=took)
-
-
-def _tell_sentences(run: AnswerRun, answer: Answer | CorpusAnswer) -> None:
-    sentences = answer.verification.sentences if answer.text else ()
-    for number, sentence in enumerate(sentences, start=1):
-        run.tell(Token(f"{sentence.line}\n"))
-        run.tell(Checked(number, sentence))

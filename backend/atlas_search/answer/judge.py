@@ -6,12 +6,12 @@ parameters called 36 of 36 sentences supported that had been made false by hand.
 it found 33 of 40, and doubted none of the 40 true ones.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from atlas_search.answer.answer import Claim, Doubt, Judge, Judgement, Judgements, Support, Verifier
-from atlas_search.answer.check.citations import Verification, sum_up
+from atlas_search.answer.answer import Claim, Judge, Judgement
+from atlas_search.answer.check.citations import Doubt, Verification, Verifier, sum_up
 from atlas_search.answer.prompts import Filled, prompt
 from atlas_search.answer.run import AnswerRun
 from atlas_search.answer.write.call_model import ask_yes_or_no
@@ -24,6 +24,7 @@ from atlas_search.providers.chat import ChatModel, Message
 from atlas_search.providers.cross_encoder import EntailmentModel, Inference
 
 _TAG = opening_of(["passage"])
+_NOT_JUDGED = "was not judged: the judge says neither yes nor no."
 _ASKED = "Does the text say this, with every name, number and date?"
 
 
@@ -40,17 +41,14 @@ class ModelJudge:
         """The target's model."""
         return self.run.model_name
 
-    def judge(self, claims: Sequence[Claim]) -> Judgements:
+    def judge(self, claims: Sequence[Claim]) -> dict[int, Judgement]:
         replies = {claim.number: self._says(claim) for claim in claims}
         doubt = f"{self.model} does not find all of it in what it cites."
-        return Judgements(
-            of={
-                number: Judgement("supported", "") if yes else Judgement("unsupported", doubt)
-                for number, yes in replies.items()
-                if yes is not None
-            },
-            why_not="the judge says neither yes nor no.",
-        )
+        return {
+            number: Judgement("supported", "") if yes else Judgement("unsupported", doubt)
+            for number, yes in replies.items()
+            if yes is not None
+        }
 
     def _says(self, claim: Claim) -> bool | None:
         passages = (render(passage, passage.marker) for passage in claim.passages)
@@ -91,8 +89,8 @@ class EntailmentJudge:
         """The entailment model."""
         return self.entailment.name
 
-    def judge(self, claims: Sequence[Claim]) -> Judgements:
-        return Judgements({claim.number: self._judge_one(claim) for claim in claims})
+    def judge(self, claims: Sequence[Claim]) -> dict[int, Judgement]:
+        return {claim.number: self._judge_one(claim) for claim in claims}
 
     def _judge_one(self, claim: Claim) -> Judgement:
         sentence = claim.text.strip(_MARKS)
@@ -155,9 +153,7 @@ def claims_of(sentences: Sequence[CheckedSentence], given: Sequence[Passage]) ->
     return claims
 
 
-def judge_sentences(
-    judge: Judge, checked: Verification, given: Sequence[Passage]
-) -> tuple[Verification, Support]:
+def judge_sentences(judge: Judge, checked: Verification, given: Sequence[Passage]) -> Verification:
     """Judge the sentences of an answer that passed the citation check.
 
     A sentence that the judge leaves out gets a warning. If it judges none, the citation check alone
@@ -166,42 +162,20 @@ def judge_sentences(
     claims = claims_of(checked.sentences, given)
     judgements = judge.judge(claims)
     sentences = list(checked.sentences)
+    doubts = []
     for claim in claims:
-        at = claim.number - 1
-        sentences[at] = _mark(sentences[at], claim, judgements)
-    support = Support(
-        verified_by=judge.verifier if judgements.of else "citations",
-        doubts=tuple(_doubts(claims, judgements)),
-    )
-    return sum_up(sentences), support
-
-
-def join_support(parts: Sequence[Support], points: Support) -> Support:
-    """Join the support of texts that make one answer, and of its points.
-
-    The answer is verified as its least verified text is.
-    """
-    by = {part.verified_by for part in parts}
-    every = (*parts, points)
-    return Support(
-        verified_by=by.pop() if len(by) == 1 else "citations",
-        struck=tuple(doubt for part in every for doubt in part.struck),
-    )
-
-
-def _doubts(claims: Iterable[Claim], judgements: Judgements) -> Iterable[Doubt]:
-    for claim in claims:
-        judgement = judgements.of.get(claim.number)
+        at, judgement = claim.number - 1, judgements.get(claim.number)
+        sentences[at] = _mark(sentences[at], judgement)
         if judgement and judgement.verdict != "supported":
-            yield Doubt(claim.number, claim.text, judgement.verdict, judgement.reason)
+            doubts.append(Doubt(claim.number, claim.text, judgement.verdict, judgement.reason))
+    verifier = judge.verifier if judgements else "citations"
+    return replace(sum_up(sentences), verified_by=verifier, doubts=tuple(doubts))
 
 
-def _mark(sentence: CheckedSentence, claim: Claim, judgements: Judgements) -> CheckedSentence:
-    if claim.number in judgements.of:
-        is_supported = judgements.of[claim.number].verdict == "supported"
-        return replace(sentence, support="supported" if is_supported else "")
-    warning = f"was not judged: {judgements.why_not}"
-    return replace(sentence, support="not_judged", warnings=(*sentence.warnings, warning))
+def _mark(sentence: CheckedSentence, judgement: Judgement | None) -> CheckedSentence:
+    if judgement:
+        return replace(sentence, support="supported" if judgement.verdict == "supported" else "")
+    return replace(sentence, support="not_judged", warnings=(*sentence.warnings, _NOT_JUDGED))
 
 
 def judge_of(run: AnswerRun, model: ChatModel) -> Judge | None:
@@ -216,22 +190,21 @@ def judge_of(run: AnswerRun, model: ChatModel) -> Judge | None:
 
 def judge_points(
     run: AnswerRun, judge: Judge, points: Sequence[Verification], given: Sequence[Passage]
-) -> tuple[list[bool], Support]:
+) -> tuple[list[bool], tuple[Doubt, ...]]:
     """Judge points: one that is not supported in all it says, or not judged, gets False.
 
-    `struck` holds what is wrong with these. Raises what `Judge.judge` does.
+    The doubts say what is wrong with these. Raises what `Judge.judge` does.
     """
     if not points:
-        return [], Support()
+        return [], ()
     together = sum_up([sentence for point in points for sentence in point.sentences])
     with run.clock.measure("verify"), run.stage("verify points") as stage:
-        checked, support = judge_sentences(judge, together, given)
-        stage.done(checked, support, judge)
+        checked = judge_sentences(judge, together, given)
+        stage.done(checked, judge)
     ends = list(accumulate(len(point.sentences) for point in points))
     parts = [checked.sentences[a:b] for a, b in zip([0, *ends], ends, strict=False)]
-    struck = (*support.doubts, *_not_judged(checked.sentences))
     verdicts = [all(sentence.support == "supported" for sentence in part) for part in parts]
-    return verdicts, Support(support.verified_by, (), struck)
+    return verdicts, (*checked.doubts, *_not_judged(checked.sentences))
 
 
 def _not_judged(sentences: Sequence[CheckedSentence]) -> list[Doubt]:

@@ -95,10 +95,9 @@ class _Assertion:
 
 
 def readings(
-    question: str, passages: Sequence[CheckedPassage], labels: Mapping[str, str] | None = None
+    question: str, passages: Sequence[CheckedPassage], labels: Mapping[str, str]
 ) -> tuple[Reading, ...]:
-    """The ways in which the passages read a question, best ranked first; empty unless there are
-    several.
+    """The ways in which the passages read a question, best ranked first; none unless several.
 
     Only a question counts that asks what a term means or what a rule is, and that names no corpus
     (by an id or one of the `labels`), law or period itself. Only a sentence counts that holds all
@@ -108,7 +107,7 @@ def readings(
     no reading. Rather few are found than false ones.
     """
     usable = [item.passage for item in passages if item.valid and _is_usable(item.passage)]
-    if _names_its_source(question, usable, labels or {}):
+    if _names_its_source(question, usable, labels):
         return ()
     groups: list[list[_Assertion]] = []
     for assertion in _assertions_by_document(question, usable):
@@ -119,23 +118,23 @@ def readings(
             groups.append([assertion])
     if len(groups) < 2:
         return ()
-    return tuple(_reading(group, groups, labels or {}) for group in groups)
+    return tuple(_reading(group, groups, labels) for group in groups)
 
 
-def must_choose(found: Sequence[Reading], request: AnswerPlan) -> bool:
+def must_choose(choices: Sequence[Reading], request: AnswerPlan) -> bool:
     """Return True if the request asks for a choice, or an answer has no room for all readings."""
-    several = len(found) > 1
-    return several and (request.clarify or len(found) > request.target.answer_sentences)
+    several = len(choices) > 1
+    return several and (request.clarify or len(choices) > request.target.answer_sentences)
 
 
-def clarify(found: Sequence[Reading]) -> Outcome:
+def clarify(choices: Sequence[Reading]) -> Outcome:
     """Abstain: the question must say which reading it means."""
-    labels = "; ".join(reading.label for reading in found)
+    labels = "; ".join(reading.label for reading in choices)
     return Outcome(
         "ABSTAIN",
         "clarify",
-        f"The sources read the question in {len(found)} ways ({labels}). Say which is meant.",
-        {"readings": len(found)},
+        f"The sources read the question in {len(choices)} ways ({labels}). Say which is meant.",
+        {"readings": len(choices)},
     )
 
 

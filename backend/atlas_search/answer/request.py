@@ -75,10 +75,3 @@ class AnswerPlan:
     streamed: bool = False
     user_id: str = ""
     asker: str = ""
-
-    @property
-    def reads_follow_ups(self) -> bool:
-        """True if a follow-up is searched for as it was read."""
-        if self.read_follow_ups is None:
-            return self.target.condense_followups
-        return self.read_follow_ups

@@ -1,19 +1,19 @@
 """A question on its way to an answer: the one object that all stages share."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from string import Template
 
-from atlas_search.answer.answer import Emit, Event, Writer
+from atlas_search.answer.answer import Checked, Emit, Event, Token, Writer
 from atlas_search.answer.cache import AnswerCache
 from atlas_search.answer.conflicts import Contradiction
 from atlas_search.answer.decide import DEFAULT_THRESHOLD, RISKY_THRESHOLD
-from atlas_search.answer.quotes.choose import QuoteChooser
-from atlas_search.answer.quotes.scores import LIKELY, POSSIBLE
+from atlas_search.answer.quotes.choose import MODEL, PROVIDER
+from atlas_search.answer.quotes.scores import LIKELY, POSSIBLE, SentenceVectors
 from atlas_search.answer.request import AnswerPlan
 from atlas_search.answer.trace import STAGES
-from atlas_search.core.domain import Citation, Passage
+from atlas_search.core.domain import CheckedSentence, Citation, Passage
 from atlas_search.core.stop import Stop, Turns
 from atlas_search.core.targets import Target
 from atlas_search.core.telemetry.metrics import Metrics
@@ -33,7 +33,7 @@ class Answerer:
     """
 
     searcher: Searcher
-    quotes: QuoteChooser
+    vectors: SentenceVectors
     models: Mapping[str, ChatModel]
     rules: Mapping[str, Template]
     cache: AnswerCache
@@ -50,7 +50,7 @@ class Answerer:
         if calibration:
             return calibration.threshold
         # of quotes it is known how likely they are to answer
-        return 0.0 if target.llm_provider == self.quotes.name else DEFAULT_THRESHOLD
+        return 0.0 if target.llm_provider == PROVIDER else DEFAULT_THRESHOLD
 
     def likelihood(self, target: Target) -> float:
         """Return how likely quotes must be to answer: the target's, or the default."""
@@ -66,8 +66,8 @@ class Answerer:
 
     def model_name(self, target: Target) -> str:
         """Return the model that a target writes with."""
-        if target.llm_provider == self.quotes.name:
-            return self.quotes.model
+        if target.llm_provider == PROVIDER:
+            return MODEL
         return target.llm_model or self.models[target.llm_provider].default_model
 
 
@@ -146,6 +146,12 @@ class AnswerRun:
         self.stop.check()
         self.emit(event)
 
+    def tell_again(self, sentences: Iterable[CheckedSentence]) -> None:
+        """Pass on sentences that are checked already, as if they were written now."""
+        for number, sentence in enumerate(sentences, start=1):
+            self.tell(Token(f"{sentence.line}\n"))
+            self.tell(Checked(number, sentence))
+
     def search_run(self) -> SearchRun:
         """Make the search for the question."""
         return SearchRun(self.answerer.searcher, self.request.search, self.target, stop=self.stop)
@@ -180,7 +186,3 @@ class Evidence:
     def passages(self) -> list[Passage]:
         """The passages that passed the check, best first."""
         return [item.passage for item in self.result.valid]
-
-
-def emit_nothing(_: Event) -> None:
-    """Drop an event: only the answer counts."""

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from atlas_search.answer.answer import Answer, Context, Judge, Support, Writer
+from atlas_search.answer.answer import Answer, Context, Judge, Writer
 from atlas_search.answer.check.citations import Verification
 from atlas_search.answer.prompts import Filled, version_of
 from atlas_search.answer.quotes.choose import Chosen, Extract
@@ -32,6 +32,7 @@ from atlas_search.core.telemetry.span import (
 )
 from atlas_search.core.telemetry.tracer import Listener, Stage
 from atlas_search.providers.chat import ChatOptions, Message, Usage
+from atlas_search.providers.reading import AnswerSpan
 from atlas_search.search.trace import (
     count_corpora,
     count_stages,
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
     from atlas_search.answer.compare import StatedPoints
     from atlas_search.answer.run import AnswerRun
     from atlas_search.answer.write.condense import Standalone
-    from atlas_search.answer.write.quotes import PassageSpans
     from atlas_search.answer.write.relay import Written
 
 
@@ -63,37 +63,36 @@ def answering(run: "AnswerRun") -> Iterator[Stage]:
     ids = Ids(run.request.session_id, run.request.qa_id, run.request.user_id)
     begun = time.perf_counter()
     try:
-        with run.tracer.root("ask", "CHAIN", ids) as span, _telling_spent(span, run):
+        with run.tracer.root("ask", "CHAIN", ids) as span:
             note_in_log(trace_id=span.trace_id)
             _describe_request(span, run)
-            yield Stage(span, partial(_tell_answer, run))
+            try:
+                yield Stage(span, partial(_describe_answer, run))
+            except Exception:
+                _describe_spent(span, run)
+                raise
     except Exception as error:
         decision = "CANCELLED" if isinstance(error, Cancelled) else "ERROR"
         reason, seconds = type(error).__name__, time.perf_counter() - begun
-        _count_answer(run.metrics, run.request, decision, reason, seconds, cached=False)
+        _count_outcome(run.metrics, run.request, decision, reason, seconds, cached=False)
         raise
     finally:
         _count_cost(run)
 
 
-@contextmanager
-def _telling_spent(span: Span, run: "AnswerRun") -> Iterator[None]:
-    """If the block fails or is stopped, let the root say what was spent until then.
+def _describe_spent(span: Span, run: "AnswerRun") -> None:
+    """Set what was spent until a question failed or was stopped.
 
     Under names of its own: Phoenix adds up the token counts of all spans.
     """
-    try:
-        yield
-    except Exception:
-        spent = run.writer()
-        span.set(
-            prompt_tokens=spent.usage.prompt_tokens,
-            completion_tokens=spent.usage.completion_tokens,
-            estimated=any(isinstance(each, Estimate) for each in run.spent),
-        )
-        if spent.cost is not None:
-            span.set(cost=spent.cost)
-        raise
+    spent = run.writer()
+    span.set(
+        prompt_tokens=spent.usage.prompt_tokens,
+        completion_tokens=spent.usage.completion_tokens,
+        estimated=any(isinstance(each, Estimate) for each in run.spent),
+    )
+    if spent.cost is not None:
+        span.set(cost=spent.cost)
 
 
 def _describe_request(span: Span, run: "AnswerRun") -> None:
@@ -126,14 +125,11 @@ def _describe_request(span: Span, run: "AnswerRun") -> None:
     span.metadata(_metadata(run))
 
 
-def _tell_answer(run: "AnswerRun", span: Span, answer: Answer, writer: Writer) -> None:
-    if span.recorded:
-        _describe_answer(run, span, answer, writer)
-    count_answer(run.metrics, answer)
-
-
 def _describe_answer(run: "AnswerRun", span: Span, answer: Answer, writer: Writer) -> None:
-    """Set what came of a question; `writer` is who wrote the answer first, if it was kept."""
+    """Set and count what came of a question; `writer` wrote the answer first, if it was kept."""
+    _count_answer(run.metrics, answer)
+    if not span.recorded:
+        return
     span.output(answer.text or answer.outcome.message)
     span.set(
         decision=answer.outcome.decision,
@@ -267,7 +263,8 @@ def _describe_extract(_: "AnswerRun", span: Span, extract: Extract) -> None:
 def _describe_reading(
     target: Target,
     span: Span,
-    spans: "PassageSpans",
+    spans: Mapping[str, AnswerSpan],
+    note: str,
     model: str,
     question: str,
     passages: Sequence[CheckedPassage],
@@ -276,23 +273,23 @@ def _describe_reading(
     span.set(
         model=model,
         passages=len(passages),
-        read=len(spans.spans),
-        answers=len(spans.answers(target.reader_threshold)),
+        read=len(spans),
+        answers=sum(each.score >= target.reader_threshold for each in spans.values()),
     )
-    if spans.note:
-        span.warn(spans.note)
+    if note:
+        span.warn(note)
     if not span.recorded:
         return
     of = {item.passage.id: item.passage for item in passages}
-    best = spans.answers(0.0)
+    best = sorted(spans.items(), key=lambda item: -item[1].score)
     ranked_by = {"score_is": score_name(target)}
     candidates = [
         TracedDocument(i.passage.id, i.ranked.score, i.passage, ranked_by) for i in passages
     ]
     read_by = {"score_is": "reader"}
-    read = [TracedDocument(id_, each.score, of[id_], read_by) for id_, each in best.items()]
+    read = [TracedDocument(id_, each.score, of[id_], read_by) for id_, each in best]
     span.list_reranked(question, model, LateDocuments.of(candidates), LateDocuments.of(read))
-    span.output([{"id": id_, "answer": of[id_].text[s:e]} for id_, (s, e, _) in best.items()])
+    span.output([{"id": id_, "answer": of[id_].text[s:e]} for id_, (s, e, _) in best])
 
 
 def _begin_quotes(span: Span, provider: str, model: str, question: str) -> None:
@@ -311,31 +308,29 @@ def _describe_quotes(_: "AnswerRun", span: Span, result: Chosen | str) -> None:
 
 
 def _describe_check(
-    run: "AnswerRun", span: Span, checked: Verification, support: Support, judge: Judge | None
+    run: "AnswerRun", span: Span, checked: Verification, judge: Judge | None
 ) -> None:
     if judge:
-        _describe_judge(run, span, checked, support, judge)
+        _describe_judge(run, span, checked, judge)
     span.output({"errors": list(checked.errors), "warnings": list(checked.warnings)})
     span.set(
         citation_valid=checked.valid,
         sentence_groundedness=checked.sentence_groundedness,
         citations=len(checked.citations),
-        verifier=support.verified_by,
+        verifier=checked.verified_by,
     )
 
 
-def _describe_judge(
-    _: "AnswerRun", span: Span, checked: Verification, support: Support, judge: Judge
-) -> None:
+def _describe_judge(_: "AnswerRun", span: Span, checked: Verification, judge: Judge) -> None:
     """Set who judged, and how many sentences are what."""
     span.set(
         judge=judge.verifier,
         judge_model=judge.model,
         supported=sum(sentence.support == "supported" for sentence in checked.sentences),
         not_judged=sum(sentence.support == "not_judged" for sentence in checked.sentences),
-        unsupported=sum(doubt.verdict == "unsupported" for doubt in support.doubts),
-        contradicted=sum(doubt.verdict == "contradicted" for doubt in support.doubts),
-        verifier=support.verified_by,
+        unsupported=sum(doubt.verdict == "unsupported" for doubt in checked.doubts),
+        contradicted=sum(doubt.verdict == "contradicted" for doubt in checked.doubts),
+        verifier=checked.verified_by,
     )
 
 
@@ -354,11 +349,11 @@ STAGES: Mapping[str, Listener] = {
 """The stages of an answer that have a span, by name."""
 
 
-def count_answer(metrics: Metrics, answer: Answer) -> None:
+def _count_answer(metrics: Metrics, answer: Answer) -> None:
     """Count an answer, or that the question was declined."""
     request, outcome = answer.request, answer.outcome
     seconds = answer.timings_ms["total"] / 1000
-    _count_answer(
+    _count_outcome(
         metrics, request, outcome.decision, outcome.code, seconds, cached=answer.cache_hit
     )
     if answer.cache_hit:  # what it took and found was counted the first time
@@ -376,7 +371,7 @@ def _count_citations(metrics: Metrics, answer: Answer) -> None:
         metrics.record("atlas.corpus.cited", labels, cited[corpus])
 
 
-def _count_answer(
+def _count_outcome(
     metrics: Metrics,
     request: AnswerPlan,
     decision: str,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 
+from atlas_search.answer.check.citations import Verifier
 from atlas_search.answer.decide import Counted, Outcome
 from atlas_search.answer.quotes.scores import Confidence
 from atlas_search.core.domain import MARKER, Decision
@@ -59,7 +60,7 @@ class ValidationOut(Sent):
     warnings: list[str] = []
     sentence_groundedness: float = 0.0
     answer_grounded: bool = False
-    verified_by: Literal["citations", "model", "nli"] | None = Field(
+    verified_by: Verifier | None = Field(
         None, description="Who checked last; null if nothing was written"
     )
     struck: list[StruckOut] = []

@@ -110,7 +110,7 @@ def answer(folder: str) -> dict[str, Any]:
     `beyond` is of a question whose sentences nobody has asked about before, `again` of the same one
     asked again: the vectors of sentences are kept.
     """
-    from atlas_search.answer.quotes.choose import QuoteChooser
+    from atlas_search.answer.quotes.scores import SentenceVectors
     from atlas_search.atlas import Atlas
 
     taken: list[tuple[float, float, float]] = []
@@ -119,8 +119,8 @@ def answer(folder: str) -> dict[str, Any]:
         for question in _questions()[:WARMING]:
             atlas.ask(question)
         for question in _questions():
-            quotes = QuoteChooser(services.searcher.embedder)
-            own = Atlas(replace(services, answerer=replace(services.answerer, quotes=quotes)))
+            vectors = SentenceVectors(services.searcher.embedder)
+            own = Atlas(replace(services, answerer=replace(services.answerer, vectors=vectors)))
             search = min(_processor(own.search, question)[0] for _ in range(ROUNDS))
             first, found = _processor(own.ask, question)
             again = min(_processor(own.ask, question)[0] for _ in range(ROUNDS))

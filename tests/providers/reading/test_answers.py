@@ -12,7 +12,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from atlas_search import Atlas
-from atlas_search.answer.write.quotes import PassageSpans, read_spans
+from atlas_search.answer.write.quotes import read_spans
 from atlas_search.core.errors import ConfigurationError, MissingModel
 from atlas_search.core.registry import Registry
 from atlas_search.core.settings import Settings
@@ -221,10 +221,12 @@ def test_the_trace_says_what_was_read_and_texts_only_if_wanted(
     exported: InMemorySpanExporter,
     request: pytest.FixtureRequest,
 ) -> None:
-    spans, note = result = read_spans(reader, QUESTION, PASSAGES, Target(), tracer)
+    spans, note = read_spans(reader, QUESTION, PASSAGES, Target(), tracer)
     assert (list(spans), note) == ([item.passage.id for item in PASSAGES], "")
-    ((id_, (start, end, score)),) = result.answers(Target().reader_threshold).items()
-    assert (id_, WOOL.text[start:end], score > 0.9) == (WOOL.id, "twelve pence", True)
+    threshold = Target().reader_threshold
+    assert [id_ for id_, each in spans.items() if each.score >= threshold] == [WOOL.id]
+    start, end, score = spans[WOOL.id]
+    assert (WOOL.text[start:end], score > 0.9) == ("twelve pence", True)
     span = only(exported)
     attributes: dict[str, Any] = dict(span.attributes or {})
     assert (span.name, attributes["openinference.span.kind"]) == ("read", "RERANKER")
@@ -236,13 +238,6 @@ def test_the_trace_says_what_was_read_and_texts_only_if_wanted(
     assert attributes[f"{best}.score"] > 0.9
     assert ("wool" in json.dumps(attributes, default=str).replace("law.wool", "")) is wanted
     assert ("twelve pence" in str(attributes.get("output.value"))) is wanted
-
-
-def test_answers_are_those_from_the_threshold_on_best_first() -> None:
-    scores = {"a": 0.5, "b": 0.9, "c": 0.49, "d": 0.9}
-    spans = {id_: AnswerSpan(0, 4, score) for id_, score in scores.items()}
-    assert list(PassageSpans(spans, "").answers(0.5)) == ["b", "d", "a"]
-    assert PassageSpans({}, "").answers(0.0) == {}
 
 
 def test_what_was_not_read_has_no_span(

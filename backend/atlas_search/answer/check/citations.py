@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from atlas_search.answer.check.markers import MarkedSentence, read_marked
 from atlas_search.answer.check.phrases import (
     SourceWords,
-    is_empty_caveat,
+    is_caveat,
     is_heading,
     lookalikes,
     successors_of,
@@ -23,18 +24,35 @@ from atlas_search.answer.check.support import (
 from atlas_search.core.domain import CheckedSentence, Citation, Passage
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 
+Verifier = Literal["citations", "model", "nli"]
+"""Who checked an answer: the citation check alone, or a judge behind it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A sentence by its number from 1 that its passages do not support, or that nobody judged."""
+
+    number: int
+    sentence: str
+    verdict: Literal["unsupported", "contradicted", "not_judged"]
+    reason: str
+
 
 @dataclass(frozen=True)
 class Verification:
-    """The result of checking the citations of an answer.
+    """The result of checking the citations of an answer, and what a judge says of it.
 
     An error makes the answer unusable, a warning does not; those of a sentence name its number.
-    Groundedness is the share of sentences with at least one valid marker, in [0, 1].
+    Groundedness is the share of sentences with at least one valid marker, in [0, 1]. The sentences
+    of the doubts that are `struck` were taken out of the answer.
     """
 
     sentences: tuple[CheckedSentence, ...]
     errors: tuple[str, ...]
     warnings: tuple[str, ...]
+    verified_by: Verifier = "citations"
+    doubts: tuple[Doubt, ...] = ()
+    struck: tuple[Doubt, ...] = ()
 
     @property
     def valid(self) -> bool:
@@ -44,12 +62,8 @@ class Verification:
     @property
     def citations(self) -> tuple[Citation, ...]:
         """The valid citations in order, each place in a document once."""
-        places = {
-            (citation.marker, citation.start, citation.end): citation
-            for sentence in self.sentences
-            for citation in sentence.citations
-        }
-        return tuple(places.values())
+        citations = (citation for sentence in self.sentences for citation in sentence.citations)
+        return tuple({citation.place: citation for citation in citations}.values())
 
     @property
     def sentence_groundedness(self) -> float:
@@ -101,8 +115,10 @@ class Checker:
             for marker, times in Counter(written.markers).items()
             if times > 1
         ]
-        caveat = not markers and not errors and is_empty_caveat(text, self._sources)
-        excused = caveat or (not markers and not errors and is_heading(text, self._sources))
+        bare = not markers and not errors
+        # it may name what the passages do not hold, but has no figures of its own
+        caveat = bare and is_caveat(text) and self._sources.hold_numbers(text)
+        excused = caveat or (bare and is_heading(text, self._sources))
         if not markers and not excused:
             errors.append("has no citation.")
         if len(self._places) > max(before, self._limit):

@@ -202,11 +202,6 @@ def is_heading(text: str, sources: SourceWords) -> bool:
     return announces and short and not _NEGATED.search(title) and sources.hold(title)
 
 
-def is_empty_caveat(text: str, sources: SourceWords) -> bool:
-    """Check for a caveat without figures of its own; it may name what the passages do not hold."""
-    return is_caveat(text) and sources.hold_numbers(text)
-
-
 _SLUG = re.compile(r"[^a-z0-9]+")
 
 

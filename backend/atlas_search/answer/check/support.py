@@ -49,8 +49,7 @@ def numbers_of(text: str) -> frozenset[str]:
 def numbers_missing(sentence: str, known: Iterable[frozenset[str]]) -> list[str]:
     """The numbers of a sentence, as written and sorted, that are in none of `known`.
 
-    These are `numbers_of` texts, and not looked at for a sentence without numbers. The number of a
-    list item is none.
+    These are `numbers_of` texts. The number of a list item is none.
     """
     item = _NUMBERED_ITEM.match(sentence)
     matches = list(_NUMBER.finditer(sentence, item.end() if item else 0))

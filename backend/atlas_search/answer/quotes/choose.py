@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from atlas_search.answer.check.phrases import is_superseded
-from atlas_search.answer.quotes.quotable import Quote, quote_at, quotes_of
+from atlas_search.answer.quotes.quotable import Quote, quote_of, quotes_of
 from atlas_search.answer.quotes.scores import (
     PASSAGE,
     Confidence,
@@ -27,8 +27,7 @@ from atlas_search.core.domain import MARKER_LIKE, CheckedPassage, Citation
 from atlas_search.language.english import AUXILIARIES, any_of, stems
 from atlas_search.language.languages import DEFAULT_LANGUAGE
 from atlas_search.language.numerals import NUMBERS, SCALES
-from atlas_search.language.text import TextSpan, all_terms, words
-from atlas_search.providers.embedding import Embedder
+from atlas_search.language.text import all_terms, words
 from atlas_search.providers.reading import AnswerSpan
 
 Opposed = tuple[Citation, Citation]
@@ -76,10 +75,8 @@ def _against(
     others = []
     for pair in opposed:
         for one, other in (pair, pair[::-1]):
-            passage = other.passage
-            if quote.overlaps(one) and passage.id in ranks:
-                span = TextSpan(other.start - passage.start, other.end - passage.start)
-                others.append(quote_at(passage, span, ranks[passage.id]))
+            if quote.overlaps(one) and other.passage.id in ranks:
+                others.append(quote_of(other, ranks[other.passage.id]))
     return [other for other in others if not MARKER_LIKE.search(other.text)]
 
 
@@ -193,34 +190,29 @@ class Chosen:
         return with_what_is_before(in_context, prompt.most)
 
 
-class QuoteChooser:
-    """Chooses one to a few statements from the best passages. Safe to use from several threads."""
+PROVIDER, MODEL = "extractive", "sentences"
+"""The names under which quotes stand where those of a language model would."""
 
-    name = "extractive"
-    model = "sentences"
 
-    def __init__(self, embedder: Embedder):
-        self._vectors = SentenceVectors(embedder)
-
-    def choose(self, prompt: Extract) -> Chosen:
-        """Choose the best statements for the question and for each of its parts."""
-        of_parts = [
-            replace(
-                prompt,
-                question=part,
-                question_vector=vector,
-                parts={},
-                passages=_of_part(part, prompt),
-            )
-            for part, vector in prompt.parts.items()
-        ]
-        prompts = [prompt, *of_parts]
-        questions = [
-            QuotedQuestion(p.question, p.question_vector, _most_covering(p)[:COMPARED], p.passages)
-            for p in prompts
-        ]
-        whole, *parts = map(_part, prompts, score_quotes(questions, self._vectors))
-        return Chosen(whole, tuple(parts))
+def choose(prompt: Extract, vectors: SentenceVectors) -> Chosen:
+    """Choose one to a few statements from the best passages for the question, and for each part."""
+    of_parts = [
+        replace(
+            prompt,
+            question=part,
+            question_vector=vector,
+            parts={},
+            passages=_of_part(part, prompt),
+        )
+        for part, vector in prompt.parts.items()
+    ]
+    prompts = [prompt, *of_parts]
+    questions = [
+        QuotedQuestion(p.question, p.question_vector, _most_covering(p)[:COMPARED], p.passages)
+        for p in prompts
+    ]
+    whole, *parts = map(_part, prompts, score_quotes(questions, vectors))
+    return Chosen(whole, tuple(parts))
 
 
 def _of_part(part: str, prompt: Extract) -> tuple[CheckedPassage, ...]:
@@ -303,10 +295,10 @@ def passages_to_quote(prompt: Extract) -> Sequence[CheckedPassage]:
     return in_force or prompt.passages
 
 
-def unlike(chosen: Sequence[Quote], found: Sequence[Quote]) -> list[Quote]:
-    """Drop the quotes of `found` that repeat one before them, in `chosen` or in `found`."""
+def unlike(chosen: Sequence[Quote], quotes: Sequence[Quote]) -> list[Quote]:
+    """Drop the `quotes` that repeat one before them, among these or the `chosen` ones."""
     new: list[Quote] = []
-    for quote in found:
+    for quote in quotes:
         if not any(_are_alike(quote.terms, other.terms) for other in (*chosen, *new)):
             new.append(quote)
     return new

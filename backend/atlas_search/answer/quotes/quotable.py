@@ -85,6 +85,11 @@ class Quote:
         return -self.score, self.rank, self.start
 
     @property
+    def span(self) -> TextSpan:
+        """The characters in the passage."""
+        return TextSpan(self.start - self.passage.start, self.end - self.passage.start)
+
+    @property
     def place(self) -> tuple[str, int, int]:
         """The document's id, and the characters in it."""
         return self.passage.document_id, self.start, self.end
@@ -134,6 +139,12 @@ def quote_at(passage: Passage, span: TextSpan, rank: int) -> Quote:
     return Quote(text, start, end, all_terms(text, passage.language), passage, rank)
 
 
+def quote_of(place: Citation, rank: int = 0) -> Quote:
+    """A place that is cited as a quote."""
+    start = place.passage.start
+    return quote_at(place.passage, TextSpan(place.start - start, place.end - start), rank)
+
+
 def _statements(text: str, spans: Sequence[TextSpan], speaker: str) -> Iterator[TextSpan]:
     """Sentences, and lists joined to what introduces them, without who speaks and what is none."""
     for span in _join_lists(text, spans):
@@ -144,16 +155,16 @@ def _statements(text: str, spans: Sequence[TextSpan], speaker: str) -> Iterator[
             yield statement
 
 
-def _join_lists(text: str, spans: Sequence[TextSpan]) -> Iterator[TextSpan]:
+def _join_lists(text: str, spans: Sequence[TextSpan]) -> list[TextSpan]:
     """Join a line that is unfinished with the items below it, up to MOST_WORDS."""
     joined: list[TextSpan] = []
     for span in spans:
-        last = joined[-1] if joined else None
-        if last and _goes_on(text, last, span) and _words_of(text, last, span) <= MOST_WORDS:
-            joined[-1] = TextSpan(last.start, span.end)
+        whole = TextSpan(joined[-1].start, span.end) if joined else span
+        if joined and _goes_on(text, joined[-1], span) and _is_short(text[whole.start : whole.end]):
+            joined[-1] = whole
         else:
             joined.append(span)
-    yield from joined
+    return joined
 
 
 def _goes_on(text: str, last: TextSpan, span: TextSpan) -> bool:
@@ -167,8 +178,8 @@ def _goes_on(text: str, last: TextSpan, span: TextSpan) -> bool:
     )
 
 
-def _words_of(text: str, first: TextSpan, last: TextSpan) -> int:
-    return len(text[first.start : last.end].split())
+def _is_short(text: str) -> bool:
+    return len(text.split()) <= MOST_WORDS
 
 
 def _speaker_ends(sentence: str, speaker: str) -> int:
@@ -224,9 +235,7 @@ def _with_what_is_before(quotes: Sequence[Quote]) -> list[Quote]:
     """
     result, opening = list(quotes[:1]), quotes[0] if quotes else None
     for last, quote in pairwise(quotes):
-        start = quote.passage.start
-        span = TextSpan(quote.start - start, quote.end - start)
-        is_item = _is_leaning_item(quote.passage.text, span)
+        is_item = _is_leaning_item(quote.passage.text, quote.span)
         leans_on = opening if is_item else last if _BACKWARDS.match(quote.text) else None
         result.append(replace(quote, before=leans_on))
         if not is_item:

@@ -24,12 +24,12 @@ from atlas_search.answer.quotes.quotable import Quote
 from atlas_search.core.domain import CheckedPassage, Passage
 from atlas_search.language.english import AUXILIARIES, any_of, are_opposite
 from atlas_search.language.languages import DEFAULT_LANGUAGE
-from atlas_search.language.numerals import numerals
 from atlas_search.language.text import (
     Word,
     all_terms,
     fold_words,
     identifier_parts,
+    numerals_by_place,
     sentences,
     term_of,
     words,
@@ -198,13 +198,7 @@ def missing_words(
         (p.language, all_terms(p.text, p.language) | all_terms(known, p.language))
         for p, known in zip(passages, about, strict=True)
     ]
-
-    surfaces = [question[w.start : w.end] for w in candidates]
-    numbers = {
-        at: number
-        for number in numerals(question, surfaces, language)
-        for at in range(number.start, number.end)
-    }
+    numbers = numerals_by_place(question, candidates, language)
 
     def is_held(word: Word) -> bool:
         surface, number = question[word.start : word.end], numbers.get(word.start)

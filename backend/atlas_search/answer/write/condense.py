@@ -51,10 +51,11 @@ def condense(run: AnswerRun) -> Standalone:
     """
     follow_up = read_follow_up(run.question, run.request.history)
     offered = _check(follow_up.question, run).question if follow_up.question else ""
-    if run.request.read_follow_ups is False:
+    wanted = run.request.read_follow_ups
+    if wanted is False:
         return Standalone(read_as=offered)
     leans_on = follow_up.pointer or (run.question if offered else "")
-    if not run.request.history or not run.request.reads_follow_ups:
+    if not run.request.history or not (wanted or run.target.condense_followups):
         return Standalone(note=_unsaid(follow_up), read_as=offered, leans_on=leans_on)
     with run.stage("condense", run.question) as stage:
         model = run.model if run.target.condense_followups else None
@@ -71,8 +72,8 @@ def _unsaid(follow_up: FollowUp) -> str:
 
 
 def _by_model(run: AnswerRun, model: ChatModel) -> Standalone:
-    memory = remember(run.request.history, run.target.chat_memory_tokens, count_tokens)
-    conversation = "\n".join(f"{turn.role}: {turn.content}" for turn in memory.turns)
+    turns, _ = remember(run.request.history, run.target.chat_memory_tokens, count_tokens)
+    conversation = "\n".join(f"{turn.role}: {turn.content}" for turn in turns)
     messages = (
         Message("system", prompt("condense").template),
         Message("user", f"{conversation}\n\nLast question: {run.question}"),

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from atlas_search.answer.answer import Checked, Context, Doubt, Restart, Token, Writer
-from atlas_search.answer.check.citations import Verification, sum_up
+from atlas_search.answer.answer import Context, Restart, Writer
+from atlas_search.answer.check.citations import Doubt, Verification, sum_up
 from atlas_search.answer.check.markers import as_quoted
 from atlas_search.answer.conflicts import find_concealed
 from atlas_search.answer.decide import ANSWERED, Outcome, after_writing, refuse
@@ -31,23 +31,22 @@ def strike_doubtful(run: AnswerRun, evidence: Evidence, written: Written) -> Wri
 
     The text is declined if no other sentence cites anything. Without doubts it stays as it is.
     """
-    doubts = written.support.doubts
+    doubts = written.verification.doubts
     if not doubts:
         return written
     run.tell(Restart("struck"))
-    support = replace(written.support, doubts=(), struck=doubts)
     numbers = {doubt.number for doubt in doubts}
     sentences = enumerate(written.verification.sentences, start=1)
     remaining = [sentence for number, sentence in sentences if number not in numbers]
     if not any(sentence.grounded for sentence in remaining):
-        return replace(written, text="", outcome=_decline(doubts), support=support)
-    for number, sentence in enumerate(remaining, start=1):
-        run.tell(Token(f"{sentence.line}\n"))
-        run.tell(Checked(number, sentence))
-    text, checked = "\n".join(sentence.line for sentence in remaining), sum_up(remaining)
+        checked = replace(written.verification, doubts=(), struck=doubts)
+        return replace(written, text="", outcome=_decline(doubts), verification=checked)
+    run.tell_again(remaining)
+    text, verifier = "\n".join(s.line for s in remaining), written.verification.verified_by
+    checked = replace(sum_up(remaining), verified_by=verifier, struck=doubts)
     outcome = after_writing(text, checked, find_concealed(evidence.conflicts, checked))
     said = text if outcome is ANSWERED else ""
-    return replace(written, text=said, verification=checked, outcome=outcome, support=support)
+    return replace(written, text=said, verification=checked, outcome=outcome)
 
 
 def _decline(doubts: Sequence[Doubt]) -> Outcome:
@@ -152,7 +151,7 @@ def generate(run: AnswerRun, evidence: Evidence, model: ChatModel) -> Written:
         if quotes.outcome is ANSWERED:
             return replace(quotes, context=context)
     notes = [f"No passage found speaks of {name}." for name in absent]
-    if written.support.verified_by == "citations" and written.text:
+    if written.verification.verified_by == "citations" and written.text:
         notes.append(CITATIONS_ONLY)
     return replace(strike_doubtful(run, evidence, written), context=context, notes=tuple(notes))
 
@@ -256,7 +255,7 @@ def _problems(evidence: Evidence, written: Written) -> list[str]:
         *(
             f"Sentence {doubt.number} (“{doubt.sentence}”) is not supported by what it cites: "
             f"{doubt.reason} Say only what the cited passages say, or leave it out."
-            for doubt in written.support.doubts
+            for doubt in written.verification.doubts
         ),
     ]
 

@@ -15,7 +15,7 @@ schema, or a model that writes plain text with `[1]` in it, is read as well.
 import json
 import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
 from string import Template
 from typing import Any
@@ -46,17 +46,10 @@ CHARACTERS_OF_TOKEN = 16
 Those are sent to the model, too."""
 
 
-@dataclass(frozen=True)
-class Memory:
-    """The newest turns that fit, oldest first, and how many older ones did not."""
-
-    turns: tuple[ChatTurn, ...]
-    dropped: int
-    tokens: int
-
-
-def remember(history: Sequence[ChatTurn], budget: int, count: TokenCounter) -> Memory:
-    """Keep whole turns from the newest back while their tokens fit into `budget`.
+def remember(
+    history: Sequence[ChatTurn], budget: int, count: TokenCounter
+) -> tuple[list[ChatTurn], int]:
+    """The newest whole turns whose tokens fit into `budget`, oldest first, and these tokens.
 
     What cannot fit is not counted, so `count` is given few characters, however many there are.
     """
@@ -68,7 +61,7 @@ def remember(history: Sequence[ChatTurn], budget: int, count: TokenCounter) -> M
             break
         tokens += size
         turns.append(turn)
-    return Memory(tuple(reversed(turns)), len(history) - len(turns), tokens)
+    return turns[::-1], tokens
 
 
 def keep(history: Sequence[ChatTurn], budget: int, count: TokenCounter) -> list[ChatTurn]:
@@ -77,7 +70,7 @@ def keep(history: Sequence[ChatTurn], budget: int, count: TokenCounter) -> list[
     These are the turns within `budget` and, of older ones, the beginnings of those that a
     follow-up is read after.
     """
-    remembered = remember(history, budget, count).turns
+    remembered, _ = remember(history, budget, count)
     before = len(history) - len(remembered)
     first = min(max(len(history) - TURNS_READ, 0), before)
     return [*map(_beginning, history[first:before]), *remembered]
@@ -136,8 +129,7 @@ def _uncited(text: str) -> str:
 
 
 def attribute(value: str) -> str:
-    """A value that cannot end the attribute, or the tag, that it stands in, and holds no token of
-    a chat model."""
+    """A value that cannot end its attribute or tag, and holds no token of a chat model."""
     plain = _CHAT_TOKEN.sub("‹", value)
     return " ".join(plain.translate({ord("<"): "‹", ord(">"): "›", ord('"'): "'"}).split())
 
@@ -162,19 +154,19 @@ def context_of(
     blocks = [render(p, f"[{number}]") for number, p in enumerate(passages, start=1)]
     used = list(accumulate(count_tokens(blocks)))
     fitting = max(1, sum(tokens <= target.context_tokens for tokens in used))
-    memory = remember(history, target.chat_memory_tokens, count_tokens)
+    turns, turn_tokens = remember(history, target.chat_memory_tokens, count_tokens)
     return Context(
         messages=(
             Message("system", rules.substitute(citation_limit=target.citation_limit)),
-            *(Message(turn.role, _uncited(_TOKEN.sub("", turn.content))) for turn in memory.turns),
+            *(Message(turn.role, _uncited(_TOKEN.sub("", turn.content))) for turn in turns),
             Message("user", _user(question, blocks[:fitting], absent)),
         ),
         passages=len(blocks[:fitting]),
         passages_dropped=len(blocks[fitting:]),
         passage_tokens=used[fitting - 1] if used else 0,
-        turns=len(memory.turns),
-        turns_dropped=memory.dropped,
-        turn_tokens=memory.tokens,
+        turns=len(turns),
+        turns_dropped=len(history) - len(turns),
+        turn_tokens=turn_tokens,
     )
 
 

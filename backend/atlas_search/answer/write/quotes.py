@@ -1,14 +1,20 @@
 """Answering with the sources' own words, or saying that they do not answer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from atlas_search.answer.check.markers import MarkedSentence, as_quoted
 from atlas_search.answer.conflicts import Contradiction
 from atlas_search.answer.decide import ANSWERED, before_quoting
-from atlas_search.answer.quotes.choose import Chosen, Extract, read_by_model
-from atlas_search.answer.quotes.quotable import Quote, quote_at
+from atlas_search.answer.quotes.choose import (
+    MODEL,
+    PROVIDER,
+    Chosen,
+    Extract,
+    choose,
+    read_by_model,
+)
+from atlas_search.answer.quotes.quotable import Quote, quote_of
 from atlas_search.answer.run import AnswerRun, Evidence
 from atlas_search.answer.trace import STAGES
 from atlas_search.answer.wire import Fallback
@@ -17,24 +23,8 @@ from atlas_search.core.domain import CheckedPassage, Citation
 from atlas_search.core.errors import ReaderUnavailable
 from atlas_search.core.targets import Target
 from atlas_search.core.telemetry.tracer import Tracer
-from atlas_search.language.text import TextSpan
 from atlas_search.providers.reading import AnswerSpan, AnswerSpans, ReaderModel
 from atlas_search.search.result import SearchResult
-
-
-class PassageSpans(NamedTuple):
-    """The best span of every passage that was read, by passage id and in the passages' order.
-
-    `note` says why some were not read, and is empty if all were.
-    """
-
-    spans: Mapping[str, AnswerSpan]
-    note: str
-
-    def answers(self, threshold: float) -> dict[str, AnswerSpan]:
-        """Return the spans that score at least `threshold`, best first; equals in their order."""
-        best = sorted(self.spans.items(), key=lambda item: -item[1].score)
-        return {id_: span for id_, span in best if span.score >= threshold}
 
 
 def read_spans(
@@ -43,24 +33,22 @@ def read_spans(
     passages: Sequence[CheckedPassage],
     target: Target,
     tracer: Tracer,
-) -> PassageSpans:
+) -> tuple[dict[str, AnswerSpan], str]:
     """Let `model` read the passages, best first, for READER_SECONDS.
 
-    A model that is unavailable reads nothing, and the note says why.
+    Returns the best span of every passage that was read, by passage id and in the passages' order,
+    and a note why some were not, empty if all were. A model that is unavailable reads nothing.
     """
     with tracer.stage(STAGES, target, "read") as stage:
         texts = [item.passage.text for item in passages]
-        read = _read(model, question, texts, target.reader_seconds)
         ids = [item.passage.id for item in passages]
-        spans = PassageSpans(dict(zip(ids, read.spans, strict=False)), read.note)
-        return stage.done(spans, model.name, question, passages)
-
-
-def _read(model: ReaderModel, question: str, texts: Sequence[str], seconds: float) -> AnswerSpans:
-    try:
-        return model.read(question, texts, seconds)
-    except ReaderUnavailable as error:
-        return AnswerSpans((), f"No passage was searched for the words that answer. {error}")
+        try:
+            read = model.read(question, texts, target.reader_seconds)
+        except ReaderUnavailable as error:
+            note = f"No passage was searched for the words that answer. {error}"
+            read = AnswerSpans((), note)
+        spans = dict(zip(ids, read.spans, strict=False))
+        return stage.done(spans, read.note, model.name, question, passages), read.note
 
 
 MOST_CLOSEST = 3
@@ -75,14 +63,15 @@ def extract(
     target asks, or `needed` in [0, 1], to hold what is asked for. Where the sources read the
     question in several ways, each reading is quoted.
     """
-    prompt = _context(run, evidence)
-    chooser, needed = run.answerer.quotes, max(needed, run.likelihood)
-    by = replace(run.writer(chooser.name, chooser.model, attempts=1), fallback=fallback)
+    with run.stage("extract") as stage:
+        prompt = stage.done(prompt_of(evidence.result, evidence.conflicts))
+    needed = max(needed, run.likelihood)
+    by = replace(run.writer(PROVIDER, MODEL, attempts=1), fallback=fallback)
     nobody = replace(by, attempts=0)
-    with run.stage("quote", chooser.name, chooser.model, run.question) as stage:
+    with run.stage("quote", PROVIDER, MODEL, run.question) as stage:
         with run.turn():
-            chosen = stage.done(_read_again(run, prompt, chooser.choose(prompt)))
-        readings = [_quote(place) for place in evidence.readings]
+            chosen = stage.done(_read_again(run, prompt, choose(prompt, run.answerer.vectors)))
+        readings = [quote_of(place) for place in evidence.readings]
         outcome = ANSWERED if readings else before_quoting(chosen, needed)
         if outcome is not ANSWERED:
             stage.done(outcome.message)
@@ -92,7 +81,8 @@ def extract(
         relay = _say(run, evidence, readings or chosen.quotes(prompt, needed))
         stage.done(relay.text)
     written = judge_text(run, evidence, relay, by)
-    return replace(written, confidence=chosen.confidence, notes=chosen.notes(needed))
+    confidence = chosen.confidence if written.outcome is ANSWERED else None
+    return replace(written, confidence=confidence, notes=chosen.notes(needed))
 
 
 def closest_quotes(run: AnswerRun, result: SearchResult) -> tuple[Citation, ...]:
@@ -100,13 +90,12 @@ def closest_quotes(run: AnswerRun, result: SearchResult) -> tuple[Citation, ...]
     if not result.query.has_subject:
         return ()
     with run.turn():
-        return _cite(run.answerer.quotes.choose(prompt_of(result, ())).whole.quotes)
+        return _cite(choose(prompt_of(result, ()), run.answerer.vectors).whole.quotes)
 
 
 def _say(run: AnswerRun, evidence: Evidence, quotes: Sequence[Quote]) -> Relay:
     """Pass on all quotes, one by one."""
-    limit = run.target.citation_limit
-    relay = Relay(run.tell, evidence.passages, limit)
+    relay = Relay(run.tell, evidence.passages, run.target.citation_limit)
     for quote in quotes:
         run.stop.check()
         relay.add([MarkedSentence(as_quoted(quote.text), (quote.passage.marker,))])
@@ -118,27 +107,14 @@ def _read_again(run: AnswerRun, prompt: Extract, chosen: Chosen) -> Chosen:
     """Let the target's reader model choose, if it has one; `unread` says why it could not."""
     if run.reader is None:
         return chosen
-    spans = read_spans(run.reader, prompt.question, prompt.passages, run.target, run.tracer)
-    if spans.note:
-        return replace(chosen, unread=spans.note)
-    return read_by_model(chosen, prompt, spans.spans, run.target.reader_threshold, run.likelihood)
-
-
-def _quote(place: Citation) -> Quote:
-    at = place.passage.start
-    return quote_at(place.passage, TextSpan(place.start - at, place.end - at), 0)
+    spans, note = read_spans(run.reader, prompt.question, prompt.passages, run.target, run.tracer)
+    if note:
+        return replace(chosen, unread=note)
+    return read_by_model(chosen, prompt, spans, run.target.reader_threshold, run.likelihood)
 
 
 def _cite(quotes: Sequence[Quote]) -> tuple[Citation, ...]:
-    return tuple(
-        quote.passage.cite(quote.start - quote.passage.start, quote.end - quote.passage.start)
-        for quote in quotes[:MOST_CLOSEST]
-    )
-
-
-def _context(run: AnswerRun, evidence: Evidence) -> Extract:
-    with run.stage("extract") as stage:
-        return stage.done(prompt_of(evidence.result, evidence.conflicts))
+    return tuple(quote.passage.cite(*quote.span) for quote in quotes[:MOST_CLOSEST])
 
 
 def prompt_of(result: SearchResult, conflicts: Sequence[Contradiction]) -> Extract:

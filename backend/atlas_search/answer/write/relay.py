@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from atlas_search.answer.answer import Checked, Context, Emit, Judge, Support, Token, Writer
+from atlas_search.answer.answer import Checked, Context, Emit, Judge, Token, Writer
 from atlas_search.answer.check.citations import Checker, Verification, sum_up
 from atlas_search.answer.check.markers import MarkedSentence
 from atlas_search.answer.check.phrases import is_refusal
@@ -75,7 +75,6 @@ class Written:
     closest: tuple[Citation, ...] = ()
     confidence: Confidence | None = None
     notes: tuple[str, ...] = ()
-    support: Support = field(default_factory=Support)
 
 
 def not_written(run: AnswerRun, outcome: Outcome) -> Written:
@@ -99,12 +98,11 @@ def judge_text(
     text = relay.text
     if not text.strip():
         return Written("", NOTHING, after_writing(text, NOTHING, ()), writer)
-    support = Support()
     with run.clock.measure("verify"), run.stage("verify", text) as stage:
         checked = relay.verification
         outcome = after_writing(text, checked, find_concealed(evidence.conflicts, checked), fault)
         if judge and outcome is ANSWERED:
-            checked, support = judge_sentences(judge, checked, relay.given)
-        stage.done(checked, support, judge if outcome is ANSWERED else None)
+            checked = judge_sentences(judge, checked, relay.given)
+        stage.done(checked, judge if outcome is ANSWERED else None)
     said = text.strip() if outcome is ANSWERED else ""
-    return Written(said, checked, outcome, writer, support=support)
+    return Written(said, checked, outcome, writer)
