@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from atlas_search.answer.check.citations import Verification, Verifier
 from atlas_search.answer.conflicts import Contradiction
 from atlas_search.answer.decide import Counted, Outcome
+from atlas_search.answer.quotes.scores import Confidence
+from atlas_search.answer.readings import Reading
+from atlas_search.answer.request import AnswerPlan
 from atlas_search.answer.wire import AnswerDocument, Fallback, PointOut, SentenceOut
 from atlas_search.core.domain import CheckedPassage, CheckedSentence, Citation, Passage
 from atlas_search.core.notebook import answer_frame, answer_html

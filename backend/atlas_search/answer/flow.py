@@ -23,7 +23,6 @@ from atlas_search.answer.decide import (
 from atlas_search.answer.readings import Reading, clarify, must_choose, readings
 from atlas_search.answer.run import AnswerRun, Evidence
 from atlas_search.answer.trace import answering
-from atlas_search.answer.decide import Counted
 from atlas_search.answer.write.condense import Standalone, condense
 from atlas_search.answer.write.model import write
 from atlas_search.answer.write.quotes import closest_quotes
