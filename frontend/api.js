@@ -1,13 +1,12 @@
 /** Talking to the server: about which collection, with whose key. What goes wrong is a Problem whose
  * message can be shown as it is. */
 
+import { at } from "./dom.js";
 import { say } from "./language.js";
 import { credentials, forgetKey, keepKey } from "./storage.js";
 
 const UNKNOWN_CALLER = 401;
 const PAUSES = [300, 900]; // ms before each attempt to resume; the server waits about 2 s
-
-const at = (id) => document.getElementById(id);
 
 /** The one of several collections that the page is about: its address names it, so that it can be
  * sent; null for the server's own. */

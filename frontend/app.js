@@ -3,14 +3,13 @@
 import { Problem } from "./api.js";
 import { newConversation } from "./ask/asking.js";
 import { openCatalogue } from "./ask/catalogue.js";
-import { element } from "./dom.js";
+import { at, element } from "./dom.js";
 import { keepSelections } from "./keep/menu.js";
 import { language, LANGUAGES, say, speak } from "./language.js";
 import { placeInAddress } from "./reader/address.js";
 import { createReader } from "./reader/reader.js";
 import { askChosen } from "./sources/offer.js";
 
-const at = (id) => document.getElementById(id);
 const form = at("ask-form");
 const question = at("question");
 const DEFAULT = "ask";
@@ -121,7 +120,7 @@ page.loaded.finally(openLinked).catch((error) => {
  * A view may also have `left()`, and `own`, names of the address that are its alone.
  */
 function openViews(opening) {
-  const alert = document.getElementById("page-alert");
+  const alert = at("page-alert");
   const opened = new Map();
   const coming = new Map(); // those on their way, so that two clicks do not open one twice
   const buttons = new Map();
@@ -132,7 +131,7 @@ function openViews(opening) {
     const choose = { type: "button", onclick: () => show(name) };
     buttons.set(name, element("button", choose, say(`views.${name}`)));
   }
-  document.getElementById("views-nav").append(...buttons.values());
+  at("views-nav").append(...buttons.values());
 
   /** Shows a view and resolves to it; what is in the search box stays. */
   async function show(name, { keepAddress = false } = {}) {

@@ -11,6 +11,31 @@ export function element(tag, attributes = {}, ...children) {
   return node;
 }
 
+export function at(id) {
+  return document.getElementById(id);
+}
+
+/** A button that looks like a link. */
+export function linkButton(label, onclick, attributes = {}) {
+  return element("button", { type: "button", class: "link", onclick, ...attributes }, label);
+}
+
+/** A part that unfolds below its summary. */
+export function disclosure(summary, attributes, ...nodes) {
+  return element("details", attributes, element("summary", {}, summary), ...nodes);
+}
+
+/** A choice of [value, words] pairs. */
+export function choice(attributes, pairs) {
+  const options = pairs.map(([value, words]) => element("option", { value }, words));
+  return element("select", attributes, ...options);
+}
+
+/** A control with its label beside it. */
+export function labelled(words, control) {
+  return element("div", { class: "chooser" }, element("label", { for: control.id }, words), control);
+}
+
 /** An element of a drawing. */
 export function svg(tag, attributes = {}, ...children) {
   const node = document.createElementNS("http://www.w3.org/2000/svg", tag);

@@ -3,7 +3,7 @@
 
 import { getJson, Problem } from "../api.js";
 import { chart } from "../charts/chart.js";
-import { definitions, element, styled } from "../dom.js";
+import { at, choice, definitions, disclosure, element, labelled, linkButton, styled } from "../dom.js";
 import { language, say, told } from "../language.js";
 import { dateWords, heading, yearWords } from "../text.js";
 import { actionButton } from "../words/parts.js";
@@ -22,7 +22,7 @@ const ORDERS = ["id", "title", "date", "-date"];
 /** The view, {submit(question), shown()}; `page` is that of app.js. */
 export async function openAbout(page) {
   await Promise.all([...SHEETS.map(styled), page.loaded.catch(() => {})]);
-  const place = document.getElementById("about");
+  const place = at("about");
   let version = null;
 
   async function shown() {
@@ -170,10 +170,10 @@ function languageName(code) {
 function documentsOverTime({ years, corpora }, narrow) {
   if (years.length === 0) return [element("p", { class: "hint" }, say("charts.none"))];
   const span = Number(years.at(-1).year) - Number(years[0].year);
-  const unit = select("about-unit", Object.keys(UNITS).map((name) => [name, say(`words.${name}`)]));
+  const unit = choice({ id: "about-unit" }, Object.keys(UNITS).map((name) => [name, say(`words.${name}`)]));
   unit.value = span > MOST_BARS ? "decade" : "year";
   const every = [["", say("about.every")], ...corpora.map(({ id, label }) => [id, label])];
-  const corpus = select("about-time-corpus", every);
+  const corpus = choice({ id: "about-time-corpus" }, every);
   const drawing = element("div", {});
 
   function draw() {
@@ -184,7 +184,7 @@ function documentsOverTime({ years, corpora }, narrow) {
 
   for (const control of [unit, corpus]) control.addEventListener("change", draw);
   draw();
-  const chosen = element("div", { class: "words-bar" }, labelled("words.unit", unit), labelled("about.of", corpus));
+  const chosen = element("div", { class: "words-bar" }, labelled(say("words.unit"), unit), labelled(say("about.of"), corpus));
   return [chosen, drawing, element("p", { class: "hint" }, say("about.manyYears"))];
 }
 
@@ -238,8 +238,7 @@ function tableOf(labels, values) {
     { head: say("about.date"), cell: ({ label }) => label },
     { head: say("about.documents"), number: ({ documents }) => documents },
   ];
-  const summary = element("summary", {}, say("charts.table"));
-  return element("details", { class: "data" }, summary, sortable(columns, rows));
+  return disclosure(say("charts.table"), { class: "data" }, sortable(columns, rows));
 }
 
 /** The years without a document between the first and the last, as runs. */
@@ -263,8 +262,8 @@ function missing(years) {
 /** {nodes, narrow}: `narrow({label, from, to})` lists the documents of a time alone. */
 function documentList({ corpora }, page) {
   const title = element("input", { id: "about-find", type: "text", maxlength: "200" });
-  const corpus = select("about-corpus", [["", say("about.every")], ...corpora.map((c) => [c.id, c.label])]);
-  const order = select("about-order", ORDERS.map((name) => [name, say(`about.order_${name}`)]));
+  const corpus = choice({ id: "about-corpus" }, [["", say("about.every")], ...corpora.map((c) => [c.id, c.label])]);
+  const order = choice({ id: "about-order" }, ORDERS.map((name) => [name, say(`about.order_${name}`)]));
   const time = element("p", { class: "notice", hidden: "" });
   const found = element("p", { role: "status", class: "hint" });
   const list = element("ol", { class: "about-documents" });
@@ -321,8 +320,7 @@ function documentList({ corpora }, page) {
     within = chosen;
     time.hidden = within === null;
     if (within !== null) {
-      const back = { type: "button", class: "link", onclick: () => narrow(null) };
-      const all = element("button", back, say("words.everywhere"));
+      const all = linkButton(say("words.everywhere"), () => narrow(null));
       time.replaceChildren(`${say("words.narrowed", { where: within.label })} `, all);
       found.scrollIntoView({ block: "center" });
     }
@@ -340,9 +338,9 @@ function documentList({ corpora }, page) {
   const bar = element(
     "div",
     { class: "words-bar" },
-    labelled("about.find", title),
-    labelled("about.of", corpus),
-    labelled("about.order", order),
+    labelled(say("about.find"), title),
+    labelled(say("about.of"), corpus),
+    labelled(say("about.order"), order),
   );
   const pager = element("div", { class: "words-bar" }, previous, next);
   return { nodes: [bar, time, found, list, pager], narrow };
@@ -354,25 +352,14 @@ function mark(button, enabled) {
 }
 
 function documentItem({ document_id: documentId, title, metadata, corpus, passages }, page) {
-  const open = { type: "button", class: "link", onclick: () => page.open({ documentId }) };
   const said = [dateWords(metadata.date), page.label(corpus), say("page.passages", { count: passages })];
   return element(
     "li",
     {},
-    element("button", open, title),
+    linkButton(title, () => page.open({ documentId })),
     " ",
     element("span", { class: "place" }, said.filter(Boolean).join(" · ")),
   );
-}
-
-function select(id, choices) {
-  const options = choices.map(([value, text]) => element("option", { value }, text));
-  return element("select", { id }, ...options);
-}
-
-function labelled(key, control) {
-  const label = element("label", { for: control.id }, say(key));
-  return element("div", { class: "chooser" }, label, control);
 }
 
 /** The nodes of the report, of which `sources` is the first page. */

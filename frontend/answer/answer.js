@@ -4,7 +4,7 @@
  */
 
 import { formState, setScope } from "../ask/scope.js";
-import { element } from "../dom.js";
+import { disclosure, element, linkButton } from "../dom.js";
 import { newFeedback, offerVotes, ratingSection } from "../feedback/feedback.js";
 import { answerExport } from "../keep/exports.js";
 import { offerKeeping } from "../keep/menu.js";
@@ -93,7 +93,7 @@ export function newAnswer(question, page, form = formState()) {
         "div",
         { class: "answer-foot" },
         ratingSection(answer.qa_id, feedback, page),
-        folded(say("answer.takeHome"), answerExport(answer, asked)),
+        disclosure(say("answer.takeHome"), {}, answerExport(answer, asked)),
       ),
       element(
         "div",
@@ -156,7 +156,7 @@ function answeredBlock(part, answer, page) {
     confidenceNote(part),
     warningNotice(answer, part.corpus),
     first,
-    rest.length > 0 ? folded(say("answer.wholeAnswer"), ...rest) : null,
+    rest.length > 0 ? disclosure(say("answer.wholeAnswer"), {}, ...rest) : null,
     legend(part),
   );
 }
@@ -164,10 +164,6 @@ function answeredBlock(part, answer, page) {
 function corpusBlock({ corpus }, page, ...nodes) {
   const heading = element("h3", {}, page.label(corpus));
   return element("section", { class: "compared", "data-corpus": corpus }, heading, ...nodes);
-}
-
-function folded(summary, ...nodes) {
-  return element("details", {}, element("summary", {}, summary), ...nodes);
 }
 
 function present(nodes) {
@@ -180,9 +176,7 @@ function pointsBlock(title, points, { citations }, page) {
   const items = points.map(({ text, citations: indices }) =>
     element("li", {}, byLabels(text, citations, page), ...chips(indices, citations, page)),
   );
-  const block = folded(say(title), element("ul", {}, ...items));
-  block.className = "compared";
-  return [block];
+  return [disclosure(say(title), { class: "compared" }, element("ul", {}, ...items))];
 }
 
 /** A point without tokens, in which a corpus that is quoted goes by its label. */
@@ -217,10 +211,9 @@ function contradictionList({ conflicts: all, citations, decision }, page) {
   if (conflicts.length === 0) return null;
   const cited = new Set(citations.map((citation) => citation.document_id));
   const concerned = decision !== "ANSWER" || conflicts.some((conflict) => touches(conflict, cited));
-  return element(
-    "details",
+  return disclosure(
+    say("answer.disagree"),
     { class: "conflicts", ...(concerned ? { open: "" } : {}) },
-    element("summary", {}, say("answer.disagree")),
     element("ul", {}, ...conflicts.map((conflict) => conflictItem(conflict, cited, page))),
   );
 }
@@ -247,13 +240,12 @@ function statement(conflict, cited) {
 }
 
 function sideNode(side, page) {
-  const open = { type: "button", class: "link", onclick: () => page.open(placeOf(side)) };
   const place = [page.label(side.corpus), dateWords(side.date), side.locator].filter(Boolean).join(" · ");
   return element(
     "div",
     {},
     element("blockquote", {}, side.quote),
-    element("button", open, side.title),
+    linkButton(side.title, () => page.open(placeOf(side))),
     element("span", { class: "place" }, ` ${place}`),
   );
 }
@@ -266,7 +258,6 @@ function countNote({ words, query, documents: count }, asked, page) {
     setScope(asked); // elsewhere there are other lines
     page.showWords(query);
   };
-  const button = { type: "button", class: "link", onclick: show };
-  const lines = count > 0 ? element("button", button, say("words.countShow")) : null;
+  const lines = count > 0 ? linkButton(say("words.countShow"), show) : null;
   return element("p", { class: "counted notice" }, `${text} `, lines);
 }

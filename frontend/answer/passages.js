@@ -1,6 +1,6 @@
 /** The sources of an answer: passages by document, those first that it cites or that come closest. */
 
-import { element, placeLine } from "../dom.js";
+import { disclosure, element, linkButton, placeLine } from "../dom.js";
 import { say } from "../language.js";
 import { contextLine, dateWords, fullPlace, marked, unitSpans, titleOf, warningStatus } from "../text.js";
 import { whyHere } from "./retrieval.js";
@@ -55,8 +55,7 @@ function counts(all, groups, citations) {
 }
 
 function more(count, documents) {
-  const button = element("button", { type: "button", class: "link" }, say("answer.more", { count }));
-  button.addEventListener("click", () => {
+  const button = linkButton(say("answer.more", { count }), () => {
     const hidden = documents.flatMap((node) => [node, ...node.querySelectorAll("li")]).filter((node) => node.hidden);
     for (const node of hidden) node.hidden = false;
     button.remove();
@@ -67,14 +66,14 @@ function more(count, documents) {
 
 function documentItem(group, rest, { page, titles, quotes, citations }) {
   const [first] = group;
-  const open = { type: "button", class: "link", onclick: () => page.open(placeOf(quoteIn(first, quotes))) };
+  const open = () => page.open(placeOf(quoteIn(first, quotes)));
   const items = group.map((passage) =>
     passageItem(passage, rest.has(passage), { page, titles, quotes, citations }),
   );
   return element(
     "li",
     { class: "document", ...(items.every((item) => item.hidden) && { hidden: "" }) },
-    element("h4", {}, element("button", open, first.title), statusBadge(first)),
+    element("h4", {}, linkButton(first.title, open), statusBadge(first)),
     element("p", {}, placeLine([page.label(first.corpus), dateWords(first.date)], first.url, first.title)),
     element("ul", {}, ...items),
   );
@@ -88,12 +87,8 @@ function quoteIn(passage, quotes) {
 function passageItem(passage, isHidden, { page, titles, quotes, citations }) {
   const cited = [...citations.keys()].filter((at) => citations[at].passage_id === passage.passage_id);
   const place = fullPlace(passage);
-  const open = {
-    type: "button",
-    class: "link",
-    "aria-label": say("answer.openIn", { title: [passage.title, place].filter(Boolean).join(", ") }),
-    onclick: () => page.open(placeOf(quoteIn(passage, quotes))),
-  };
+  const open = () => page.open(placeOf(quoteIn(passage, quotes)));
+  const title = [passage.title, place].filter(Boolean).join(", ");
   const isQuoted = ({ passage_id: id }) => id === passage.passage_id;
   const { node, whole } = passageText(passage, quotes.filter(isQuoted), cited.length > 0);
   const tools = element("div", { class: "tools" }, whole, passage.signals ? whyHere(passage) : null);
@@ -104,7 +99,7 @@ function passageItem(passage, isHidden, { page, titles, quotes, citations }) {
       "div",
       { class: "where" },
       ...chips(cited, citations, page),
-      element("button", open, place || say("answer.open")),
+      linkButton(place || say("answer.open"), open, { "aria-label": say("answer.openIn", { title }) }),
       contextLine(passage),
       passage.valid === false && isHidden ? element("span", { class: "hint" }, say("answer.tooWeak")) : null,
     ),
@@ -134,8 +129,7 @@ function passageText({ text, start, highlights }, quotes, areCited) {
   const from = at < LEAD ? 0 : at - line < LEAD ? line : at;
   const node = element("div", { class: "passage-text short" }, from > 0 ? "… " : "", ...marked(text, spans, from));
   if (from === 0 && text.length <= SHORT) return { node, whole: null };
-  const whole = element("button", { type: "button", class: "link" }, say("answer.whole"));
-  whole.addEventListener("click", () => {
+  const whole = linkButton(say("answer.whole"), () => {
     node.replaceChildren(...marked(text, spans));
     node.classList.remove("short");
     whole.hidden = true;
@@ -155,14 +149,9 @@ function statusBadge({ metadata, successors = [] }) {
 /** A folded list of them, each of which can be opened; null without any. */
 function duplicateList(ids, titles, page) {
   if (ids.length === 0) return null;
-  const items = ids.map((id) => {
-    const open = { type: "button", class: "link", onclick: () => page.open({ passageId: id }) };
-    return element("li", {}, element("button", open, titleOf(id, titles)));
-  });
-  return element(
-    "details",
-    { class: "duplicates" },
-    element("summary", {}, say("answer.duplicates", { count: ids.length })),
-    element("ul", {}, ...items),
+  const items = ids.map((passageId) =>
+    element("li", {}, linkButton(titleOf(passageId, titles), () => page.open({ passageId }))),
   );
+  const summary = say("answer.duplicates", { count: ids.length });
+  return disclosure(summary, { class: "duplicates" }, element("ul", {}, ...items));
 }

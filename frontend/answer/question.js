@@ -1,7 +1,7 @@
 /** The question as it was understood: read as, searched as, in which sources, in which of several
  * readings; each with the other way to ask it. */
 
-import { element } from "../dom.js";
+import { element, linkButton } from "../dom.js";
 import { language, say, sayNodes } from "../language.js";
 import { dateWords, duration, yearWords } from "../text.js";
 import { placeOf } from "./sentences.js";
@@ -13,13 +13,13 @@ const lists = { and: listOf("conjunction"), or: listOf("disjunction") };
  * null if there is only one. */
 export function readAs({ question, qa_id: id, standalone_question: searched, read_as: offered }, page) {
   if (searched !== null) {
-    const asWritten = control(say("ask.askAsWritten"), () => page.askAsWritten(question, id));
-    const change = control(say("ask.changeReading"), () => changeReading(whole, searched, id, page));
+    const asWritten = linkButton(say("ask.askAsWritten"), () => page.askAsWritten(question, id));
+    const change = linkButton(say("ask.changeReading"), () => changeReading(whole, searched, id, page));
     const whole = line(sayNodes("ask.readAs", { reading: searched, asWritten, change }));
     return whole;
   }
   if (offered === null) return null;
-  const again = control(say("ask.askReading", { reading: offered }), () => page.ask(offered));
+  const again = linkButton(say("ask.askReading", { reading: offered }), () => page.ask(offered));
   return line(sayNodes("ask.askedAsWritten", { again }));
 }
 
@@ -40,7 +40,7 @@ function changeReading(whole, searched, id, page) {
       "div",
       { class: "buttons" },
       element("button", { class: "primary" }, say("ask.askThis")),
-      control(say("ask.keepReading"), end),
+      linkButton(say("ask.keepReading"), end),
     ),
   );
 
@@ -67,10 +67,6 @@ function line(content) {
   return element("p", { class: "hint read-as" }, ...content);
 }
 
-function control(label, onclick) {
-  return element("button", { type: "button", class: "link", onclick }, label);
-}
-
 /** Says what was searched for instead, and could have been meant, or null. `ask` asks anew. */
 export function wordingNotice({ retrieval, ...answer }, ask) {
   const question = answer.standalone_question ?? answer.question;
@@ -83,11 +79,7 @@ export function wordingNotice({ retrieval, ...answer }, ask) {
 
 function unknownWord({ word, suggestions, searched_as: instead }, question, ask) {
   const other = (shown, written) =>
-    element(
-      "button",
-      { type: "button", class: "link", onclick: () => ask(reworded(question, word, written)) },
-      shown,
-    );
+    linkButton(shown, () => ask(reworded(question, word, written)));
   if (instead !== null) {
     // a word in quotation marks is searched as it is written
     const asWritten = other(word, `"${word}"`);
@@ -274,14 +266,13 @@ export function choiceList({ choices, decision }, page) {
 
 function choiceItem({ label, question, corpus_filter, filters, citation }, page) {
   const again = () => page.ask(question, { corpus_filter, filters });
-  const open = { type: "button", class: "link", onclick: () => page.open(placeOf(citation)) };
   const place = [dateWords(citation.date), citation.locator].filter(Boolean).join(" · ");
   return element(
     "li",
     {},
     element("button", { type: "button", class: "choice", onclick: again }, label),
     element("blockquote", {}, citation.quote),
-    element("button", open, citation.title),
+    linkButton(citation.title, () => page.open(placeOf(citation))),
     element("span", { class: "place" }, ` ${place}`),
   );
 }

@@ -1,7 +1,7 @@
 /** The way to an answer: counts by corpus, candidates, signals with their weights, dates, trace. */
 
 import { getJson, Problem, sendJson } from "../api.js";
-import { definitions, element, externalLink } from "../dom.js";
+import { definitions, disclosure, element, externalLink, linkButton } from "../dom.js";
 import { language, say, told } from "../language.js";
 import { dateWords, duration, titleOf } from "../text.js";
 import { howLine } from "./question.js";
@@ -23,10 +23,9 @@ const legsOf = ({ legs }) => ["dense", "lexical", ...(legs.sparse ? ["sparse"] :
 
 /** The section; `candidates` stands below the counts. */
 export function retrievalSummary(answer, page, candidates) {
-  return element(
-    "details",
+  return disclosure(
+    say("answer.how", { found: howLine(answer) }),
     { class: "retrieval" },
-    element("summary", {}, say("answer.how", { found: howLine(answer) })),
     countsTable(answer.retrieval, page),
     candidates,
     definitions(factsOf(answer)),
@@ -163,23 +162,15 @@ function leftOut({ context, standalone_note: note }) {
 
 function notes(warnings) {
   if (warnings.length === 0) return null;
-  return element(
-    "details",
-    { class: "notes" },
-    element("summary", {}, say("answer.notes", { count: warnings.length })),
-    element("ul", {}, ...warnings.map((warning) => element("li", {}, told(warning)))),
-  );
+  const items = warnings.map((warning) => element("li", {}, told(warning)));
+  const summary = say("answer.notes", { count: warnings.length });
+  return disclosure(summary, { class: "notes" }, element("ul", {}, ...items));
 }
 
 /** A folded section, loaded when it is first opened. */
 export function candidateColumns(answer, explanation, page) {
   const body = element("div", { class: "candidates" });
-  const details = element(
-    "details",
-    { class: "all-candidates" },
-    element("summary", {}, say("answer.allCandidates")),
-    body,
-  );
+  const details = disclosure(say("answer.allCandidates"), { class: "all-candidates" }, body);
   details.addEventListener("toggle", () => load(body, answer, explanation, page), { once: true });
   return details;
 }
@@ -220,7 +211,6 @@ function column(corpus, candidates, known) {
 }
 
 function row({ passage_id: passageId, rank, score, legs }, { kept, cited, titles, page }) {
-  const open = { type: "button", class: "link", onclick: () => page.open({ passageId }) };
   const state = cited.has(passageId) ? "cited" : kept.has(passageId) ? "kept" : null;
   const places = legsOf({ legs }).map((leg) =>
     say(`answer.short_${leg}`, { rank: legs[leg]?.rank ?? "–" }),
@@ -229,7 +219,7 @@ function row({ passage_id: passageId, rank, score, legs }, { kept, cited, titles
     "li",
     { value: rank, ...(state && { class: state }) },
     element("span", { class: "rank" }, String(rank)),
-    element("button", open, titleOf(passageId, titles)),
+    linkButton(titleOf(passageId, titles), () => page.open({ passageId })),
     state && element("strong", { class: "state" }, say(`answer.${state}`)),
     element("span", { class: "place" }, [score.toFixed(3), ...places].join(" · ")),
   );
@@ -286,7 +276,7 @@ function search({ question, standalone_question: searched, target, scope, retrie
 /** A folded note; what the server must be asked for is loaded when it is first opened. */
 export function whyHere(passage) {
   const body = element("div", { class: "why" }, signalTable(passage, null));
-  const details = element("details", {}, element("summary", {}, say("answer.whyHere")), body);
+  const details = disclosure(say("answer.whyHere"), {}, body);
   details.explainBy = (explanation) => {
     details.addEventListener("toggle", () => fill(body, passage, explanation), { once: true });
   };

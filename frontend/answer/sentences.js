@@ -1,7 +1,7 @@
 /** Verified sentences with their citations as numbered chips, and texts that still have tokens such
  * as `[uk.case p2]`, `[nz.act s10(1)]`. */
 
-import { element } from "../dom.js";
+import { element, linkButton } from "../dom.js";
 import { say, sayNodes, told } from "../language.js";
 import { dateWords, shortPlace, yearIn } from "../text.js";
 
@@ -138,8 +138,7 @@ addEventListener("keydown", ({ key }) => key === "Escape" && hideQuote());
 
 /** A button with the name of a source that is quoted beside it. */
 export function openSource(citation, page) {
-  const open = { type: "button", class: "link source", onclick: () => page.open(placeOf(citation)) };
-  return element("button", open, named(citation));
+  return linkButton(named(citation), () => page.open(placeOf(citation)), { class: "link source" });
 }
 
 /** `Roe v. Wade, 1973`; the year is left out where the title says it. */

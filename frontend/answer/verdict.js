@@ -1,7 +1,7 @@
 /** The verdict on an answer: what stands in its place, how sure it is, who checked it, what is
  * doubtful. */
 
-import { element } from "../dom.js";
+import { disclosure, element } from "../dom.js";
 import { say, told } from "../language.js";
 import { unknownWords } from "./question.js";
 import { openSource } from "./sentences.js";
@@ -87,12 +87,8 @@ export function sentenceWarnings({ sentences, validation }) {
 /** The word, which unfolds its meaning; null for a model's text and where nothing answers. */
 export function confidenceNote({ confidence }) {
   if (confidence === null) return null;
-  return element(
-    "details",
-    { class: "confidence" },
-    element("summary", {}, say(`answer.${confidence.word}`)),
-    element("p", { class: "hint" }, say(`answer.${confidence.word}Means`)),
-  );
+  const meaning = element("p", { class: "hint" }, say(`answer.${confidence.word}Means`));
+  return disclosure(say(`answer.${confidence.word}`), { class: "confidence" }, meaning);
 }
 
 /** Says of a model's text what was checked, or null: quotes need no judge. */
@@ -110,12 +106,8 @@ export function judgeNote({ decision, sentences, usage, validation: { verified_b
 export function struckList({ validation: { struck } }) {
   if (struck.length === 0) return null;
   const lead = say("answer.struck", { count: struck.length });
-  return element(
-    "details",
-    { class: "notes struck", open: "" },
-    element("summary", {}, lead),
-    element("ul", {}, ...struck.map(struckItem)),
-  );
+  const list = element("ul", {}, ...struck.map(struckItem));
+  return disclosure(lead, { class: "notes struck", open: "" }, list);
 }
 
 function struckItem({ sentence, verdict, reason }) {

@@ -3,7 +3,7 @@
 import { newAnswer } from "../answer/answer.js";
 import { restarted } from "../answer/draft.js";
 import { ask, giveUp, newId, Problem } from "../api.js";
-import { element } from "../dom.js";
+import { at, element, linkButton } from "../dom.js";
 import { owner } from "../keep/database.js";
 import { conversationExport } from "../keep/exports.js";
 import { say } from "../language.js";
@@ -23,7 +23,6 @@ import { formState, onScopeChange, restoreForm } from "./scope.js";
 const LONGEST_HISTORY = 200; // turns the server takes
 const PAUSE = 300; // ms without typing, after which the draft is kept
 
-const at = (id) => document.getElementById(id);
 const form = at("ask-form");
 const question = at("question");
 const status = at("status");
@@ -357,12 +356,8 @@ function turnActions({ edit, again }) {
   return element(
     "p",
     { class: "turn-actions" },
-    element("button", { type: "button", class: "link", onclick: edit }, say("ask.edit")),
-    element(
-      "button",
-      { type: "button", class: "link again", hidden: "", onclick: again },
-      say("ask.again"),
-    ),
+    linkButton(say("ask.edit"), edit),
+    linkButton(say("ask.again"), again, { class: "link again", hidden: "" }),
   );
 }
 

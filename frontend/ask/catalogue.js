@@ -2,7 +2,7 @@
  * labels, writers and the place of traces too. */
 
 import { chosenCollection, getJson, Problem, showCaller } from "../api.js";
-import { element, svg } from "../dom.js";
+import { at, choice, element, svg } from "../dom.js";
 import { keepFor } from "../keep/database.js";
 import { say } from "../language.js";
 import { offerSources } from "../sources/offer.js";
@@ -13,7 +13,6 @@ import { changeScope, chosenScope, onScopeChange } from "./scope.js";
 
 const QUOTING = "extractive"; // answers with sentences of the sources
 
-const at = (id) => document.getElementById(id);
 const SUGGESTED = 3;
 const BARS = 50; // at most, of the drawing of a corpus
 const SEVERAL = "several:"; // an id of a corpus holds no colon
@@ -58,10 +57,8 @@ export function openCatalogue() {
 /** Lets choose between collections where several are served; the page is loaded anew for another. */
 function offerCollections({ default: own, collections }) {
   if (collections.length < 2) return;
-  const options = collections.map(({ name, documents }) =>
-    element("option", { value: name }, documents ? corpusOption(name, documents) : name),
-  );
-  const select = element("select", { id: "store" }, ...options);
+  const names = collections.map(({ name, documents }) => [name, documents ? corpusOption(name, documents) : name]);
+  const select = choice({ id: "store" }, names);
   select.value = chosenCollection ?? own;
   select.addEventListener("change", () => {
     const query = select.value === own ? "" : `?${new URLSearchParams({ collection: select.value })}`;

@@ -1,7 +1,7 @@
 /** Conversations as this browser keeps them: found by their words, opened, renamed, deleted. */
 
 import { Problem } from "../api.js";
-import { element } from "../dom.js";
+import { at, disclosure, element, linkButton } from "../dom.js";
 import { all, change, clear, get, put, remove } from "../keep/database.js";
 import { language, say } from "../language.js";
 import { browser, tab } from "../storage.js";
@@ -12,7 +12,7 @@ const STORE = "conversations";
 const DESK = "desk";
 const TAB = "atlas-desk";
 
-const notice = document.getElementById("keep-notice");
+const notice = at("keep-notice");
 
 /** Puts the folded list into the page.
  *
@@ -24,10 +24,9 @@ export function offerConversations({ open, present, forgotten }) {
   const list = element("ul", {});
   const said = element("p", { class: "hint", role: "status" });
   const keep = element("input", { type: "checkbox", "aria-describedby": "keep-hint" });
-  const folded = element(
-    "details",
+  const folded = disclosure(
+    say("ask.conversations"),
     { class: "conversations" },
-    element("summary", {}, say("ask.conversations")),
     element("label", { for: "conversation-search" }, say("ask.findConversation")),
     search,
     list,
@@ -56,8 +55,7 @@ export function offerConversations({ open, present, forgotten }) {
 
   function item(conversation) {
     const { id, changed } = conversation;
-    const title = element("button", { type: "button", class: "link" }, titleOf(conversation));
-    title.addEventListener("click", () => open(conversation));
+    const title = linkButton(titleOf(conversation), () => open(conversation));
     if (id === present()) title.setAttribute("aria-current", "true");
     const row = element("li", { "data-id": id }, title, element("span", { class: "place" }, when(changed)));
     row.append(
@@ -105,7 +103,7 @@ export function offerConversations({ open, present, forgotten }) {
       await refresh();
       search.focus();
     };
-    const undo = element("button", { type: "button", class: "link", onclick: back }, say("ask.undo"));
+    const undo = linkButton(say("ask.undo"), back);
     said.replaceChildren(`${say("ask.deleted")} `, undo);
     undo.focus();
   }
@@ -121,13 +119,12 @@ export function offerConversations({ open, present, forgotten }) {
   search.addEventListener("input", show);
   keep.checked = isKeeping();
   keep.addEventListener("change", () => chooseKeeping(keep.checked));
-  document.getElementById("conversations").append(folded);
+  at("conversations").append(folded);
   return { refresh };
 }
 
 function action(key, conversation, onclick) {
-  const label = `${say(key)}: ${titleOf(conversation)}`;
-  return element("button", { type: "button", class: "link", "aria-label": label, onclick }, say(key));
+  return linkButton(say(key), onclick, { "aria-label": `${say(key)}: ${titleOf(conversation)}` });
 }
 
 /** A button that does its work when it is pressed a second time. */

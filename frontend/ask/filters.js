@@ -2,7 +2,7 @@
  * folded section to choose other values, with how many documents each would leave. */
 
 import { Problem, sendJson } from "../api.js";
-import { element, svg } from "../dom.js";
+import { at as place, disclosure, element, linkButton, svg } from "../dom.js";
 import { grouped, language, say } from "../language.js";
 import { yearWords } from "../text.js";
 import { fieldName, filterOf, isRange, rangeName, valueName, valuesOf } from "./fields.js";
@@ -18,22 +18,13 @@ const EARLIEST = "-9998"; // year; those before our era are below 1
 const MOST_BARS = 60;
 const HEIGHT = 40;
 
-const place = (id) => document.getElementById(id);
-
 /** Puts all of it into the page; `catalogue` is what GET /api/corpora says. */
 export function offerFilters({ filter_fields: fields }) {
   const chosen = chipList();
   const counts = element("p", { class: "hint", role: "status" });
   const groups = element("div", {});
   const years = newYears((range) => setFilter(DATE, range));
-  const folded = element(
-    "details",
-    { class: "filters" },
-    element("summary", {}, say("ask.filters")),
-    counts,
-    groups,
-    headingField(),
-  );
+  const folded = disclosure(say("ask.filters"), { class: "filters" }, counts, groups, headingField());
   const offered = Object.keys(fields).filter((name) => isOffered(name, fields[name]));
   const opened = new Set();
   let waiting = null;
@@ -212,11 +203,7 @@ function chip(label, onclick) {
 
 function everything() {
   const clear = () => changeScope({ filters: {}, require: [], exclude: [] });
-  return element(
-    "button",
-    { type: "button", class: "link", onclick: clear },
-    say("ask.clearFilters"),
-  );
+  return linkButton(say("ask.clearFilters"), clear);
 }
 
 /** Two fields for the range that `take` gets, {from, to} without an open end, or null for all

@@ -1,11 +1,11 @@
 /** The choice not to be recorded: the reader's in this browser, or the browser's own for all. */
 
+import { at } from "../dom.js";
 import { say } from "../language.js";
 import { browser } from "../storage.js";
 
 const KEPT_AS = "atlas-unrecorded";
 
-const at = (id) => document.getElementById(id);
 const box = at("unrecorded");
 
 /** The field of a question that is not to be recorded; none for others. */

@@ -2,7 +2,7 @@
  * shown at once, and sent one request after the other. */
 
 import { newId, Problem, sendFeedback } from "../api.js";
-import { element } from "../dom.js";
+import { element, linkButton } from "../dom.js";
 import { grouped, say } from "../language.js";
 import { browser } from "../storage.js";
 
@@ -140,8 +140,7 @@ function opener(more) {
     button.setAttribute("aria-expanded", String(!more.hidden));
     button.closest("article").classList.toggle("rated", !more.hidden); // votes are shown too
   }
-  const attributes = { type: "button", class: "link", "aria-expanded": "false", onclick: unfold };
-  const button = element("button", attributes, say("feedback.more"));
+  const button = linkButton(say("feedback.more"), unfold, { "aria-expanded": "false" });
   return button;
 }
 
@@ -166,8 +165,7 @@ function progress(feedback) {
 /** Why the rating is not kept, with a button that sends it again. */
 function problem(feedback) {
   const words = element("p");
-  const send = { type: "button", class: "link", onclick: feedback.send };
-  const again = element("button", send, say("feedback.again"));
+  const again = linkButton(say("feedback.again"), feedback.send);
   const box = element("div", { role: "alert", hidden: "" }, words, again);
   feedback.watch(({ state, problem }) => {
     if (state === "saving") return; // it stays until the outcome is known
@@ -196,8 +194,9 @@ function scale(name, label, qaId, feedback) {
   const radios = POINTS.map((points) =>
     element("input", { type: "radio", name: id, value: points, onchange: () => give(points) }),
   );
-  const clear = element("button", { type: "button", class: "link", onclick: takeBack }, say("feedback.clear"));
-  clear.setAttribute("aria-label", say("feedback.clearNamed", { name: label.toLowerCase() }));
+  const clear = linkButton(say("feedback.clear"), takeBack, {
+    "aria-label": say("feedback.clearNamed", { name: label.toLowerCase() }),
+  });
 
   function takeBack() {
     radios[0].focus(); // the button goes

@@ -1,7 +1,7 @@
 /** Citations of passages and selections in the style that the reader chose, for the clipboard. */
 
 import { getJson, Problem, sendJson } from "../api.js";
-import { element } from "../dom.js";
+import { choice, element } from "../dom.js";
 import { say } from "../language.js";
 import { browser } from "../storage.js";
 
@@ -34,8 +34,8 @@ function style() {
 
 /** A labelled choice of the style; all choices on the page show the same. */
 export function styleChooser() {
-  const options = STYLES.map((name) => element("option", { value: name }, say(`keep.style_${name}`)));
-  const select = element("select", { class: "style-choice" }, ...options);
+  const names = STYLES.map((name) => [name, say(`keep.style_${name}`)]);
+  const select = choice({ class: "style-choice" }, names);
   select.value = style();
   select.addEventListener("change", () => {
     browser.keep(KEPT_AS, select.value);

@@ -4,10 +4,10 @@
  */
 
 import { exported, Problem, runBundle, sendJson } from "../api.js";
-import { element } from "../dom.js";
+import { disclosure, element, linkButton } from "../dom.js";
 import { say } from "../language.js";
 import { asText, citedAnswer, copy, styleChooser } from "./citing.js";
-import { download, linkButton, newOutcome } from "./parts.js";
+import { download, newOutcome } from "./parts.js";
 
 const FORMATS = [
   ["markdown", "Markdown"],
@@ -95,7 +95,7 @@ export function menu(title, files) {
     element("li", {}, linkButton(label, () => save(load, alert))),
   );
   const list = element("ul", { "aria-label": say("keep.exportAs", { title }) }, ...items);
-  return element("details", { class: "export" }, element("summary", {}, title), list, alert);
+  return disclosure(title, { class: "export" }, list, alert);
 }
 
 async function save(load, alert) {

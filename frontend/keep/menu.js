@@ -1,10 +1,10 @@
 /** The menu of a quotation: it is copied, noted on, put onto the reading list. */
 
 import { asCitation, citeSelection, citedQuotation, citedReferences, copy } from "./citing.js";
-import { element } from "../dom.js";
+import { element, linkButton } from "../dom.js";
 import { keepReading } from "./kept.js";
 import { say } from "../language.js";
-import { linkButton, newOutcome } from "./parts.js";
+import { newOutcome } from "./parts.js";
 
 /** Resolves to what to say of a note once it is written, or of none. */
 async function noted(citation) {

@@ -1,11 +1,11 @@
 /** Writing a note on a quotation. */
 
 import { Problem } from "../api.js";
-import { element } from "../dom.js";
+import { element, linkButton } from "../dom.js";
 import { asJson } from "./files.js";
 import { keepNote } from "./kept.js";
 import { say } from "../language.js";
-import { download, linkButton } from "./parts.js";
+import { download } from "./parts.js";
 
 const LONGEST = 20_000;
 

@@ -24,10 +24,6 @@ export function newOutcome() {
   return { node, tell, attempt };
 }
 
-export function linkButton(label, onclick, attributes = {}) {
-  return element("button", { type: "button", class: "link", onclick, ...attributes }, label);
-}
-
 /** Hands a file to the browser. */
 export function download({ name, content }) {
   const href = URL.createObjectURL(content);

@@ -2,18 +2,18 @@
 
 import { exportedCitations, getJson, Problem, sendJson } from "../api.js";
 import { placeIn, citedQuotation, citedReferences, copy, styleChooser } from "./citing.js";
-import { element, placeLine } from "../dom.js";
+import { at, element, linkButton, placeLine } from "../dom.js";
 import { menu } from "./exports.js";
 import { asCsv, asJson, asMarkdown, placeOf, readJson } from "./files.js";
 import { bringBack, keepNote, notes, onKept, readings, removeNote, removeReading } from "./kept.js";
 import { language, say } from "../language.js";
 import { writeNote } from "./note_dialog.js";
-import { linkButton, newOutcome } from "./parts.js";
+import { newOutcome } from "./parts.js";
 import { dateWords } from "../text.js";
 
 /** The view, filled anew whenever something is kept. */
 export function openKept(page) {
-  const root = document.getElementById("kept");
+  const root = at("kept");
   const problem = element("p", { role: "alert", hidden: "" });
   const noted = noteSection(page);
   const listed = readingSection(page);
@@ -136,10 +136,9 @@ function noteItem(note, page, outcome) {
 }
 
 function sourceNodes(citation, page, more) {
-  const open = { type: "button", class: "link", onclick: () => page.open(placeIn(citation)) };
   const place = [page.label(citation.corpus), placeOf({ ...citation, date: dateWords(citation.date) }), more];
   return [
-    element("button", open, citation.title),
+    linkButton(citation.title, () => page.open(placeIn(citation))),
     element("p", {}, placeLine(place, citation.url, citation.title)),
   ];
 }

@@ -3,7 +3,7 @@
 
 import "./own_key.js";
 import { getJson, newId, Problem, sendJson } from "../api.js";
-import { element } from "../dom.js";
+import { at, element, linkButton } from "../dom.js";
 import { tab } from "../storage.js";
 import { counted } from "../text.js";
 import { createDrafts } from "./drafts.js";
@@ -15,7 +15,6 @@ const OPEN_AS = "atlas-label-open"; // of this tab: which label is in it
 const CONFLICT = 409;
 const FORMS = ["search-form", "label-form"];
 
-const at = (id) => document.getElementById(id);
 const form = createForm(() => changed());
 let drafts = null;
 let corpora = {};
@@ -121,9 +120,8 @@ function documentItem(id) {
     page.changed();
     at("passages").focus();
   };
-  const name = `Remove: ${id}`;
-  const attributes = { type: "button", class: "link", "aria-label": name, onclick: remove };
-  return element("li", {}, `the document ${id} `, element("button", attributes, "Remove"));
+  const button = linkButton("Remove", remove, { "aria-label": `Remove: ${id}` });
+  return element("li", {}, `the document ${id} `, button);
 }
 
 async function search(question) {
@@ -390,8 +388,8 @@ function offerCategories(labels) {
 
 /** `on` has: edit(id), remove(label), resume(draft), discard(draft). */
 function showSaved(labels, drafts, on) {
-  document.getElementById("labels").replaceChildren(...labels.map((label) => labelItem(label, on)));
-  const place = document.getElementById("drafts");
+  at("labels").replaceChildren(...labels.map((label) => labelItem(label, on)));
+  const place = at("drafts");
   place.hidden = drafts.length === 0;
   place.replaceChildren(
     element("h3", {}, "Not saved yet"),

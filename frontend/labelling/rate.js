@@ -3,7 +3,7 @@
 
 import "./own_key.js";
 import { getJson, Problem, sendJson } from "../api.js";
-import { element } from "../dom.js";
+import { at, disclosure, element } from "../dom.js";
 import { tab } from "../storage.js";
 import { createDrafts } from "./drafts.js";
 import { listenToKeys, moveFocus } from "./keys.js";
@@ -11,7 +11,6 @@ import { listenToKeys, moveFocus } from "./keys.js";
 const RATER = "atlas-rater"; // of this tab: who rates
 const NOTHING = { scores: {}, rationales: {}, comment: "" };
 
-const at = (id) => document.getElementById(id);
 let scales = null;
 let drafts = null;
 let about = null; // what is rated, and by whom; without a `rater` whoever gives a name
@@ -207,8 +206,7 @@ function quotes(found) {
 function references(answers) {
   if (answers.length === 0) return null;
   const items = answers.map((answer) => element("li", {}, answer));
-  const summary = element("summary", {}, "Reference answer");
-  return element("details", {}, summary, element("ul", {}, ...items));
+  return disclosure("Reference answer", {}, element("ul", {}, ...items));
 }
 
 /** `changed` is called when a number is chosen by a key. */

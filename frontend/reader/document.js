@@ -1,6 +1,6 @@
 /** A document in the pane: its contents, its text with the marks, and the place that is in view. */
 
-import { definitions, element, placeLine } from "../dom.js";
+import { at, definitions, element, linkButton, placeLine } from "../dom.js";
 import { say, sayNodes } from "../language.js";
 import { contextLine, dateWords, fullPlace, heading, lastBefore, offsetsOf, warningStatus } from "../text.js";
 import { digestOf } from "./address.js";
@@ -183,7 +183,7 @@ function press(button, isPressed) {
 /** Finds the question that was asked last, whose words may stand in a document. */
 function asked() {
   const last = document.querySelector("article.answer h2")?.textContent;
-  return last || document.getElementById("question").value;
+  return last || at("question").value;
 }
 
 function spanOf({ start, end }, offsets) {
@@ -263,7 +263,7 @@ function showWarning(node, { metadata, passages: [first] }, open) {
     index > 0 ? ", " : "",
     documentId === null
       ? title
-      : element("button", { type: "button", class: "link", onclick: () => open({ documentId }) }, title),
+      : linkButton(title, () => open({ documentId })),
   ]);
   node.replaceChildren(...sayNodes("reader.supersededBy", { status: word, successor: element("span", {}, ...by) }));
 }
@@ -364,11 +364,7 @@ function openContents(segments, pages, label, goTo) {
   }
 
   function itemNode({ label: text, start, kind, children }) {
-    const button = element(
-      "button",
-      { type: "button", class: `link ${kind}`, onclick: () => goTo(start) },
-      text,
-    );
+    const button = linkButton(text, () => goTo(start), { class: `link ${kind}` });
     entries.push({ start, button });
     return element("li", {}, button, children.length > 0 ? listNode(children) : null);
   }

@@ -1,7 +1,7 @@
 /** Own sources: the button, and the page as a place to drop them. The panel is loaded when needed. */
 
 import { restoreForm } from "../ask/scope.js";
-import { element, styled } from "../dom.js";
+import { at, element, styled } from "../dom.js";
 import { say } from "../language.js";
 import { tab } from "../storage.js";
 
@@ -10,7 +10,7 @@ export const TRY = "atlas-try"; // a question to ask once the page is loaded ane
 
 /** Lets somebody add sources; takes up what the panel was about before the page was loaded anew. */
 export function offerSources() {
-  const button = document.getElementById("add-sources");
+  const button = at("add-sources");
   const veil = element("p", { id: "sources-veil", hidden: "" }, say("sources.drop"));
   let panel = null;
 
@@ -52,5 +52,5 @@ export function askChosen() {
   if (!question) return;
   tab.forget(TRY);
   restoreForm(question);
-  document.getElementById("ask-form").requestSubmit();
+  at("ask-form").requestSubmit();
 }

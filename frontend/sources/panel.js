@@ -1,7 +1,7 @@
 /** The panel in which sources are chosen, sent and reported. What runs goes on when it is closed. */
 
 import { cancelJob, getJson, ingest, jobEvents, Problem, sendJson } from "../api.js";
-import { element } from "../dom.js";
+import { at, choice, disclosure, element, linkButton } from "../dom.js";
 import { language, say, told } from "../language.js";
 import { tab } from "../storage.js";
 import { JOBS, TRY } from "./offer.js";
@@ -172,13 +172,8 @@ export function openPanel(button) {
       ...more,
       group.zotero
         ? null
-        : element(
-            "details",
-            {},
-            element("summary", {}, say("sources.list")),
-            element("ul", {}, ...items),
-          ),
-      element("button", { class: "link", type: "button", onclick: without }, say("sources.without")),
+        : disclosure(say("sources.list"), {}, element("ul", {}, ...items)),
+      linkButton(say("sources.without"), without),
     );
   }
 
@@ -283,10 +278,8 @@ export function openPanel(button) {
   function leave() {
     dialog.close();
     // the page offers what is there now, unless somebody would lose what stands in it
-    const untouched = !document.getElementById("empty").hidden;
-    if (added && !running && untouched && !document.getElementById("question").value) {
-      location.reload();
-    }
+    const untouched = !at("empty").hidden && !at("question").value;
+    if (added && !running && untouched) location.reload();
   }
 
   async function offerMore() {
@@ -330,8 +323,8 @@ function groupOf(name) {
 
 /** A field to choose one of the collections of Zotero. */
 function zoteroFields(collections, choose) {
-  const options = collections.map(({ key, name }) => element("option", { value: key }, name));
-  const select = element("select", { id: "zotero-collection" }, ...options);
+  const names = collections.map(({ key, name }) => [key, name]);
+  const select = choice({ id: "zotero-collection" }, names);
   const take = () => choose(collections.find(({ key }) => key === select.value));
   return [
     element("label", { for: select.id }, say("sources.zoteroWhich")),
@@ -473,8 +466,7 @@ async function renameForm(begin) {
   );
   const offered = corpora.filter(({ id }) => own.has(id));
   if (offered.length === 0) return null;
-  const options = offered.map(({ id, label }) => element("option", { value: id }, label));
-  const corpus = element("select", { id: "rename-corpus" }, ...options);
+  const corpus = choice({ id: "rename-corpus" }, offered.map(({ id, label }) => [id, label]));
   const label = element("input", { id: "rename-label", type: "text", required: "", maxlength: 100 });
   const more = element("div", { class: "fields" });
   let note = null;
@@ -493,10 +485,9 @@ async function renameForm(begin) {
     begin(() => sendJson("POST", "api/ingest", { path: collection, ...said }));
   }
 
-  return element(
-    "details",
+  return disclosure(
+    say("sources.rename"),
     {},
-    element("summary", {}, say("sources.rename")),
     element(
       "form",
       { onsubmit: submit },

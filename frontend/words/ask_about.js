@@ -6,7 +6,7 @@
 import { Problem } from "../api.js";
 import { fieldName, valueName as fieldValue } from "../ask/fields.js";
 import { chosenScope, onScopeChange, setScope } from "../ask/scope.js";
-import { element } from "../dom.js";
+import { at, element, linkButton } from "../dom.js";
 import { say } from "../language.js";
 import { concordance, queriesOf } from "./counting.js";
 import { actionButton } from "./parts.js";
@@ -16,8 +16,8 @@ const MOST_LINES = 10_000; // that are looked through for their documents
 const MOST_DOCUMENTS = 900; // a filter holds 1,000 values, some of which may be others
 const MOST_PHRASE = 1000; // characters of one that passages must hold
 
-const notice = document.getElementById("narrowed");
-const question = document.getElementById("question");
+const notice = at("narrowed");
+const question = at("question");
 let listening = null;
 
 /** A button that goes there; what it narrows to is the point of the state, if it is of the lines. */
@@ -96,8 +96,7 @@ function tell(key, { query, point }, count, before, { label }) {
   }
 
   close();
-  const attributes = { type: "button", class: "link", onclick: undo };
-  const button = element("button", attributes, say("words.undo"));
+  const button = linkButton(say("words.undo"), undo);
   notice.replaceChildren(element("p", { class: "notice", role: "status" }, `${text} `, button));
   listening = onScopeChange((scope) => {
     if (JSON.stringify(scope) !== mine) close();

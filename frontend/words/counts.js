@@ -2,7 +2,7 @@
 
 import { fieldName } from "../ask/fields.js";
 import { chart, MOST_SERIES } from "../charts/chart.js";
-import { element } from "../dom.js";
+import { disclosure, element, linkButton } from "../dom.js";
 import { say } from "../language.js";
 import { askButton, isTime, pointName, pointOf, valueName } from "./ask_about.js";
 import { formOf, queriesOf, wordsOf } from "./counting.js";
@@ -31,10 +31,9 @@ export async function trends(state, tools) {
   const nodes = [
     ...drawing(dated, state.per, { ...tools, open }),
     ...undated.map((cell) => undatedNote(cell, found.length > 1, { ...tools, open })),
-    element(
-      "details",
+    disclosure(
+      say("charts.table"),
       { class: "data" },
-      element("summary", {}, say("charts.table")),
       cellTable(table, { ...tools, open, name: "trend", asking: askButton(state, tools) }),
     ),
   ];
@@ -125,8 +124,8 @@ function undatedNote(cell, several, { open, label }) {
   });
   const of = nameOf(cell, several, label);
   const name = valueName("year", null, label);
-  const button = { type: "button", class: "link", onclick: () => open(cell) };
-  return hint(of === "" ? "" : `${of}: `, `${said} `, element("button", button, say("words.openLines", { label: name })));
+  const button = linkButton(say("words.openLines", { label: name }), () => open(cell));
+  return hint(of === "" ? "" : `${of}: `, `${said} `, button);
 }
 
 function hint(...nodes) {
@@ -168,8 +167,7 @@ function cellTable({ by, cells, cells_left_out: leftOut }, { open, label, name, 
     const text = valueName(by, cell.value, label);
     if (!cell.hits) return text;
     const named = say("words.openLines", { label: pointName(pointOf(by, cell), label) });
-    const button = { type: "button", class: "link", "aria-label": named };
-    return element("button", { ...button, onclick: () => open(cell) }, text);
+    return linkButton(text, () => open(cell), { "aria-label": named });
   }
 
   const text = say("words.leftOut", { count: leftOut });

@@ -3,7 +3,7 @@
  * The lines are a grid: one row has the focus, arrow keys move it, Enter opens the passage.
  */
 
-import { element } from "../dom.js";
+import { disclosure, element, linkButton } from "../dom.js";
 import { grouped, say } from "../language.js";
 import { yearIn } from "../text.js";
 import { askButton, pointName } from "./ask_about.js";
@@ -26,7 +26,8 @@ export async function lines(state, tools) {
   const first = await concordance(state, tools, 0, PAGE);
   const grid = newGrid(first.listed, tools);
   const documents = element("ul", {});
-  const count = element("summary", {});
+  const count = element("span");
+  const inDocuments = disclosure(count, { class: "in-documents" }, documents);
   const more = actionButton(say("words.more_lines"), async () =>
     add(await concordance(state, tools, grid.length(), PAGE)),
   );
@@ -60,7 +61,7 @@ export async function lines(state, tools) {
     element("p", { class: "hint" }, say("words.linesHint")),
     grid.node,
     element("div", { class: "words-bar" }, more, shown),
-    element("details", { class: "in-documents" }, count, documents),
+    inDocuments,
   ];
   return { summary: summaryOf(first, tools), nodes: nodes.filter((node) => node !== null) };
 }
@@ -89,12 +90,11 @@ function summaryOf(found, { label }) {
 /** Says which point of a trend the lines are of, with the way back to all of them. */
 function pointNote({ point }, { go, label }) {
   if (point === null) return null;
-  const all = { type: "button", class: "link", onclick: () => go({ point: null }) };
   return element(
     "p",
     { class: "notice" },
     element("span", {}, say("words.narrowed", { where: pointName(point, label) }), " "),
-    element("button", all, say("words.everywhere")),
+    linkButton(say("words.everywhere"), () => go({ point: null })),
   );
 }
 
@@ -105,9 +105,8 @@ function drawAgain({ seed }, { go }) {
 
 function documentItem({ document_id: documentId, title, date, lines: number, first }, { page }) {
   const open = () => page.open({ documentId, passageId: first.passage_id, ...span(first) });
-  const button = element("button", { type: "button", class: "link", onclick: open }, title);
   const said = [date, say("words.hits", { count: number })].filter(Boolean).join(" · ");
-  return element("li", {}, button, " ", element("span", { class: "place" }, said));
+  return element("li", {}, linkButton(title, open), " ", element("span", { class: "place" }, said));
 }
 
 function span({ start, end, hit }) {

@@ -1,7 +1,7 @@
 /** Small parts that several ways to look at words share. */
 
 import { Problem } from "../api.js";
-import { element } from "../dom.js";
+import { choice, element, labelled } from "../dom.js";
 import { language, say } from "../language.js";
 
 const figures = new Intl.NumberFormat(language, { maximumFractionDigits: 2 });
@@ -41,10 +41,8 @@ export function actionButton(text, act) {
 
 /** A choice above the results, of the state's `name`; `choices` are pairs of a value and a text. */
 export function chooser(name, choices, chosen, go) {
-  const options = choices.map(([value, text]) => element("option", { value }, text));
-  const select = element("select", { id: `words-choose-${name}` }, ...options);
+  const select = choice({ id: `words-choose-${name}` }, choices);
   select.value = chosen;
   select.addEventListener("change", () => go({ [name]: select.value }));
-  const label = element("label", { for: select.id }, say(`words.${name}`));
-  return element("div", { class: "chooser" }, label, select);
+  return labelled(say(`words.${name}`), select);
 }

@@ -6,7 +6,7 @@
 import { getJson, Problem } from "../api.js";
 import { fieldName } from "../ask/fields.js";
 import { chosenScope, onScopeChange, setScope } from "../ask/scope.js";
-import { element, styled } from "../dom.js";
+import { at, choice, disclosure, element, styled } from "../dom.js";
 import { say } from "../language.js";
 import { unitSpans } from "../text.js";
 import { newCounting, queriesOf } from "./counting.js";
@@ -27,7 +27,6 @@ const NOTHING = { corpora: [], filter_fields: {} };
 const WIDE = "(min-width: 60rem)"; // as in words.css
 const SETTLED = 250; // ms after the last of several changes of the scope
 
-const at = (id) => document.getElementById(id);
 const form = at("ask-form");
 const question = at("question");
 const rowsOfOthers = question.rows;
@@ -353,9 +352,8 @@ function newOptions(catalogue, changed) {
     number("minimum", ["list"], 1, 1_000_000),
     check("function", ["near", "apart", "list"]),
   ];
-  const summary = element("summary", {}, say("words.options"));
   const nodes = controls.map((control) => control.node);
-  const node = element("details", { class: "words-options" }, summary, element("div", {}, ...nodes));
+  const node = disclosure(say("words.options"), { class: "words-options" }, element("div", {}, ...nodes));
   const wide = matchMedia(WIDE); // there they are always open, and the summary is not shown
   const unfold = () => (node.open = wide.matches);
   wide.addEventListener("change", unfold);
@@ -385,8 +383,7 @@ function help() {
     const code = element("code", {}, typed);
     return element("div", {}, element("dt", {}, code), element("dd", {}, say(`words.${name}`)));
   });
-  const summary = element("summary", {}, say("words.help"));
-  return element("details", { class: "words-help" }, summary, element("dl", {}, ...rows));
+  return disclosure(say("words.help"), { class: "words-help" }, element("dl", {}, ...rows));
 }
 
 function said(...names) {
@@ -394,8 +391,7 @@ function said(...names) {
 }
 
 function select(name, tabs, choices) {
-  const options = choices.map(([value, text]) => element("option", { value }, text));
-  const control = element("select", { id: `words-${name}` }, ...options);
+  const control = choice({ id: `words-${name}` }, choices);
   const label = element("label", { for: control.id }, say(optionKey(name)));
   const node = element("div", {}, label, control);
   return { name, tabs, control, node, value: () => control.value, set: (to) => (control.value = to) };

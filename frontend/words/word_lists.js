@@ -1,7 +1,7 @@
 /** Lists of words: those near the hits, those that set texts apart, and the most frequent. */
 
 import { chosenScope, setScope } from "../ask/scope.js";
-import { element } from "../dom.js";
+import { element, linkButton } from "../dom.js";
 import { say } from "../language.js";
 import { askButton } from "./ask_about.js";
 import { formOf, wordsOf } from "./counting.js";
@@ -141,8 +141,7 @@ function frequencyColumn() {
 function wordColumn(open) {
   const cell = ({ word, query }) => {
     if (query === null) return word;
-    const named = { type: "button", class: "link", onclick: () => open(query) };
-    return element("button", { ...named, "aria-label": say("words.openLines", { label: word }) }, word);
+    return linkButton(word, () => open(query), { "aria-label": say("words.openLines", { label: word }) });
   };
   return { head: say("words.word"), cell, sort: ({ word }) => word };
 }
