@@ -23,6 +23,12 @@ export class Problem extends Error {
   }
 }
 
+/** The message of a Problem. Raises any other error again, which is a fault of the page. */
+export function messageOf(error) {
+  if (error instanceof Problem) return error.message;
+  throw error;
+}
+
 /** No response, or not the whole of it. */
 class Broken extends Problem {}
 
@@ -137,7 +143,7 @@ export async function giveUp(qaId) {
   try {
     await request(`api/ask/${qaId}`, { method: "DELETE", keepalive: true });
   } catch (error) {
-    if (!(error instanceof Problem)) throw error; // it is over already, or will be found alone
+    messageOf(error); // it is over already, or will be found alone
   }
 }
 

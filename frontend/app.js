@@ -1,12 +1,12 @@
 /** Wiring: one search box, and the views that answer what is in it. The address names the view. */
 
-import { Problem } from "./api.js";
+import { messageOf } from "./api.js";
 import { newConversation } from "./ask/asking.js";
 import { openCatalogue } from "./ask/catalogue.js";
-import { at, element } from "./dom.js";
+import { alertIn, at, element } from "./dom.js";
 import { keepSelections } from "./keep/menu.js";
 import { language, LANGUAGES, say, speak } from "./language.js";
-import { placeInAddress } from "./reader/address.js";
+import { addressWith, placeInAddress } from "./reader/address.js";
 import { createReader } from "./reader/reader.js";
 import { askChosen } from "./sources/offer.js";
 
@@ -43,8 +43,7 @@ function offerLanguages() {
   at("language").addEventListener("change", () => {
     if (speak(at("language").value)) return;
     at("language").value = language;
-    at("keep-notice").hidden = false;
-    at("keep-notice").textContent = say("page.languageUnkept");
+    alertIn(at("keep-notice"), say("page.languageUnkept"));
   });
 }
 
@@ -110,9 +109,8 @@ function unfoldSettings(unfolded) {
 
 at("ask").disabled = false; // before, a press would be lost
 page.loaded.finally(openLinked).catch((error) => {
-  at("page-alert").hidden = false;
-  at("page-alert").textContent = say("page.reload", { problem: error.message });
-  if (!(error instanceof Problem)) throw error;
+  alertIn(at("page-alert"), say("page.reload", { problem: error.message }));
+  messageOf(error);
 });
 
 /** `opening` gives each view {submit(question), shown()}, loaded when it is first shown.
@@ -120,7 +118,6 @@ page.loaded.finally(openLinked).catch((error) => {
  * A view may also have `left()`, and `own`, names of the address that are its alone.
  */
 function openViews(opening) {
-  const alert = at("page-alert");
   const opened = new Map();
   const coming = new Map(); // those on their way, so that two clicks do not open one twice
   const buttons = new Map();
@@ -149,7 +146,11 @@ function openViews(opening) {
     }
     const others = [...opened].filter(([each]) => each !== name).map(([, view]) => view);
     arrange();
-    if (!keepAddress) remember(name, others.flatMap((view) => view.own ?? []));
+    if (!keepAddress) {
+      const notIts = ["view", ...others.flatMap((view) => view.own ?? [])];
+      const address = addressWith({ view: name === DEFAULT ? undefined : name }, notIts);
+      history.pushState(null, "", address);
+    }
     opened.get(name).shown?.();
     return opened.get(name);
   }
@@ -172,8 +173,7 @@ function openViews(opening) {
       return await coming.get(name);
     } catch (error) {
       coming.delete(name);
-      alert.hidden = false;
-      alert.textContent = say("page.viewFailed");
+      alertIn(at("page-alert"), say("page.viewFailed"));
       throw error;
     }
   }
@@ -187,13 +187,4 @@ function openViews(opening) {
   show(named(), { keepAddress: true });
   // the one that was chosen last, also while it is loaded: what is sent meanwhile is meant for it
   return { show, arrange, chosen: async () => opened.get(wanted) ?? load(wanted) };
-}
-
-function remember(name, notIts) {
-  const query = new URLSearchParams(location.search);
-  for (const each of notIts) query.delete(each);
-  if (name === DEFAULT) query.delete("view");
-  else query.set("view", name);
-  const written = query.toString();
-  history.pushState(null, "", location.pathname + (written ? `?${written}` : ""));
 }

@@ -36,6 +36,12 @@ export function labelled(words, control) {
   return element("div", { class: "chooser" }, element("label", { for: control.id }, words), control);
 }
 
+/** Shows what went wrong in an element with the role of an alert, or nothing. */
+export function alertIn(node, message = "") {
+  node.hidden = message === "";
+  node.textContent = message; // after it is seen, so that it is announced
+}
+
 /** An element of a drawing. */
 export function svg(tag, attributes = {}, ...children) {
   const node = document.createElementNS("http://www.w3.org/2000/svg", tag);

@@ -58,13 +58,22 @@ export function speak(other) {
   return true;
 }
 
+/** Tells if there are words for a key that a newer server may have made up. */
+export function hasString(key) {
+  return stringAt(key) !== undefined;
+}
+
 export function grouped(number) {
   return numbers.format(number);
 }
 
+function stringAt(key) {
+  const [section, ...name] = key.split(".");
+  return strings[section]?.[name.join(".")];
+}
+
 function parts(key, values) {
-  const [section, name] = key.split(".");
-  const found = strings[section]?.[name];
+  const found = stringAt(key);
   if (found === undefined) throw new Error(`There is no string ${key} in ${language}.`);
   const text = typeof found === "string" ? found : found[plurals.select(values.count)] ?? found.other;
   return text

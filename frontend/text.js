@@ -132,18 +132,18 @@ export function offsetsOf(text) {
   for (const { index } of text.matchAll(/[\ud800-\udbff][\udc00-\udfff]/g)) pairs.push(index);
   const points = pairs.map((index, before) => index - before);
   return {
-    toUnits: (point) => Math.min(text.length, point + below(points, point)),
-    toPoints: (unit) => unit - below(pairs, unit),
+    toUnits: (point) => Math.min(text.length, point + countBefore(points, (each) => each < point)),
+    toPoints: (unit) => unit - countBefore(pairs, (each) => each < unit),
   };
 }
 
-/** Counts the numbers of an ascending list that are below `limit`. */
-export function below(numbers, limit) {
+/** Counts the first of `items` for which `isBefore` holds; none behind them does. */
+export function countBefore(items, isBefore) {
   let low = 0;
-  let high = numbers.length;
+  let high = items.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (numbers[middle] < limit) low = middle + 1;
+    if (isBefore(items[middle])) low = middle + 1;
     else high = middle;
   }
   return low;
@@ -151,12 +151,10 @@ export function below(numbers, limit) {
 
 /** The last of `items`, ascending by `start`, that begins at `at` or before; undefined if none. */
 export function lastBefore(items, at) {
-  let low = 0;
-  let high = items.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (items[middle].start <= at) low = middle + 1;
-    else high = middle;
-  }
-  return items[low - 1];
+  return items[countBefore(items, ({ start }) => start <= at) - 1];
+}
+
+/** A text without capitals and accents, to look words up in. */
+export function plainLetters(text) {
+  return text.normalize("NFD").replaceAll(/\p{M}/gu, "").toLowerCase();
 }

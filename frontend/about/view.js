@@ -1,16 +1,16 @@
 /** The view of the collection: its corpora in figures and over time, its documents, how it was made,
  * and what the builds refused of the files they were given. */
 
-import { getJson, Problem } from "../api.js";
+import { getJson, messageOf } from "../api.js";
+import { fieldName, valueName } from "../ask/fields.js";
 import { chart } from "../charts/chart.js";
 import { at, choice, definitions, disclosure, element, labelled, linkButton, styled } from "../dom.js";
 import { language, say, told } from "../language.js";
 import { dateWords, heading, yearWords } from "../text.js";
-import { actionButton } from "../words/parts.js";
+import { actionButton } from "../parts.js";
 import { sortable } from "../words/table.js";
 
 const SHEETS = ["words/words.css", "charts/charts.css", "about/about.css"];
-const names = new Intl.DisplayNames(language, { type: "language" });
 const moments = new Intl.DateTimeFormat(language, { dateStyle: "long", timeStyle: "short" });
 const shares = new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 1 });
 const UNITS = { year: 1, decade: 10 };
@@ -33,9 +33,8 @@ export async function openAbout(page) {
       version = stats.version;
       place.replaceChildren(...parts(stats, sources, page));
     } catch (error) {
-      if (!(error instanceof Problem)) throw error;
       version = null;
-      place.replaceChildren(element("p", { role: "alert" }, error.message));
+      place.replaceChildren(element("p", { role: "alert" }, messageOf(error)));
     }
   }
 
@@ -72,7 +71,7 @@ function overview({ all, corpora }) {
       documents: say("page.documents", { count: all.documents }),
       corpora: say("page.corpora", { count: corpora.length }),
       passages: say("page.passages", { count: all.passages }),
-      words: say("about.words", { count: all.words }),
+      words: say("words.wordCount", { count: all.words }),
     }),
     ...(first && last ? [say("about.dates", { first: yearOf(first), last: yearOf(last) })] : []),
     ...(undated > 0 ? [say("about.undated", { count: undated })] : []),
@@ -83,14 +82,14 @@ function overview({ all, corpora }) {
 /** A row for each corpus. */
 function corporaTable({ corpora }) {
   const columns = [
-    { head: say("about.corpus"), cell: named, sort: ({ label }) => label },
-    { head: say("about.documents"), number: ({ documents }) => documents },
-    { head: say("about.passages"), number: ({ passages }) => passages },
-    { head: say("about.wordsHead"), number: ({ words }) => words },
-    { head: say("about.from"), cell: ({ dates }) => yearOf(dates.first) },
-    { head: say("about.to"), cell: ({ dates }) => yearOf(dates.last) },
+    { head: say("ask.field_corpus"), cell: named, sort: ({ label }) => label },
+    { head: say("words.documentsHead"), number: ({ documents }) => documents },
+    { head: say("words.passagesHead"), number: ({ passages }) => passages },
+    { head: say("views.words"), number: ({ words }) => words },
+    { head: say("ask.yearFrom"), cell: ({ dates }) => yearOf(dates.first) },
+    { head: say("ask.yearTo"), cell: ({ dates }) => yearOf(dates.last) },
     { head: say("about.undatedHead"), number: ({ dates }) => dates.undated },
-    { head: say("about.languageHead"), cell: (corpus) => languageName(corpus.language) },
+    { head: fieldName("language"), cell: (corpus) => valueName("language", corpus.language) },
   ];
   return sortable(columns, corpora);
 }
@@ -105,7 +104,7 @@ function sizes({ corpora }) {
   const languages = new Map();
   for (const { language: code, words } of corpora) languages.set(code, (languages.get(code) ?? 0) + words);
   const byCorpus = bars(say("about.bySize"), corpora.map(({ label, words }) => [label, words]));
-  const named = Array.from(languages, ([code, words]) => [languageName(code), words]);
+  const named = Array.from(languages, ([code, words]) => [valueName("language", code), words]);
   return named.length > 1 ? [byCorpus, bars(say("about.byLanguage"), named)] : [byCorpus];
 }
 
@@ -114,7 +113,7 @@ function bars(title, rows) {
   const listed = rows.map(([name, words]) => {
     const bar = element("span", { class: "bar", "aria-hidden": "true" });
     bar.style.setProperty("--share", words / most);
-    return element("li", {}, element("span", {}, name), bar, element("span", {}, say("about.words", { count: words })));
+    return element("li", {}, element("span", {}, name), bar, element("span", {}, say("words.wordCount", { count: words })));
   });
   return element("figure", { class: "bars" }, element("figcaption", {}, title), element("ul", {}, ...listed));
 }
@@ -123,8 +122,8 @@ function bars(title, rows) {
 function kindsTable({ kinds, truncated_share: truncated }) {
   const columns = [
     { head: say("about.kind"), cell: ({ name }) => heading(name) },
-    { head: say("about.documents"), number: ({ documents }) => documents },
-    { head: say("about.passages"), number: ({ passages }) => passages },
+    { head: say("words.documentsHead"), number: ({ documents }) => documents },
+    { head: say("words.passagesHead"), number: ({ passages }) => passages },
     { head: say("about.cut"), cell: (kind) => say("about.cutValue", kind) },
   ];
   const rows = Object.entries(kinds).map(([name, kind]) => ({ name, ...kind }));
@@ -157,22 +156,13 @@ function madeOf({ version, created, embedding, content_digest: digest, corpora }
   );
 }
 
-/** A language by its name; a code that has none stays. */
-function languageName(code) {
-  try {
-    return names.of(code) ?? code;
-  } catch {
-    return code;
-  }
-}
-
 /** The nodes; `narrow({from, to, label})` is called with the time of a bar that is chosen. */
 function documentsOverTime({ years, corpora }, narrow) {
   if (years.length === 0) return [element("p", { class: "hint" }, say("charts.none"))];
   const span = Number(years.at(-1).year) - Number(years[0].year);
   const unit = choice({ id: "about-unit" }, Object.keys(UNITS).map((name) => [name, say(`words.${name}`)]));
   unit.value = span > MOST_BARS ? "decade" : "year";
-  const every = [["", say("about.every")], ...corpora.map(({ id, label }) => [id, label])];
+  const every = [["", say("ask.all")], ...corpora.map(({ id, label }) => [id, label])];
   const corpus = choice({ id: "about-time-corpus" }, every);
   const drawing = element("div", {});
 
@@ -184,7 +174,7 @@ function documentsOverTime({ years, corpora }, narrow) {
 
   for (const control of [unit, corpus]) control.addEventListener("change", draw);
   draw();
-  const chosen = element("div", { class: "words-bar" }, labelled(say("words.unit"), unit), labelled(say("about.of"), corpus));
+  const chosen = element("div", { class: "words-bar" }, labelled(say("words.unit"), unit), labelled(say("ask.field_corpus"), corpus));
   return [chosen, drawing, element("p", { class: "hint" }, say("about.manyYears"))];
 }
 
@@ -235,8 +225,8 @@ function described(label, value, count) {
 function tableOf(labels, values) {
   const rows = labels.map((label, index) => ({ label, documents: values[index] ?? 0 }));
   const columns = [
-    { head: say("about.date"), cell: ({ label }) => label },
-    { head: say("about.documents"), number: ({ documents }) => documents },
+    { head: fieldName("date"), cell: ({ label }) => label },
+    { head: say("words.documentsHead"), number: ({ documents }) => documents },
   ];
   return disclosure(say("charts.table"), { class: "data" }, sortable(columns, rows));
 }
@@ -262,7 +252,7 @@ function missing(years) {
 /** {nodes, narrow}: `narrow({label, from, to})` lists the documents of a time alone. */
 function documentList({ corpora }, page) {
   const title = element("input", { id: "about-find", type: "text", maxlength: "200" });
-  const corpus = choice({ id: "about-corpus" }, [["", say("about.every")], ...corpora.map((c) => [c.id, c.label])]);
+  const corpus = choice({ id: "about-corpus" }, [["", say("ask.all")], ...corpora.map((c) => [c.id, c.label])]);
   const order = choice({ id: "about-order" }, ORDERS.map((name) => [name, say(`about.order_${name}`)]));
   const time = element("p", { class: "notice", hidden: "" });
   const found = element("p", { role: "status", class: "hint" });
@@ -286,15 +276,15 @@ function documentList({ corpora }, page) {
       const listing = await getJson(`api/documents?${query}`);
       if (mine === latest) show(listing);
     } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      if (mine === latest) list.replaceChildren(element("li", { role: "alert" }, error.message));
+      const message = messageOf(error);
+      if (mine === latest) list.replaceChildren(element("li", { role: "alert" }, message));
     }
   }
 
   function show({ total, documents, next_offset: following }) {
     const range = { from: offset + 1, to: offset + documents.length, all: total };
     last = Math.max(0, PAGE * Math.floor((total - 1) / PAGE));
-    found.textContent = documents.length > 0 ? say("about.range", range) : say("about.found", { count: total });
+    found.textContent = documents.length > 0 ? say("about.range", range) : say("page.documents", { count: total });
     list.start = offset + 1;
     list.replaceChildren(...documents.map((document) => documentItem(document, page)));
     // not `disabled`, which drops the focus
@@ -339,7 +329,7 @@ function documentList({ corpora }, page) {
     "div",
     { class: "words-bar" },
     labelled(say("about.find"), title),
-    labelled(say("about.of"), corpus),
+    labelled(say("ask.field_corpus"), corpus),
     labelled(say("about.order"), order),
   );
   const pager = element("div", { class: "words-bar" }, previous, next);
@@ -364,7 +354,7 @@ function documentItem({ document_id: documentId, title, metadata, corpus, passag
 
 /** The nodes of the report, of which `sources` is the first page. */
 function refused(sources) {
-  const files = say("about.files", { count: sources.files });
+  const files = say("page.files", { count: sources.files });
   const said =
     sources.refused > 0
       ? say("about.reportSummary", { files, refused: sources.refused })
@@ -395,6 +385,6 @@ function refusedItem({ source, refused: none, documents, remarks, more_remarks: 
     {},
     element("strong", {}, source),
     ` ${state}`,
-    element("ul", { "aria-label": say("about.reasons") }, ...reasons),
+    element("ul", { "aria-label": say("answer.reason") }, ...reasons),
   );
 }

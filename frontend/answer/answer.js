@@ -112,7 +112,7 @@ export function newAnswer(question, page, form = formState()) {
     on: { references, token, sentence, section, restart, complete },
     written: draft.written,
     /** Ends with what was written; `kept` is that of before the page was left, `why` it ended. */
-    stopped(kept = null, why = say("answer.stoppedEarly")) {
+    stopped(kept = null, why = say("ask.stoppedBefore")) {
       if (kept !== null) text.replaceChildren(element("p", { class: "draft" }, kept));
       end("done", element("p", { class: "notice" }, why));
     },

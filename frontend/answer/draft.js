@@ -1,10 +1,8 @@
 /** The text on its way: pieces as they come, and each sentence flagged that does not hold. */
 
 import { element } from "../dom.js";
-import { say, sayNodes, told } from "../language.js";
+import { hasString, say, sayNodes, told } from "../language.js";
 import { readable } from "./sentences.js";
-
-const RESTARTS = ["repair", "struck", "fallback"];
 
 /** Gives what to call as events arrive; `label` names a corpus. The text grows in `node`. */
 export function newDraft(label) {
@@ -49,7 +47,8 @@ export function newDraft(label) {
 
 /** Why the text so far is withdrawn, as a sentence. */
 export function restarted(reason) {
-  return say(RESTARTS.includes(reason) ? `ask.restart_${reason}` : "ask.restart");
+  const key = `ask.restart_${reason}`;
+  return say(hasString(key) ? key : "ask.restart");
 }
 
 /** Text of one answer: sentences that have been verified, then what has come since. */

@@ -40,7 +40,7 @@ function changeReading(whole, searched, id, page) {
       "div",
       { class: "buttons" },
       element("button", { class: "primary" }, say("ask.askThis")),
-      linkButton(say("ask.keepReading"), end),
+      linkButton(say("page.cancel"), end),
     ),
   );
 

@@ -1,8 +1,8 @@
 /** The way to an answer: counts by corpus, candidates, signals with their weights, dates, trace. */
 
-import { getJson, Problem, sendJson } from "../api.js";
+import { getJson, messageOf, sendJson } from "../api.js";
 import { definitions, disclosure, element, externalLink, linkButton } from "../dom.js";
-import { language, say, told } from "../language.js";
+import { hasString, language, say, told } from "../language.js";
 import { dateWords, duration, titleOf } from "../text.js";
 import { howLine } from "./question.js";
 
@@ -54,8 +54,7 @@ async function whyAway() {
     const { tracing } = (await getJson("api/health")).parts;
     return tracing.status === "ok" ? "" : say("answer.noTrace", { reason: tracing.detail });
   } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    return error.message;
+    return messageOf(error);
   }
 }
 
@@ -85,7 +84,7 @@ function countsHead(legs) {
     element(
       "tr",
       {},
-      element("th", TALL, say("answer.corpus")),
+      element("th", TALL, say("ask.field_corpus")),
       element("th", { scope: "colgroup", colspan: 1 + legs.length }, say("answer.candidates")),
       element("th", TALL, say("answer.kept")),
       element("th", TALL, say("answer.cited")),
@@ -176,7 +175,7 @@ export function candidateColumns(answer, explanation, page) {
 }
 
 async function load(body, answer, explanation, page) {
-  body.replaceChildren(element("p", { class: "hint", role: "status" }, say("answer.loading")));
+  body.replaceChildren(element("p", { class: "hint", role: "status" }, say("page.loading")));
   try {
     const found = await explanation.candidates();
     const kept = new Set(found.passages.map(({ passage_id: id }) => id));
@@ -191,8 +190,7 @@ async function load(body, answer, explanation, page) {
       element("div", { class: "columns" }, ...columns),
     );
   } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    body.replaceChildren(element("p", { role: "alert" }, error.message));
+    body.replaceChildren(element("p", { role: "alert" }, messageOf(error)));
   }
 }
 
@@ -297,8 +295,7 @@ async function fill(body, passage, explanation) {
       definitions([...scores(passage), ...places(candidate)]),
     );
   } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    body.append(element("p", { role: "alert" }, error.message));
+    body.append(element("p", { role: "alert" }, messageOf(error)));
   }
 }
 
@@ -358,17 +355,14 @@ function signalRow({ name, value, weight, share }, weighted, most) {
   // set as a property: the page's policy forbids style attributes
   bar.style.inlineSize = `${weighted ? (share / most) * 100 : value * 100}%`;
   const counts = weight > 0 ? [weight.toFixed(2), share.toFixed(3)] : ["–", "–"];
+  const key = `answer.signal_${name}`;
   const more = weighted ? counts.map((number) => element("td", {}, number)) : [];
   return element(
     "tr",
     {},
-    element("th", { scope: "row" }, SIGNALS.has(name) ? say(`answer.signal_${name}`) : name),
+    element("th", { scope: "row" }, hasString(key) ? say(key) : name),
     element("td", {}, value.toFixed(3)),
     ...more,
     element("td", { class: "track" }, bar),
   );
 }
-
-const SIGNALS = new Set(
-  "semantic bm25 phrase exact frequency proximity title metadata neighbours sparse".split(" "),
-);

@@ -2,39 +2,19 @@
  * doubtful. */
 
 import { disclosure, element } from "../dom.js";
-import { say, told } from "../language.js";
+import { hasString, say, told } from "../language.js";
 import { unknownWords } from "./question.js";
 import { openSource } from "./sentences.js";
 
 const JUDGES = { model: "answer.byModel", nli: "answer.byEntailment" };
-const VERDICTS = new Set(["unsupported", "contradicted", "not_judged"]);
 // as the server words them; of the second the head says more
 const OF_SENTENCE = /^Sentence (\d+) ([^]+)$/;
 const CITATIONS_ONLY = /\(VERIFY\)\.$/;
-const REASONS = new Set([
-  "no_subject",
-  "no_passages",
-  "no_evidence",
-  "no_answer",
-  "no_corpus_answers",
-  "weak_evidence",
-  "repeats_question",
-  "unknown_name",
-  "stale_evidence",
-  "not_held",
-  "model_refused",
-  "unsupported",
-  "unclear",
-  "conflicting_sources",
-  "invalid_citations",
-  "cut_short",
-  "withheld",
-]);
 
 /** What stands in the place of an answer: the reason, what comes closest, and what that lacks. */
 export function noAnswer({ reason, closest = [], scope = null }, page) {
   const { code, message, missing = [] } = reason;
-  const why = REASONS.has(code)
+  const why = hasString(`answer.reason_${code}`)
     ? element("span", {}, say(`answer.reason_${code}`))
     : element("span", { lang: "en" }, message);
   const lines = [element("p", {}, why, ...closest.slice(0, 1).flatMap((quote) => nearest(quote, page)))];
@@ -111,7 +91,8 @@ export function struckList({ validation: { struck } }) {
 }
 
 function struckItem({ sentence, verdict, reason }) {
-  const word = VERDICTS.has(verdict) ? say(`answer.verdict_${verdict}`) : verdict;
+  const key = `answer.verdict_${verdict}`;
+  const word = hasString(key) ? say(key) : verdict;
   const why = `${word}: ${reason}`;
   return element("li", {}, element("del", {}, sentence), element("p", { class: "hint" }, why));
 }

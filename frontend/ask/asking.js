@@ -206,7 +206,7 @@ export function newConversation(page) {
       if (turn.references !== null) shown.on.references(turn.references);
       if (turn.answer !== null) return shown.on.complete(turn.answer);
       if (turn.written) {
-        shown.stopped(turn.written, say(turn.state === "asked" ? "ask.left" : "answer.stoppedEarly"));
+        shown.stopped(turn.written, say(turn.state === "asked" ? "ask.left" : "ask.stoppedBefore"));
         return offerAgain(shown.article);
       }
       unanswered(shown.article, turn);

@@ -1,7 +1,7 @@
 /** The choices of the form: collections, corpora, targets and questions to begin with. It knows
  * labels, writers and the place of traces too. */
 
-import { chosenCollection, getJson, Problem, showCaller } from "../api.js";
+import { chosenCollection, getJson, messageOf, showCaller } from "../api.js";
 import { at, choice, element, svg } from "../dom.js";
 import { keepFor } from "../keep/database.js";
 import { say } from "../language.js";
@@ -264,7 +264,7 @@ async function found(path, name) {
   try {
     return (await getJson(path))[name];
   } catch (error) {
-    if (!(error instanceof Problem)) throw error;
+    messageOf(error);
     return [];
   }
 }

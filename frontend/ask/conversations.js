@@ -1,10 +1,11 @@
 /** Conversations as this browser keeps them: found by their words, opened, renamed, deleted. */
 
-import { Problem } from "../api.js";
+import { messageOf } from "../api.js";
 import { at, disclosure, element, linkButton } from "../dom.js";
 import { all, change, clear, get, put, remove } from "../keep/database.js";
 import { language, say } from "../language.js";
 import { browser, tab } from "../storage.js";
+import { plainLetters } from "../text.js";
 
 const dates = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
 const OFF = "atlas-forgets"; // kept only where the reader wants nothing kept
@@ -39,12 +40,13 @@ export function offerConversations({ open, present, forgotten }) {
 
   async function refresh() {
     if (!folded.open) return;
-    known = await keptConversations();
+    known = (await quietly(() => all(STORE))) ?? [];
+    known.sort((a, b) => b.changed - a.changed || (a.id < b.id ? -1 : 1));
     show();
   }
 
   function show() {
-    const wanted = folding(search.value.trim());
+    const wanted = plainLetters(search.value.trim());
     const found = known.filter((conversation) => textOf(conversation).includes(wanted));
     list.replaceChildren(...found.map(item));
     said.textContent =
@@ -57,7 +59,7 @@ export function offerConversations({ open, present, forgotten }) {
     const { id, changed } = conversation;
     const title = linkButton(titleOf(conversation), () => open(conversation));
     if (id === present()) title.setAttribute("aria-current", "true");
-    const row = element("li", { "data-id": id }, title, element("span", { class: "place" }, when(changed)));
+    const row = element("li", { "data-id": id }, title, element("span", { class: "place" }, dates.format(changed)));
     row.append(
       action("ask.rename", conversation, () => renameIn(row, conversation)),
       action("ask.delete", conversation, () => drop(conversation)),
@@ -76,7 +78,10 @@ export function offerConversations({ open, present, forgotten }) {
     const end = async (take) => {
       if (over) return;
       over = true;
-      if (take) await rename(conversation.id, name.value.trim());
+      // without a name it goes by its first question again
+      const title = name.value.trim() || null;
+      const named = (found) => (found === undefined ? null : { ...found, title });
+      if (take) await attempt(() => change(STORE, conversation.id, named));
       await refresh();
       focusOn(conversation.id);
     };
@@ -96,21 +101,25 @@ export function offerConversations({ open, present, forgotten }) {
 
   async function drop(conversation) {
     if (conversation.id === present()) forgotten();
-    await forget(conversation.id);
+    await attempt(() => remove(STORE, conversation.id));
     await refresh();
     const back = async () => {
-      await putBack(conversation);
+      await attempt(() => put(STORE, conversation));
       await refresh();
       search.focus();
     };
-    const undo = linkButton(say("ask.undo"), back);
+    const undo = linkButton(say("page.undo"), back);
     said.replaceChildren(`${say("ask.deleted")} `, undo);
     undo.focus();
   }
 
   async function dropAll() {
     forgotten();
-    await forgetAll();
+    await attempt(async () => {
+      await clear(STORE);
+      await clear(DESK);
+      clearTab();
+    });
     await refresh();
     search.focus();
   }
@@ -118,7 +127,10 @@ export function offerConversations({ open, present, forgotten }) {
   folded.addEventListener("toggle", refresh);
   search.addEventListener("input", show);
   keep.checked = isKeeping();
-  keep.addEventListener("change", () => chooseKeeping(keep.checked));
+  keep.addEventListener("change", () => {
+    const isKept = keep.checked ? browser.forget(OFF) : browser.keep(OFF, "1");
+    if (!isKept) notify(say("keep.unkeptChoice"));
+  });
   at("conversations").append(folded);
   return { refresh };
 }
@@ -147,31 +159,18 @@ function titleOf({ title, turns }) {
   return title ?? turns[0].request.question;
 }
 
-function when(changed) {
-  return dates.format(changed);
-}
-
 /** All that was said, for the search. */
 function textOf(conversation) {
   const said = conversation.turns.flatMap(({ request, answer }) => [
     request.question,
     ...(answer?.sentences ?? []).map((sentence) => sentence.text),
   ]);
-  return folding([titleOf(conversation), ...said].join("\n"));
-}
-
-function folding(text) {
-  return text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+  return plainLetters([titleOf(conversation), ...said].join("\n"));
 }
 
 /** Tells if conversations are kept at all, as the reader chose. */
 export function isKeeping() {
   return browser.find(OFF) === null;
-}
-
-function chooseKeeping(wanted) {
-  const isKept = wanted ? browser.forget(OFF) : browser.keep(OFF, "1");
-  if (!isKept) notify(say("keep.unkeptChoice"));
 }
 
 /** Keeps a turn of a conversation as it is now; resolves to whether it is kept. */
@@ -213,43 +212,13 @@ export async function keptConversation(id) {
   return quietly(() => get(STORE, id));
 }
 
-/** All conversations, the latest first. */
-async function keptConversations() {
-  const found = (await quietly(() => all(STORE))) ?? [];
-  return found.sort((a, b) => b.changed - a.changed || (a.id < b.id ? -1 : 1));
-}
-
-/** Gives a conversation a name; an empty one is its first question again. */
-async function rename(id, title) {
-  return attempt(() =>
-    change(STORE, id, (found) => (found === undefined ? null : { ...found, title: title || null })),
-  );
-}
-
-async function forget(id) {
-  return attempt(() => remove(STORE, id));
-}
-
-/** Puts back what was forgotten. */
-async function putBack(conversation) {
-  return attempt(() => put(STORE, conversation));
-}
-
-async function forgetAll() {
-  return attempt(async () => {
-    await clear(STORE);
-    await clear(DESK);
-    clearTab();
-  });
-}
-
 /** Takes a step, and tells the reader, once, if it fails; resolves to whether it was taken. */
 async function attempt(step) {
   try {
     await step();
     return true;
   } catch (error) {
-    tell(error);
+    notify(messageOf(error));
     return false;
   }
 }
@@ -259,14 +228,9 @@ async function quietly(step) {
   try {
     return await step();
   } catch (error) {
-    tell(error);
+    notify(messageOf(error));
     return undefined;
   }
-}
-
-function tell(error) {
-  if (!(error instanceof Problem)) throw error;
-  notify(error.message);
 }
 
 function notify(text) {

@@ -1,25 +1,13 @@
 /** Fields of metadata and their values in the reader's words. */
 
-import { language, say } from "../language.js";
+import { hasString, language, say } from "../language.js";
 import { heading } from "../text.js";
 
-const NAMED = [
-  "author",
-  "content_type",
-  "court",
-  "date",
-  "document_id",
-  "language",
-  "section",
-  "speaker",
-  "speakers",
-  "status",
-  "tags",
-];
 const languages = new Intl.DisplayNames(language, { type: "language" });
 
 export function fieldName(name) {
-  return NAMED.includes(name) ? say(`ask.field_${name}`) : heading(name);
+  const key = `ask.field_${name}`;
+  return hasString(key) ? say(key) : heading(name);
 }
 
 export function valueName(field, value) {

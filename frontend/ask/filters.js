@@ -1,7 +1,7 @@
 /** Filters beside the corpora: chosen values as chips, a range of years beside a histogram, and a
  * folded section to choose other values, with how many documents each would leave. */
 
-import { Problem, sendJson } from "../api.js";
+import { messageOf, sendJson } from "../api.js";
 import { at as place, disclosure, element, linkButton, svg } from "../dom.js";
 import { grouped, language, say } from "../language.js";
 import { yearWords } from "../text.js";
@@ -37,8 +37,8 @@ export function offerFilters({ filter_fields: fields }) {
       const found = await sendJson("POST", "api/facets", body);
       if (now === asked) show(found);
     } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      if (now === asked) counts.textContent = error.message;
+      const message = messageOf(error);
+      if (now === asked) counts.textContent = message;
     }
   }
 

@@ -1,11 +1,13 @@
 /** The scope, which is the same for questions, words and counts, and the form around it. */
 
+import { at } from "../dom.js";
+
 const EVERYTHING = { corpus_filter: "all", filters: {}, require: [], exclude: [] };
 const listeners = new Set();
 
 let scope = EVERYTHING;
 
-const form = document.getElementById("ask-form");
+const form = at("ask-form");
 const DEFAULTS = { question: "", target: null, k: null, mode: "answer" };
 
 /** The fields of a request: `corpus_filter`, and what else narrows it, if anything does.

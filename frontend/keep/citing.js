@@ -8,22 +8,8 @@ import { browser } from "../storage.js";
 const KEPT_AS = "atlas-style";
 const STYLES = ["plain", "chicago", "apa", "mla", "oscola", "bluebook", "mcgill"];
 const FIELDS = [
-  "marker",
-  "passage_id",
-  "document_id",
-  "corpus",
-  "title",
-  "locator",
-  "page",
-  "printed_page",
-  "line",
-  "section",
-  "speaker",
-  "date",
-  "url",
-  "start",
-  "end",
-  "metadata",
+  ...["marker", "passage_id", "document_id", "corpus", "title", "locator", "page", "printed_page"],
+  ...["line", "section", "speaker", "date", "url", "start", "end", "metadata"],
 ];
 
 /** The chosen style; the browser remembers it. */
@@ -104,8 +90,9 @@ function unique(references) {
   return [...new Map(references.map((reference) => [reference.text, reference])).values()];
 }
 
-/** Puts what `making` resolves to into the clipboard. Raises what it raises, and a TypeError. */
-export async function copy(making) {
+/** Puts what `making` resolves to into the clipboard, and resolves to `words` that say so. Raises what
+ * it raises, and a TypeError. */
+export async function copy(making, words = say("keep.copied")) {
   const part = (form, type) => making.then((made) => new Blob([made[form]], { type }));
   if (navigator.clipboard?.write) {
     // given as promises, or a slow server would outlast the permission of the click
@@ -113,25 +100,26 @@ export async function copy(making) {
     making.catch(() => {});
     try {
       await navigator.clipboard.write([new ClipboardItem(item)]);
-    } catch (error) {
-      await making; // its own failure says more
-      copyOld((await making).text, error);
+      return words;
+    } catch {
+      // below once more; a failure of `making` says more
     }
-    return;
   }
-  copyOld((await making).text);
+  if (!copyOld((await making).text)) throw new TypeError("nothing was copied");
+  return words;
 }
 
-/** For plain http, where browsers offer nothing newer. */
-function copyOld(text, cause) {
+/** For plain http, where browsers offer nothing newer; tells if it was possible. */
+export function copyOld(text) {
   const field = element("textarea", { class: "spoken", readonly: "" }, text);
+  field.style.position = "fixed"; // nothing scrolls to it
   const focused = document.activeElement;
   document.body.append(field);
   field.select();
   const done = document.execCommand("copy");
   field.remove();
   focused?.focus();
-  if (!done) throw new TypeError("nothing was copied", { cause });
+  return done;
 }
 
 /** A citation, or a passage quoted whole, with the fields of a citation alone. */
@@ -147,10 +135,4 @@ export async function citeSelection({ documentId, start, end, text }) {
     found.passages.findLast((each) => each.start <= start && start < each.end) ?? found.passages[0];
   if (passage === undefined) throw new Problem(say("keep.noPlace"));
   return asCitation({ ...passage, start, end, quote: text });
-}
-
-/** The place of a citation for the reader. */
-export function placeIn(citation) {
-  const { passage_id: passageId, document_id: documentId, start, end, quote, locator } = citation;
-  return { passageId, documentId, start, end, quote, locator: locator ?? undefined };
 }

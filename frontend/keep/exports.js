@@ -3,11 +3,11 @@
  * A link that restores a question has it behind `#`, where no server sees it.
  */
 
-import { exported, Problem, runBundle, sendJson } from "../api.js";
-import { disclosure, element, linkButton } from "../dom.js";
+import { chosenCollection, exported, messageOf, runBundle, sendJson } from "../api.js";
+import { alertIn, disclosure, element, linkButton } from "../dom.js";
 import { say } from "../language.js";
 import { asText, citedAnswer, copy, styleChooser } from "./citing.js";
-import { download, newOutcome } from "./parts.js";
+import { download, newOutcome } from "../parts.js";
 
 const FORMATS = [
   ["markdown", "Markdown"],
@@ -19,15 +19,10 @@ const FORMATS = [
   ["web-annotation", "Web Annotation"],
 ];
 export const NAME = "ask";
+/** Fields of a question that a link may hold. */
 export const KNOWN = [
-  "question",
-  "target",
-  "k",
-  "mode",
-  "corpus_filter",
-  "filters",
-  "require",
-  "exclude",
+  ...["question", "target", "k", "mode"],
+  ...["corpus_filter", "filters", "require", "exclude"],
 ];
 
 /** Everything for one finished answer; `asked` is its question as the form had it. */
@@ -48,21 +43,17 @@ export function conversationExport(answers) {
 
 function copying(answer, asked) {
   const { node, attempt } = newOutcome();
-  const step = (making, words) => attempt(async () => {
-    await copy(making());
-    return words;
-  });
   const linked = async (href) => asText(await href);
   const buttons = [
     answer.decision === "ANSWER" && answer.comparison === null
-      ? linkButton(say("keep.copyAnswer"), () => step(() => citedAnswer(answer), say("keep.copied")))
+      ? linkButton(say("keep.copyAnswer"), () => attempt(() => copy(citedAnswer(answer))))
       : null,
     answer.citations.length > 0 ? styleChooser() : null,
     linkButton(say("keep.linkQuestion"), () =>
-      step(() => linked(questionLink(asked)), say("keep.linkCopied")),
+      attempt(() => copy(linked(address(asked)), say("keep.linkCopied"))),
     ),
     linkButton(say("keep.linkAnswer"), () =>
-      step(() => linked(answerLink(answer, asked)), say("keep.answerLinkCopied")),
+      attempt(() => copy(linked(answerLink(answer, asked)), say("keep.answerLinkCopied"))),
     ),
     linkButton(say("keep.print"), (event) => printOne(event.target.closest("article"))),
   ];
@@ -99,19 +90,12 @@ export function menu(title, files) {
 }
 
 async function save(load, alert) {
-  alert.hidden = true;
+  alertIn(alert);
   try {
     download(await load());
   } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    alert.hidden = false;
-    alert.textContent = error.message;
+    alertIn(alert, messageOf(error));
   }
-}
-
-/** The address of a question as it was asked. */
-function questionLink(asked) {
-  return address(asked);
 }
 
 /** The address of an answer too, which the server keeps for a week. Raises Problem. */
@@ -120,10 +104,10 @@ async function answerLink(answer, asked) {
   return address({ ...asked, shared: url.slice(url.lastIndexOf("/") + 1) });
 }
 
+/** The address of a question as it was asked. */
 function address(state) {
   const own = new URL(location.pathname, location.href);
-  const collection = new URLSearchParams(location.search).get("collection");
-  if (collection) own.searchParams.set("collection", collection);
+  if (chosenCollection) own.searchParams.set("collection", chosenCollection);
   const known = [...KNOWN, "shared"].filter((name) => state[name] != null);
   const said = Object.fromEntries(known.map((name) => [name, state[name]]));
   own.hash = new URLSearchParams({ [NAME]: JSON.stringify(said) });

@@ -3,7 +3,8 @@
 import { Problem } from "../api.js";
 import { say } from "../language.js";
 import { fullPlace } from "../text.js";
-import { textFile } from "./parts.js";
+import { textFile } from "../parts.js";
+import { csvText } from "../words/table.js";
 
 const VERSION = 1;
 const COLUMNS = ["date", "title", "place", "quote", "note", "tags", "url"];
@@ -21,7 +22,7 @@ export function asMarkdown(notes) {
     const lines = [
       `## ${escaped(citation.title)}`,
       "",
-      `${escaped(placeOf(citation))} · ${created.slice(0, 10)}`,
+      `${escaped(placeWords(citation))} · ${created.slice(0, 10)}`,
       "",
       ...citation.quote.split("\n").map((line) => `> ${escaped(line)}`),
       "",
@@ -34,21 +35,18 @@ export function asMarkdown(notes) {
 }
 
 export function asCsv(notes) {
-  const rows = notes.map(({ text, tags, created, citation }) => [
-    created.slice(0, 10),
-    citation.title,
-    placeOf(citation),
-    citation.quote,
-    text,
-    tags.join("; "),
-    citation.url ?? "",
-  ]);
-  const lines = [COLUMNS, ...rows].map((row) => row.map(cell).join(","));
-  return textFile("atlas-notes.csv", "text/csv", `${lines.join("\r\n")}\r\n`);
+  const rows = notes.map(({ text, tags, created, citation }) => ({
+    ...citation,
+    date: created.slice(0, 10),
+    place: placeWords(citation),
+    note: text,
+    tags: tags.join("; "),
+  }));
+  return textFile("atlas-notes.csv", "text/csv", csvText(COLUMNS, rows));
 }
 
 /** `p. 3 · 1954-05-17` */
-export function placeOf(citation) {
+export function placeWords(citation) {
   return [fullPlace(citation), citation.section, citation.speaker, citation.date]
     .filter(Boolean)
     .join(" · ");
@@ -96,12 +94,6 @@ function isCitation(citation) {
   const fields = Object.entries({ ...CITED, ...COUNTED });
   const metadata = citation.metadata ?? {};
   return fields.every(([name, type]) => typeof citation[name] === type) && typeof metadata === "object";
-}
-
-/** A cell that a spreadsheet takes as text, never as a formula. */
-function cell(text) {
-  const inert = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return `"${inert.replaceAll('"', '""')}"`;
 }
 
 function escaped(text) {

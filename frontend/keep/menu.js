@@ -4,7 +4,7 @@ import { asCitation, citeSelection, citedQuotation, citedReferences, copy } from
 import { element, linkButton } from "../dom.js";
 import { keepReading } from "./kept.js";
 import { say } from "../language.js";
-import { newOutcome } from "./parts.js";
+import { newOutcome } from "../parts.js";
 
 /** Resolves to what to say of a note once it is written, or of none. */
 async function noted(citation) {
@@ -26,8 +26,8 @@ function keepMenu(found) {
   const citation = asCitation(found);
   const { node, attempt } = newOutcome();
   const actions = [
-    ["copyQuotation", () => copied(citedQuotation(citation))],
-    ["copyReference", () => copied(citedReferences([citation]))],
+    ["copyQuotation", () => copy(citedQuotation(citation))],
+    ["copyReference", () => copy(citedReferences([citation]))],
     ["addNote", () => noted(citation)],
     ["addReading", () => listed(citation)],
   ];
@@ -44,11 +44,6 @@ function keepMenu(found) {
   );
 }
 
-async function copied(making) {
-  await copy(making);
-  return say("keep.copied");
-}
-
 async function listed(citation) {
   await keepReading(citation);
   return say("keep.listed");
@@ -61,7 +56,7 @@ export function keepSelections(place) {
   place.append(node);
   const actions = {
     addNote: async (selection) => noted(await citeSelection(selection)),
-    copyCited: (selection) => copied(citeSelection(selection).then(citedQuotation)),
+    copyCited: (selection) => copy(citeSelection(selection).then(citedQuotation)),
     addReading: async (selection) => listed(await citeSelection(selection)),
   };
   return Object.entries(actions).map(([name, step]) => ({

@@ -1,11 +1,11 @@
 /** Writing a note on a quotation. */
 
-import { Problem } from "../api.js";
+import { messageOf } from "../api.js";
 import { element, linkButton } from "../dom.js";
 import { asJson } from "./files.js";
 import { keepNote } from "./kept.js";
 import { say } from "../language.js";
-import { download } from "./parts.js";
+import { download } from "../parts.js";
 
 const LONGEST = 20_000;
 
@@ -17,7 +17,7 @@ export async function writeNote({ text = "", tags = [], ...note }) {
   const field = element("input", { id: "note-tags", type: "text", autocomplete: "off" });
   field.setAttribute("aria-describedby", "note-tags-hint");
   const alert = element("div", { role: "alert", hidden: "" });
-  const close = element("button", { type: "button" }, say("keep.cancel"));
+  const close = element("button", { type: "button" }, say("page.cancel"));
   const form = element(
     "form",
     {},
@@ -25,7 +25,7 @@ export async function writeNote({ text = "", tags = [], ...note }) {
     element("blockquote", { tabindex: "0" }, note.citation.quote),
     element("label", { for: area.id }, say("keep.note")),
     area,
-    element("label", { for: field.id }, say("keep.tags")),
+    element("label", { for: field.id }, say("feedback.tags")),
     field,
     element("p", { class: "hint", id: "note-tags-hint" }, say("keep.tagsHint")),
     alert,
@@ -49,9 +49,9 @@ export async function writeNote({ text = "", tags = [], ...note }) {
       kept = true;
       dialog.close();
     } catch (error) {
-      if (!(error instanceof Problem)) throw error;
+      const message = messageOf(error);
       const save = () => download(asJson([{ id: "unkept", ...written }], []));
-      alert.replaceChildren(element("p", {}, error.message), linkButton(say("keep.takeHome"), save));
+      alert.replaceChildren(element("p", {}, message), linkButton(say("keep.takeHome"), save));
       alert.hidden = false;
     }
   });

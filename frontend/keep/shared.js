@@ -1,9 +1,9 @@
 /** A link to a question or an answer: it fills the form and shows the answer. */
 
-import { getJson, Problem } from "../api.js";
+import { getJson, messageOf } from "../api.js";
 import { newAnswer } from "../answer/answer.js";
 import { restoreForm } from "../ask/scope.js";
-import { element } from "../dom.js";
+import { at, element } from "../dom.js";
 import { language, say } from "../language.js";
 import { KNOWN, NAME } from "./exports.js";
 
@@ -16,8 +16,8 @@ export async function openShared(page) {
   const { shared, ...form } = state;
   restoreForm(form);
   const notice = element("div", { class: "notice shared" });
-  document.getElementById("answers").prepend(notice);
-  document.getElementById("empty").hidden = true;
+  at("answers").prepend(notice);
+  at("empty").hidden = true;
   const again = () => {
     notice.remove();
     page.ask(form.question);
@@ -32,8 +32,7 @@ export async function openShared(page) {
     lead.textContent = say("keep.sharedAnswer", { when });
     show(answer, form, notice, page);
   } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    lead.after(element("p", { role: "alert" }, error.message));
+    lead.after(element("p", { role: "alert" }, messageOf(error)));
   }
 }
 

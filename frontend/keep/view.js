@@ -1,15 +1,16 @@
 /** The view of what is kept: notes that can be searched, and the reading list. */
 
-import { exportedCitations, getJson, Problem, sendJson } from "../api.js";
-import { placeIn, citedQuotation, citedReferences, copy, styleChooser } from "./citing.js";
-import { at, element, linkButton, placeLine } from "../dom.js";
+import { placeOf } from "../answer/sentences.js";
+import { exportedCitations, getJson, messageOf, sendJson } from "../api.js";
+import { citedQuotation, citedReferences, copy, styleChooser } from "./citing.js";
+import { alertIn, at, element, linkButton, placeLine } from "../dom.js";
 import { menu } from "./exports.js";
-import { asCsv, asJson, asMarkdown, placeOf, readJson } from "./files.js";
+import { asCsv, asJson, asMarkdown, placeWords, readJson } from "./files.js";
 import { bringBack, keepNote, notes, onKept, readings, removeNote, removeReading } from "./kept.js";
 import { language, say } from "../language.js";
 import { writeNote } from "./note_dialog.js";
-import { newOutcome } from "./parts.js";
-import { dateWords } from "../text.js";
+import { newOutcome } from "../parts.js";
+import { dateWords, plainLetters } from "../text.js";
 
 /** The view, filled anew whenever something is kept. */
 export function openKept(page) {
@@ -22,13 +23,11 @@ export function openKept(page) {
   async function fill() {
     try {
       const [all, list] = await Promise.all([notes(), readings()]);
-      problem.hidden = true;
+      alertIn(problem);
       noted.fill(all, list);
       listed.fill(list);
     } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      problem.textContent = error.message;
-      problem.hidden = false;
+      alertIn(problem, messageOf(error));
     }
   }
 
@@ -96,27 +95,23 @@ function noteSection(page) {
 
 /** Tells if a note holds all words that are looked for, whatever their case and accents. */
 function holds({ text, tags, citation }, words) {
-  const said = folded([text, ...tags, citation.quote, citation.title, placeOf(citation)].join(" "));
-  return folded(words).split(/\s+/).every((word) => said.includes(word));
-}
-
-function folded(text) {
-  return text.normalize("NFD").replaceAll(/\p{M}/gu, "").toLowerCase();
+  const said = plainLetters([text, ...tags, citation.quote, citation.title, placeWords(citation)].join(" "));
+  return plainLetters(words).split(/\s+/).every((word) => said.includes(word));
 }
 
 function noteItem(note, page, outcome) {
   const { text, tags, created, citation } = note;
   const kept = say("keep.keptOn", { when: dated(created) });
   const buttons = [
-    linkButton(say("keep.edit"), () => writeNote(note), named("edit", citation)),
-    linkButton(say("keep.copyQuotation"), () => outcome.attempt(() => copied(citedQuotation(citation)))),
+    linkButton(say("ask.edit"), () => writeNote(note), named("edit", citation)),
+    linkButton(say("keep.copyQuotation"), () => outcome.attempt(() => copy(citedQuotation(citation)))),
     linkButton(say("keep.delete"), () => takeOut(note), named("delete", citation)),
   ];
 
   async function takeOut() {
     await outcome.attempt(async () => {
       await removeNote(note.id);
-      const back = linkButton(say("keep.undo"), () => outcome.attempt(() => keepNote(note).then(() => "")));
+      const back = linkButton(say("page.undo"), () => outcome.attempt(() => keepNote(note).then(() => "")));
       outcome.node.after(back);
       back.addEventListener("click", () => back.remove());
       back.focus();
@@ -136,9 +131,9 @@ function noteItem(note, page, outcome) {
 }
 
 function sourceNodes(citation, page, more) {
-  const place = [page.label(citation.corpus), placeOf({ ...citation, date: dateWords(citation.date) }), more];
+  const place = [page.label(citation.corpus), placeWords({ ...citation, date: dateWords(citation.date) }), more];
   return [
-    linkButton(citation.title, () => page.open(placeIn(citation))),
+    linkButton(citation.title, () => page.open(placeOf(citation))),
     element("p", {}, placeLine(place, citation.url, citation.title)),
   ];
 }
@@ -150,11 +145,6 @@ function named(name, { title }) {
 function dated(moment) {
   const when = new Date(moment);
   return Number.isNaN(when.getTime()) ? moment : when.toLocaleDateString(language, { dateStyle: "medium" });
-}
-
-async function copied(making) {
-  await copy(making);
-  return say("keep.copied");
 }
 
 function readingSection(page) {
@@ -178,7 +168,7 @@ function readingSection(page) {
     "div",
     { class: "kept-files" },
     menu(say("keep.exportList"), files),
-    linkButton(say("keep.copyReferences"), () => outcome.attempt(() => copied(citedReferences(cited())))),
+    linkButton(say("keep.copyReferences"), () => outcome.attempt(() => copy(citedReferences(cited())))),
     styleChooser(),
     zotero,
   );
@@ -209,7 +199,7 @@ async function offerZotero(button) {
     const { state } = await getJson("api/zotero");
     button.hidden = state === "elsewhere";
   } catch (error) {
-    if (!(error instanceof Problem)) throw error; // without it everything else works
+    messageOf(error); // without it everything else works
   }
 }
 

@@ -1,5 +1,6 @@
 /** Single keys as commands, except where somebody writes. */
 
+import { at } from "../dom.js";
 import { browser } from "../storage.js";
 
 const WRITTEN = "textarea, select, input:not([type=radio], [type=checkbox])";
@@ -9,7 +10,7 @@ const HELD = ["j", "k"]; // what may go on while a key is held
 
 /** Calls `commands[key]` with the event; `save` also for Ctrl+S and ⌘+S, wherever the focus is. */
 export function listenToKeys(commands, save) {
-  const single = document.getElementById("single-keys");
+  const single = at("single-keys");
   single.checked = browser.find(OFF) === null;
   single.addEventListener("change", () => remember(single.checked));
   document.addEventListener("keydown", (event) => {

@@ -2,7 +2,7 @@
  * in this browser alone. */
 
 import "./own_key.js";
-import { getJson, newId, Problem, sendJson } from "../api.js";
+import { getJson, messageOf, newId, sendJson } from "../api.js";
 import { at, element, linkButton } from "../dom.js";
 import { tab } from "../storage.js";
 import { counted } from "../text.js";
@@ -59,9 +59,9 @@ async function attempt(step) {
   try {
     return await step();
   } catch (error) {
-    if (!(error instanceof Problem)) throw error;
+    const message = messageOf(error);
     say("");
-    warn(error.message);
+    warn(message);
     return undefined;
   }
 }
@@ -159,7 +159,7 @@ async function saveOnce() {
   try {
     await put(label.revision);
   } catch (error) {
-    if (!(error instanceof Problem) || error.status !== CONFLICT) throw error;
+    if (error.status !== CONFLICT) throw error;
     again = null; // until somebody has decided between the two
     say("");
     offerConflict(error.message);
@@ -297,9 +297,8 @@ async function start() {
     try {
       await refresh();
     } catch (error) {
-      if (!(error instanceof Problem)) throw error;
       const again = element("button", { type: "button", onclick: start }, "Try again");
-      warn(`${error.message} `, element("div", { class: "buttons" }, again));
+      warn(`${messageOf(error)} `, element("div", { class: "buttons" }, again));
       return;
     }
     for (const id of FORMS) at(id).inert = false;

@@ -2,8 +2,8 @@
  * scales of the run. */
 
 import "./own_key.js";
-import { getJson, Problem, sendJson } from "../api.js";
-import { at, disclosure, element } from "../dom.js";
+import { getJson, messageOf, sendJson } from "../api.js";
+import { alertIn, at, disclosure, element } from "../dom.js";
 import { tab } from "../storage.js";
 import { createDrafts } from "./drafts.js";
 import { listenToKeys, moveFocus } from "./keys.js";
@@ -22,13 +22,11 @@ function say(text) {
 }
 
 async function attempt(step) {
-  at("page-alert").hidden = true;
+  alertIn(at("page-alert"));
   try {
     await step();
   } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    at("page-alert").textContent = error.message;
-    at("page-alert").hidden = false;
+    alertIn(at("page-alert"), messageOf(error));
   }
 }
 

@@ -1,5 +1,7 @@
 /** Places in documents as addresses of the page, so that they can be sent, and gone back to. */
 
+import { chosenCollection } from "../api.js";
+
 const OWN = ["passage", "document", "start", "end", "digest", "words"];
 const KEPT = ["passageId", "documentId", "start", "end", "quote", "locator", "digest", "words"];
 const LONGEST_WORDS = 80; // characters of the beginning of a quotation that a link carries
@@ -19,29 +21,32 @@ export function placeInAddress() {
 }
 
 /** The address of a place; what else the page's own says, such as its collection, stays. */
-export function addressOf(place) {
+export function addressOf({ passageId, documentId: document, start, end, digest, words }) {
+  const named = document === undefined ? { passage: passageId } : { document, start, end, digest, words };
+  return addressWith(named, OWN);
+}
+
+/** The address of the page with these values in place of its `own`; those undefined are left out. */
+export function addressWith(values, own) {
   const query = new URLSearchParams(location.search);
-  for (const name of OWN) query.delete(name);
-  const { passageId, documentId, ...rest } = place;
-  if (documentId === undefined) query.set("passage", passageId);
-  else {
-    query.set("document", documentId);
-    for (const name of ["start", "end", "digest", "words"]) {
-      if (rest[name] !== undefined) query.set(name, rest[name]);
-    }
+  for (const name of own) query.delete(name);
+  for (const [name, value] of Object.entries(values)) {
+    if (value !== undefined) query.set(name, value);
   }
-  return `${location.pathname}?${query}`;
+  return location.pathname + (query.size > 0 ? `?${query}` : "");
 }
 
 /** The link to `quote` at a place, which finds it again where the document has changed. */
 export function linkTo({ documentId, start, end }, quote) {
   const words = quote.trim().replace(/\s+/g, " ").slice(0, LONGEST_WORDS);
-  const query = new URLSearchParams();
-  const collection = new URLSearchParams(location.search).get("collection");
-  if (collection) query.set("collection", collection);
   const named = { document: documentId, start, end, digest: digestOf(quote), words };
-  for (const [name, value] of Object.entries(named)) query.set(name, value);
-  return new URL(`${location.pathname}?${query}`, location.href).href;
+  return pageAddress(named);
+}
+
+/** The whole address of the page with these values, in the collection that it is about. */
+export function pageAddress(values) {
+  const query = new URLSearchParams({ ...(chosenCollection && { collection: chosenCollection }), ...values });
+  return new URL(`?${query}`, location.href).href;
 }
 
 /** A short digest of a quotation: it tells whether the text is still the one that was linked. */
@@ -70,10 +75,7 @@ export function remember(place, before) {
 
 /** A new entry of the history without a document. */
 export function forget() {
-  const query = new URLSearchParams(location.search);
-  for (const name of OWN) query.delete(name);
-  const written = query.toString();
-  history.pushState(null, "", location.pathname + (written ? `?${written}` : ""));
+  history.pushState(null, "", addressWith({}, OWN));
 }
 
 /** The place of the present entry of the history, or null. */

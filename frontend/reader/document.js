@@ -2,7 +2,7 @@
 
 import { at, definitions, element, linkButton, placeLine } from "../dom.js";
 import { say, sayNodes } from "../language.js";
-import { contextLine, dateWords, fullPlace, heading, lastBefore, offsetsOf, warningStatus } from "../text.js";
+import { contextLine, countBefore, dateWords, fullPlace, heading, lastBefore, offsetsOf, warningStatus } from "../text.js";
 import { digestOf } from "./address.js";
 import { isMarkdown } from "./blocks.js";
 import { openFind } from "./find.js";
@@ -265,7 +265,7 @@ function showWarning(node, { metadata, passages: [first] }, open) {
       ? title
       : linkButton(title, () => open({ documentId })),
   ]);
-  node.replaceChildren(...sayNodes("reader.supersededBy", { status: word, successor: element("span", {}, ...by) }));
+  node.replaceChildren(...sayNodes("answer.supersededBy", { status: word, successor: element("span", {}, ...by) }));
 }
 
 /** Calls `tell(place)` whenever another block comes to the top of `pane`; {follow(), close()}. */
@@ -296,14 +296,8 @@ function watchView(pane, text, tell) {
   function lastAbove() {
     const blocks = text.blocks();
     const line = pane.getBoundingClientRect().top + BELOW;
-    let low = 0;
-    let high = blocks.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (blocks[middle].node.getBoundingClientRect().top <= line) low = middle + 1;
-      else high = middle;
-    }
-    return blocks[Math.max(0, low - 1)];
+    const above = countBefore(blocks, ({ node }) => node.getBoundingClientRect().top <= line);
+    return blocks[Math.max(0, above - 1)];
   }
 
   /** The place of the uppermost line in a long block. */

@@ -1,7 +1,7 @@
 /** The pages of a PDF or scan as pictures beside the text, with the cited characters marked on them. */
 
-import { getJson, getPicture, Problem } from "../api.js";
-import { element } from "../dom.js";
+import { getJson, getPicture, messageOf } from "../api.js";
+import { alertIn, element } from "../dom.js";
 import { grouped, say } from "../language.js";
 import { lastBefore } from "../text.js";
 
@@ -67,7 +67,7 @@ export function openPictures({ documentId, title, pages, cited, goTo }) {
     try {
       const { address, boxes } = await drawn(page, own.signal);
       if (own.signal.aborted) return;
-      problem.hidden = true;
+      alertIn(problem);
       image.hidden = false;
       image.src = address;
       image.alt = say("reader.pictureOf", { page: page.label, title });
@@ -75,9 +75,7 @@ export function openPictures({ documentId, title, pages, cited, goTo }) {
       showBox();
     } catch (error) {
       if (error.name === "AbortError") return;
-      if (!(error instanceof Problem)) throw error;
-      problem.hidden = false;
-      problem.textContent = error.message;
+      alertIn(problem, messageOf(error));
       image.hidden = true;
       sheet.replaceChildren(image);
     } finally {

@@ -1,11 +1,11 @@
 /** The pane that shows a document with the cited characters marked. What it shows is loaded when
  * it is first opened. */
 
-import { chosenCollection, getJson, Problem } from "../api.js";
+import { getJson, Problem } from "../api.js";
 import { element } from "../dom.js";
 import { say } from "../language.js";
 import { browser } from "../storage.js";
-import { addressOf, depth, forget, placeInHistory, remember } from "./address.js";
+import { addressOf, depth, forget, pageAddress, placeInHistory, remember } from "./address.js";
 
 const SHEET = matchMedia("(max-width: 60rem)"); // then the pane covers the page
 const KEPT_AS = "atlas-reader-width";
@@ -90,9 +90,7 @@ export function createReader(pane, page) {
   function head(text, passageId = undefined) {
     parts.title.textContent = text;
     parts.link.hidden = passageId === undefined;
-    if (!parts.link.hidden) {
-      parts.link.href = new URL(passageQuery(passageId), location.href).href;
-    }
+    if (!parts.link.hidden) parts.link.href = pageAddress({ passage: passageId });
     parts.warning.hidden = true;
     back.hidden = depth() < 2;
   }
@@ -102,7 +100,7 @@ export function createReader(pane, page) {
     if (record) remember(place, pane.hidden ? 0 : depth());
     latest = place;
     clear();
-    head(say("reader.loading"));
+    head(say("page.loading"));
     pane.hidden = false;
     cover();
     fit();
@@ -125,12 +123,6 @@ export function createReader(pane, page) {
   }
 
   return open;
-}
-
-/** The query of the page for a passage, in the collection that the page is about. */
-function passageQuery(passageId) {
-  const query = { ...(chosenCollection && { collection: chosenCollection }), passage: passageId };
-  return `?${new URLSearchParams(query)}`;
 }
 
 /** The place with its document, looked up if only the passage is known. */

@@ -1,6 +1,7 @@
 /** Actions on the words that are selected in a document. */
 
 import { element } from "../dom.js";
+import { copyOld } from "../keep/citing.js";
 import { say } from "../language.js";
 import { linkTo } from "./address.js";
 
@@ -75,7 +76,7 @@ export function openSelection({ documentId, text, view, offsets, actions = [], s
 
   function show() {
     const all = [
-      { label: say("reader.copyLink"), run: () => copy(link(), say("reader.linkCopied")) },
+      { label: say("reader.copyLink"), run: () => copy(link(), say("keep.linkCopied")) },
       { label: say("reader.copyQuotation"), run: () => copy(quotation(), say("reader.quotationCopied")) },
       ...actions,
     ];
@@ -115,18 +116,6 @@ async function copied(words) {
     await navigator.clipboard.writeText(words);
     return true;
   } catch {
-    return copiedByHand(words); // a page on plain http has no clipboard, or it was refused
+    return copyOld(words); // a page on plain http has no clipboard, or it was refused
   }
-}
-
-function copiedByHand(words) {
-  const focused = document.activeElement;
-  const field = element("textarea", { class: "away", "aria-hidden": "true", tabindex: "-1" });
-  field.value = words;
-  document.body.append(field);
-  field.select();
-  const done = document.execCommand("copy");
-  field.remove();
-  focused?.focus();
-  return done;
 }

@@ -2,7 +2,7 @@
  * blocks, and the emphasis, code and links inside them. */
 
 import { element, externalLink } from "../dom.js";
-import { below, lastBefore } from "../text.js";
+import { countBefore, lastBefore } from "../text.js";
 import { markdownBlocks, plainBlocks } from "./blocks.js";
 
 const LONG = 60_000; // characters from which what is out of sight is not laid out
@@ -34,7 +34,7 @@ export function openText(text, marks, pages, says) {
   /** The characters from `start` to `end` as nodes. */
   function written(start, end) {
     const nodes = [];
-    for (let from = start, next = below(cuts, start + 1); from < end; next += 1) {
+    for (let from = start, next = countBefore(cuts, (cut) => cut <= start); from < end; next += 1) {
       const to = Math.min(cuts[next] ?? end, end);
       if (labels.has(from)) nodes.push(pageStart(labels.get(from)));
       const piece = document.createTextNode(text.slice(from, to));

@@ -1,7 +1,7 @@
 /** The panel in which sources are chosen, sent and reported. What runs goes on when it is closed. */
 
-import { cancelJob, getJson, ingest, jobEvents, Problem, sendJson } from "../api.js";
-import { at, choice, disclosure, element, linkButton } from "../dom.js";
+import { cancelJob, getJson, ingest, jobEvents, messageOf, sendJson } from "../api.js";
+import { alertIn, at, choice, disclosure, element, linkButton } from "../dom.js";
 import { language, say, told } from "../language.js";
 import { tab } from "../storage.js";
 import { JOBS, TRY } from "./offer.js";
@@ -36,8 +36,8 @@ export function openPanel(button) {
     element("span", {}, say("sources.replace")),
   );
   const add = element("button", { class: "primary", type: "submit" }, say("sources.send"));
-  const stop = element("button", { type: "button", hidden: "" }, say("sources.cancel"));
-  const close = element("button", { type: "button", onclick: leave }, say("sources.close"));
+  const stop = element("button", { type: "button", hidden: "" }, say("page.cancel"));
+  const close = element("button", { type: "button", onclick: leave }, say("page.close"));
   const form = element(
     "form",
     { onsubmit: send },
@@ -242,11 +242,10 @@ export function openPanel(button) {
     try {
       await work();
     } catch (error) {
-      if (!(error instanceof Problem)) throw error;
+      const message = messageOf(error);
       if (error.status === 404) remember([]); // the server does not
       draw();
-      alert.textContent = error.message;
-      alert.hidden = false;
+      alertIn(alert, message);
       replacing.hidden = error.status !== CONFLICT;
     } finally {
       running = false;
@@ -402,7 +401,7 @@ function reportOf(job, { label, question }, ask) {
       "p",
       { class: "sum" },
       say("sources.sum", {
-        files: say("sources.fileCount", { count: read + missing }),
+        files: say("page.files", { count: read + missing }),
         read,
         missing,
         documents: say("page.documents", { count: result.documents_added }),
@@ -493,7 +492,7 @@ async function renameForm(begin) {
       { onsubmit: submit },
       element("label", { for: corpus.id }, say("sources.which")),
       corpus,
-      element("label", { for: label.id }, say("sources.newName")),
+      element("label", { for: label.id }, say("ask.newName")),
       label,
       more,
       element("div", { class: "buttons" }, element("button", { type: "submit" }, say("keep.save"))),

@@ -9,7 +9,7 @@ import { chosenScope, onScopeChange, setScope } from "../ask/scope.js";
 import { at, element, linkButton } from "../dom.js";
 import { say } from "../language.js";
 import { concordance, queriesOf } from "./counting.js";
-import { actionButton } from "./parts.js";
+import { actionButton } from "../parts.js";
 
 const LINES_AT_ONCE = 1000; // that the server gives
 const MOST_LINES = 10_000; // that are looked through for their documents
@@ -96,7 +96,7 @@ function tell(key, { query, point }, count, before, { label }) {
   }
 
   close();
-  const button = linkButton(say("words.undo"), undo);
+  const button = linkButton(say("page.undo"), undo);
   notice.replaceChildren(element("p", { class: "notice", role: "status" }, `${text} `, button));
   listening = onScopeChange((scope) => {
     if (JSON.stringify(scope) !== mine) close();

@@ -6,7 +6,7 @@ import { disclosure, element, linkButton } from "../dom.js";
 import { say } from "../language.js";
 import { askButton, isTime, pointName, pointOf, valueName } from "./ask_about.js";
 import { formOf, queriesOf, wordsOf } from "./counting.js";
-import { rateOf } from "./parts.js";
+import { rateOf } from "../parts.js";
 import { csvButton, sortable } from "./table.js";
 
 const COLUMNS = [
@@ -147,14 +147,14 @@ export async function distribution(state, tools) {
 function cellTable({ by, cells, cells_left_out: leftOut }, { open, label, name, asking }) {
   const split = by !== "corpus" && cells.some(({ corpus }) => corpus !== null);
   const several = new Set(cells.map(({ query }) => query)).size > 1;
-  const head = isTime(by) || by === "corpus" ? say(`words.${by}`) : fieldName(by);
+  const head = isTime(by) ? say(`words.${by}`) : fieldName(by);
   const [ofTime, ofHits] = isTime(by) ? ["ascending"] : [undefined, "descending"];
   const hits = { head: say("words.hitsHead"), hint: say("words.hitsMeans") };
   const rate = { head: say("words.rateHead"), hint: say("words.rateMeans") };
   const columns = [
     { head, cell: opener, sort: ({ value }) => value ?? "", order: ofTime },
     ...(several ? [{ head: say("words.queryHead"), cell: ({ query }) => query }] : []),
-    ...(split ? [{ head: say("words.corpus"), cell: ({ corpus }) => label(corpus) }] : []),
+    ...(split ? [{ head: say("ask.field_corpus"), cell: ({ corpus }) => label(corpus) }] : []),
     { ...hits, number: (cell) => cell.hits, order: ofHits },
     { ...rate, number: (cell) => cell.per_million, written: rateOf },
     { head: say("words.documentsHead"), number: ({ documents }) => documents },

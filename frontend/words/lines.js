@@ -8,7 +8,7 @@ import { grouped, say } from "../language.js";
 import { yearIn } from "../text.js";
 import { askButton, pointName } from "./ask_about.js";
 import { concordance } from "./counting.js";
-import { actionButton, chooser, rateOf } from "./parts.js";
+import { actionButton, chooser, rateOf } from "../parts.js";
 import { csvButton } from "./table.js";
 
 const PAGE = 200; // lines
@@ -139,7 +139,7 @@ function newGrid(total, { page, label }) {
   );
   const rest = element("span", { role: "none", class: "line-rest" }, hit, after);
   const heads = element("div", { role: "row", class: "line head" }, place, before, rest);
-  const named = { role: "grid", class: "lines", "aria-label": say("words.table") };
+  const named = { role: "grid", class: "lines", "aria-label": say("words.lines") };
   const node = element(
     "div",
     { ...named, "aria-rowcount": total + 1 },

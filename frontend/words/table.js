@@ -3,7 +3,7 @@
 
 import { element } from "../dom.js";
 import { grouped, language, say } from "../language.js";
-import { actionButton } from "./parts.js";
+import { actionButton, download, textFile } from "../parts.js";
 
 const order = new Intl.Collator(language, { numeric: true });
 // as the server's own CSV: what spreadsheets run as a formula, in any width
@@ -104,13 +104,8 @@ function inert(value) {
 
 /** A button that makes a file `name`.csv of the rows that `load` gives. */
 export function csvButton(text, name, columns, load) {
-  return actionButton(text, async () => save(`${name}.csv`, csvText(columns, await load())));
-}
-
-function save(name, text) {
-  // spreadsheets take a file without this mark for one of another encoding
-  const content = new Blob(["\ufeff", text], { type: "text/csv;charset=utf-8" });
-  const href = URL.createObjectURL(content);
-  element("a", { href, download: name }).click();
-  URL.revokeObjectURL(href);
+  return actionButton(text, async () => {
+    // spreadsheets take a file without this mark for one of another encoding
+    download(textFile(`${name}.csv`, "text/csv", `\ufeff${csvText(columns, await load())}`));
+  });
 }

@@ -3,7 +3,7 @@
  * The address of the page has the state, so that a copied link shows the same.
  */
 
-import { getJson, Problem } from "../api.js";
+import { getJson, messageOf } from "../api.js";
 import { fieldName } from "../ask/fields.js";
 import { chosenScope, onScopeChange, setScope } from "../ask/scope.js";
 import { at, choice, disclosure, element, styled } from "../dom.js";
@@ -72,10 +72,6 @@ const EXAMPLES = [
 ];
 const EVERY = Object.keys(TABS);
 
-function ignoreProblem(error) {
-  if (!(error instanceof Problem)) throw error;
-}
-
 /** The view, {submit(query), shown(), left()}; `page` is that of app.js.
  *
  * `look` shows it with some of its state changed, such as {query, tab}.
@@ -83,8 +79,8 @@ function ignoreProblem(error) {
 export async function openWords(page) {
   const sheets = ["words/words.css", "charts/charts.css"].map(styled);
   // what is amiss is said beside the box already, or with the first count
-  const ready = page.loaded.catch(ignoreProblem);
-  const corpora = getJson("api/corpora").catch(ignoreProblem);
+  const ready = page.loaded.catch(messageOf);
+  const corpora = getJson("api/corpora").catch((error) => void messageOf(error));
   const [catalogue = NOTHING] = await Promise.all([corpora, ready, ...sheets]);
   let state = stateOf(new URLSearchParams());
   let active = false;
@@ -154,8 +150,7 @@ export async function openWords(page) {
       if (mine.signal.aborted) return;
       said.textContent = "";
       tabs.panel.replaceChildren();
-      if (!(error instanceof Problem)) throw error;
-      showProblem(error, state);
+      showProblem(messageOf(error), error.character, state);
     } finally {
       if (!mine.signal.aborted) tabs.panel.removeAttribute("aria-busy");
     }
@@ -298,8 +293,8 @@ function parsed(text) {
 }
 
 /** Says why the words were not counted; of a query that cannot be read also where. */
-function showProblem({ message, character }, { query, tab }) {
-  const text = element("p", {}, say("words.stale", { problem: message }));
+function showProblem(problem, character, { query, tab }) {
+  const text = element("p", {}, say("words.stale", { problem }));
   problemPlace.replaceChildren(element("div", { role: "alert", class: "notice" }, text));
   // queries that are counted together have no places of their own
   const together = tab !== "time" && queriesOf(query).length > 1;
@@ -331,7 +326,8 @@ function newOptions(catalogue, changed) {
     ["all", say("words.everythingElse")],
     ...catalogue.corpora.map(({ id, label }) => [id, label]),
   ];
-  const fields = Object.keys(catalogue.filter_fields).map((name) => [name, fieldName(name)]);
+  const names = ["corpus", ...Object.keys(catalogue.filter_fields)];
+  const fields = names.map((name) => [name, fieldName(name)]);
   const controls = [
     select("form", EVERY, said("surface", "stem")),
     check("case", EVERY),
@@ -340,7 +336,7 @@ function newOptions(catalogue, changed) {
     select("unit", ["time"], said("auto", "year", "decade")),
     select("per", ["time"], [["hits", say("words.perHits")], ["million", say("words.perMillion")]]),
     check("byCorpus", ["time"]),
-    select("field", ["fields"], [["corpus", say("words.corpus")], ...fields]),
+    select("field", ["fields"], fields),
     number("left", ["near"], 0, 10),
     number("right", ["near"], 0, 10),
     number("least", ["near"], 1, 1_000_000),
@@ -391,39 +387,33 @@ function said(...names) {
 }
 
 function select(name, tabs, choices) {
-  const control = choice({ id: `words-${name}` }, choices);
-  const label = element("label", { for: control.id }, say(optionKey(name)));
-  const node = element("div", {}, label, control);
-  return { name, tabs, control, node, value: () => control.value, set: (to) => (control.value = to) };
+  return option(name, tabs, choice({ id: `words-${name}` }, choices));
 }
 
 function check(name, tabs) {
   const control = element("input", { id: `words-${name}`, type: "checkbox" });
-  const node = element("label", { class: "choice" }, control, element("span", {}, say(optionKey(name))));
+  const node = element("label", { class: "choice" }, control, element("span", {}, say(`words.${name}`)));
   const set = (to) => (control.checked = to);
   return { name, tabs, control, node, value: () => control.checked, set };
 }
 
 function text(name, tabs, placeholder) {
-  const { control, node } = input(name, { type: "text", maxlength: 1000, placeholder });
-  return { name, tabs, control, node, value: () => control.value.trim(), set: (to) => (control.value = to) };
+  const attributes = { id: `words-${name}`, type: "text", maxlength: 1000, placeholder };
+  return option(name, tabs, element("input", attributes));
 }
 
 /** A number; one of at least 0 may be left empty, which is 0. */
 function number(name, tabs, min, max, placeholder = "") {
-  const { control, node } = input(name, { type: "number", min, max, inputmode: "numeric", placeholder });
+  const attributes = { id: `words-${name}`, type: "number", min, max, inputmode: "numeric", placeholder };
+  const control = element("input", attributes);
   control.required = min > 0;
   const empty = name === "sample" ? "" : 0;
   const set = (to) => (control.value = to || empty);
-  return { name, tabs, control, node, value: () => control.valueAsNumber || 0, set };
+  return { ...option(name, tabs, control), value: () => control.valueAsNumber || 0, set };
 }
 
-function input(name, attributes) {
-  const control = element("input", { id: `words-${name}`, ...attributes });
-  const label = element("label", { for: control.id }, say(optionKey(name)));
-  return { control, node: element("div", {}, label, control) };
-}
-
-function optionKey(name) {
-  return `words.${name}`;
+function option(name, tabs, control) {
+  const label = element("label", { for: control.id }, say(`words.${name}`));
+  const node = element("div", {}, label, control);
+  return { name, tabs, control, node, value: () => control.value.trim(), set: (to) => (control.value = to) };
 }

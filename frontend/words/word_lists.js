@@ -5,7 +5,7 @@ import { element, linkButton } from "../dom.js";
 import { say } from "../language.js";
 import { askButton } from "./ask_about.js";
 import { formOf, wordsOf } from "./counting.js";
-import { chooser, figure, rateOf } from "./parts.js";
+import { chooser, figure, rateOf } from "../parts.js";
 import { csvButton, sortable } from "./table.js";
 
 const MOST = 500; // words of a list
@@ -58,7 +58,7 @@ export async function keywords(state, tools) {
       return tools.go({ tab: "lines", query, point: null });
     }),
     { head: say("words.hereHead"), number: (row) => row.frequency },
-    { head: say("words.hereRate"), number: (row) => row.per_million, written: rateOf },
+    { head: say("words.rateHead"), number: (row) => row.per_million, written: rateOf },
     { head: say("words.documentsHead"), number: (row) => row.documents },
     { head: say("words.thereHead"), hint: there, number: (row) => row.reference_frequency },
     { head: say("words.thereRate"), hint: there, number: (row) => row.reference_per_million, written: rateOf },

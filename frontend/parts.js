@@ -1,11 +1,43 @@
-/** Small parts that several ways to look at words share. */
+/** Parts that several views share: what tells the outcome of an action, figures, files. */
 
-import { Problem } from "../api.js";
-import { choice, element, labelled } from "../dom.js";
-import { language, say } from "../language.js";
+import { messageOf, Problem } from "./api.js";
+import { alertIn, choice, element, labelled } from "./dom.js";
+import { language, say } from "./language.js";
 
 const figures = new Intl.NumberFormat(language, { maximumFractionDigits: 2 });
 const rates = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
+
+/** A line that tells what came of an action, aloud too: {node, tell(words), attempt(step)}. */
+export function newOutcome() {
+  const node = element("span", { class: "hint outcome", role: "status" });
+  const tell = (words) => (node.textContent = words);
+
+  /** Runs `step` and tells the words it resolves to, or what stood in the way. */
+  async function attempt(step) {
+    tell("");
+    try {
+      tell((await step()) ?? "");
+    } catch (error) {
+      if (error instanceof Problem) return tell(error.message);
+      if (!(error instanceof TypeError || error instanceof DOMException)) throw error;
+      tell(say("keep.notCopied"));
+    }
+  }
+
+  return { node, tell, attempt };
+}
+
+/** Hands a file to the browser. */
+export function download({ name, content }) {
+  const href = URL.createObjectURL(content);
+  element("a", { href, download: name }).click();
+  URL.revokeObjectURL(href);
+}
+
+/** A file of this text. */
+export function textFile(name, type, text) {
+  return { name, content: new Blob([text], { type: `${type};charset=utf-8` }) };
+}
 
 /** A figure that is no count. */
 export function figure(value) {
@@ -24,14 +56,12 @@ export function actionButton(text, act) {
   button.addEventListener("click", async () => {
     if (button.hasAttribute("aria-disabled")) return;
     button.setAttribute("aria-disabled", "true"); // `disabled` would drop the focus
-    alert.hidden = true;
+    alertIn(alert);
     try {
       await act();
     } catch (error) {
       if (error.name === "AbortError") return; // something else is looked at by now
-      if (!(error instanceof Problem)) throw error;
-      alert.hidden = false;
-      alert.textContent = error.message;
+      alertIn(alert, messageOf(error));
     } finally {
       button.removeAttribute("aria-disabled");
     }
