@@ -31,9 +31,9 @@ export function choice(attributes, pairs) {
   return element("select", attributes, ...options);
 }
 
-/** A control with its label beside it. */
+/** A control behind its label. */
 export function labelled(words, control) {
-  return element("div", { class: "chooser" }, element("label", { for: control.id }, words), control);
+  return [element("label", { for: control.id }, words), control];
 }
 
 /** Shows what went wrong in an element with the role of an alert, or nothing. */
@@ -82,6 +82,12 @@ export function styled(name) {
   });
   document.head.append(link);
   return there;
+}
+
+/** A row of a table: its head, and texts or elements. */
+export function row(head, cells) {
+  const rest = cells.map((cell) => (cell instanceof Element ? cell : element("td", {}, cell)));
+  return element("tr", {}, element("th", { scope: "row" }, head), ...rest);
 }
 
 /** A description list of [term, description] pairs. */

@@ -49,6 +49,17 @@ export function rateOf(value) {
   return rates.format(value);
 }
 
+/** The totals of hits, as parts of a sentence. */
+export function totals({ hits, documents, passages, words, per_million: rate }) {
+  const counts = say("words.summary", {
+    hits: say("words.hits", { count: hits ?? 0 }),
+    documents: say("page.documents", { count: documents }),
+    passages: say("page.passages", { count: passages }),
+    words: say("words.wordCount", { count: words }),
+  });
+  return hits && rate !== null ? [counts, say("words.rate", { rate: rateOf(rate) })] : [counts];
+}
+
 /** A button that does what may take a while, or fail: then it says why. */
 export function actionButton(text, act) {
   const alert = element("p", { role: "alert", hidden: "" });
@@ -74,5 +85,5 @@ export function chooser(name, choices, chosen, go) {
   const select = choice({ id: `words-choose-${name}` }, choices);
   select.value = chosen;
   select.addEventListener("change", () => go({ [name]: select.value }));
-  return labelled(say(`words.${name}`), select);
+  return element("div", { class: "chooser" }, ...labelled(say(`words.${name}`), select));
 }

@@ -127,12 +127,9 @@ function kindsTable({ kinds, truncated_share: truncated }) {
     { head: say("about.cut"), cell: (kind) => say("about.cutValue", kind) },
   ];
   const rows = Object.entries(kinds).map(([name, kind]) => ({ name, ...kind }));
+  const found = [element("h4", {}, say("about.kinds")), sortable(columns, rows)];
   const share = say("about.truncated", { share: shares.format(truncated) });
-  return [
-    element("h4", {}, say("about.kinds")),
-    sortable(columns, rows),
-    ...(truncated > 0 ? [element("p", { class: "hint" }, share)] : []),
-  ];
+  return truncated > 0 ? [...found, element("p", { class: "hint" }, share)] : found;
 }
 
 /** Version, model and digests. */
@@ -174,8 +171,8 @@ function documentsOverTime({ years, corpora }, narrow) {
 
   for (const control of [unit, corpus]) control.addEventListener("change", draw);
   draw();
-  const chosen = element("div", { class: "words-bar" }, labelled(say("words.unit"), unit), labelled(say("ask.field_corpus"), corpus));
-  return [chosen, drawing, element("p", { class: "hint" }, say("about.manyYears"))];
+  const bar = controls({ "words.unit": unit, "ask.field_corpus": corpus });
+  return [bar, drawing, element("p", { class: "hint" }, say("about.manyYears"))];
 }
 
 function drawn(years, size, unit, label, narrow) {
@@ -195,9 +192,12 @@ function drawn(years, size, unit, label, narrow) {
     gap: say("about.noDocument"),
     labels,
     series: [{ name: label, values }],
-    describe: (index) => described(label, labels[index], values[index]),
-    pick: (index) =>
-      narrow({ label: labels[index], ...endsOf(starts[index], size) }),
+    describe(index) {
+      const [value, count] = [labels[index], values[index]];
+      if (count === null) return say("about.barNone", { label, value });
+      return say("about.bar", { label, value, documents: say("page.documents", { count }) });
+    },
+    pick: (index) => narrow({ label: labels[index], ...endsOf(starts[index], size) }),
   });
   return [figure, missing(years), tableOf(labels, values)];
 }
@@ -215,11 +215,6 @@ function unitWords(start, size) {
   if (size === 1) return yearWords(start);
   if (start < 0) return `${-start}–${yearWords(start + size)}`;
   return start < 1000 ? say("page.yearAD", { year: `${start}s` }) : `${start}s`;
-}
-
-function described(label, value, count) {
-  if (count === null) return say("about.barNone", { label, value });
-  return say("about.bar", { label, value, documents: say("page.documents", { count }) });
 }
 
 function tableOf(labels, values) {
@@ -325,15 +320,17 @@ function documentList({ corpora }, page) {
   });
   for (const control of [corpus, order]) control.addEventListener("change", restart);
   load();
-  const bar = element(
-    "div",
-    { class: "words-bar" },
-    labelled(say("about.find"), title),
-    labelled(say("ask.field_corpus"), corpus),
-    labelled(say("about.order"), order),
-  );
+  const bar = controls({ "about.find": title, "ask.field_corpus": corpus, "about.order": order });
   const pager = element("div", { class: "words-bar" }, previous, next);
   return { nodes: [bar, time, found, list, pager], narrow };
+}
+
+/** A row of controls; each has the words of its key. */
+function controls(byKey) {
+  const choosers = Object.entries(byKey).map(([key, control]) =>
+    element("div", { class: "chooser" }, ...labelled(say(key), control)),
+  );
+  return element("div", { class: "words-bar" }, ...choosers);
 }
 
 function mark(button, enabled) {
@@ -343,22 +340,15 @@ function mark(button, enabled) {
 
 function documentItem({ document_id: documentId, title, metadata, corpus, passages }, page) {
   const said = [dateWords(metadata.date), page.label(corpus), say("page.passages", { count: passages })];
-  return element(
-    "li",
-    {},
-    linkButton(title, () => page.open({ documentId })),
-    " ",
-    element("span", { class: "place" }, said.filter(Boolean).join(" · ")),
-  );
+  const place = element("span", { class: "place" }, said.filter(Boolean).join(" · "));
+  return element("li", {}, linkButton(title, () => page.open({ documentId })), " ", place);
 }
 
 /** The nodes of the report, of which `sources` is the first page. */
 function refused(sources) {
   const files = say("page.files", { count: sources.files });
-  const said =
-    sources.refused > 0
-      ? say("about.reportSummary", { files, refused: sources.refused })
-      : say("about.nothingRefused", { files });
+  const key = sources.refused > 0 ? "about.reportSummary" : "about.nothingRefused";
+  const said = say(key, { files, refused: sources.refused });
   if (sources.total === 0) return [element("p", {}, `${said} ${say("about.nothingLeft")}`)];
   const list = element("ul", { class: "about-refused" });
   let next = 0;
@@ -380,11 +370,6 @@ function refusedItem({ source, refused: none, documents, remarks, more_remarks: 
   const state = none ? say("about.refused") : `${say("about.partly")} (${say("page.documents", { count: documents })})`;
   const reasons = remarks.map((remark) => element("li", {}, told(remark)));
   if (rest > 0) reasons.push(element("li", {}, say("about.moreReasons", { count: rest })));
-  return element(
-    "li",
-    {},
-    element("strong", {}, source),
-    ` ${state}`,
-    element("ul", { "aria-label": say("answer.reason") }, ...reasons),
-  );
+  const list = element("ul", { "aria-label": say("answer.reason") }, ...reasons);
+  return element("li", {}, element("strong", {}, source), ` ${state}`, list);
 }

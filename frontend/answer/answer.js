@@ -21,7 +21,7 @@ import {
   wordingNotice,
 } from "./question.js";
 import { candidateColumns, explain, explainPassages, retrievalSummary } from "./retrieval.js";
-import { chips, legend, openSource, paragraphs, placeOf, withoutMarkers } from "./sentences.js";
+import { chips, legend, openSource, paragraphs, quotation, withoutMarkers } from "./sentences.js";
 import {
   confidenceNote,
   fallbackNotice,
@@ -240,14 +240,8 @@ function statement(conflict, cited) {
 }
 
 function sideNode(side, page) {
-  const place = [page.label(side.corpus), dateWords(side.date), side.locator].filter(Boolean).join(" · ");
-  return element(
-    "div",
-    {},
-    element("blockquote", {}, side.quote),
-    linkButton(side.title, () => page.open(placeOf(side))),
-    element("span", { class: "place" }, ` ${place}`),
-  );
+  const place = [page.label(side.corpus), dateWords(side.date), side.locator];
+  return element("div", {}, ...quotation(side, place, page));
 }
 
 /** Shows an exact count, with a way to its lines; `asked` is the request it was asked with. */

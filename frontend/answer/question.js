@@ -4,7 +4,7 @@
 import { element, linkButton } from "../dom.js";
 import { language, say, sayNodes } from "../language.js";
 import { dateWords, duration, yearWords } from "../text.js";
-import { placeOf } from "./sentences.js";
+import { quotation } from "./sentences.js";
 
 const FEW = 5; // names that are said; the others are counted
 const lists = { and: listOf("conjunction"), or: listOf("disjunction") };
@@ -25,24 +25,12 @@ export function readAs({ question, qa_id: id, standalone_question: searched, rea
 
 /** A field in place of the line, to ask for what was meant. */
 function changeReading(whole, searched, id, page) {
-  const field = element("input", {
-    type: "text",
-    maxlength: "4000",
-    required: "",
-    "aria-label": say("ask.reading"),
-  });
+  const named = { "aria-label": say("ask.reading") };
+  const field = element("input", { type: "text", maxlength: "4000", required: "", ...named });
   field.value = searched;
-  const form = element(
-    "form",
-    { class: "read-as" },
-    field,
-    element(
-      "div",
-      { class: "buttons" },
-      element("button", { class: "primary" }, say("ask.askThis")),
-      linkButton(say("page.cancel"), end),
-    ),
-  );
+  const ask = element("button", { class: "primary" }, say("ask.askThis"));
+  const buttons = element("div", { class: "buttons" }, ask, linkButton(say("page.cancel"), end));
+  const form = element("form", { class: "read-as" }, field, buttons);
 
   function end() {
     form.replaceWith(whole);
@@ -125,8 +113,10 @@ function quotedPhrases(phrases) {
 /** The line below an answer; it says too which words no source holds. What narrows nothing is shown
  * with the rest of how it was found. */
 export function scopeLine({ scope }, page) {
-  const everything = !scope.narrowed && gaps(scope, page).length === 0;
-  return element("p", { class: `hint scope${everything ? " whole" : ""}` }, scopeSentence(scope, page));
+  const lacks = gaps(scope, page);
+  const clauses = [searched(scope, page), ...filtered(scope), ...phrases(scope), ...lacks];
+  const whole = !scope.narrowed && lacks.length === 0 ? " whole" : "";
+  return element("p", { class: `hint scope${whole}` }, `${clauses.join(say("answer.clauseEnd"))}.`);
 }
 
 /** `10 of 415 passages, 3 corpora, 263 ms` */
@@ -162,12 +152,6 @@ export function freshnessLine({ retrieval, citations }, now = new Date()) {
 function yearOf(date) {
   const found = /^\D*(\d{4})(?!\d)/.exec(date ?? "");
   return found === null ? null : Number(found[1]);
-}
-
-/** The fields of a scope as one sentence. */
-function scopeSentence(scope, page) {
-  const clauses = [searched(scope, page), ...filtered(scope), ...phrases(scope), ...gaps(scope, page)];
-  return `${clauses.join(say("answer.clauseEnd"))}.`;
 }
 
 function searched(scope, page) {
@@ -254,8 +238,7 @@ function listOf(type) {
 /** The readings to choose from, or null. `page` asks again and opens what is cited. */
 export function choiceList({ choices, decision }, page) {
   if (choices.length === 0) return null;
-  const lead =
-    decision === "ANSWER" ? say("ask.oneReading") : say("ask.whichReading");
+  const lead = decision === "ANSWER" ? say("ask.oneReading") : say("ask.whichReading");
   return element(
     "div",
     { class: "notice choices" },
@@ -266,13 +249,7 @@ export function choiceList({ choices, decision }, page) {
 
 function choiceItem({ label, question, corpus_filter, filters, citation }, page) {
   const again = () => page.ask(question, { corpus_filter, filters });
-  const place = [dateWords(citation.date), citation.locator].filter(Boolean).join(" · ");
-  return element(
-    "li",
-    {},
-    element("button", { type: "button", class: "choice", onclick: again }, label),
-    element("blockquote", {}, citation.quote),
-    linkButton(citation.title, () => page.open(placeOf(citation))),
-    element("span", { class: "place" }, ` ${place}`),
-  );
+  const ask = element("button", { type: "button", class: "choice", onclick: again }, label);
+  const place = [dateWords(citation.date), citation.locator];
+  return element("li", {}, ask, ...quotation(citation, place, page));
 }

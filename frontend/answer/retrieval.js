@@ -1,7 +1,7 @@
 /** The way to an answer: counts by corpus, candidates, signals with their weights, dates, trace. */
 
 import { getJson, messageOf, sendJson } from "../api.js";
-import { definitions, disclosure, element, externalLink, linkButton } from "../dom.js";
+import { definitions, disclosure, element, externalLink, linkButton, row } from "../dom.js";
 import { hasString, language, say, told } from "../language.js";
 import { dateWords, duration, titleOf } from "../text.js";
 import { howLine } from "./question.js";
@@ -61,47 +61,27 @@ async function whyAway() {
 function countsTable({ per_corpus: perCorpus, legs }, page) {
   const stages = ["candidates", ...legs, "kept", "cited"];
   const rows = Object.entries(perCorpus).map(([corpus, counts]) =>
-    countsRow(page.label(corpus), stages.map((stage) => counts[stage])),
+    row(page.label(corpus), stages.map((stage) => String(counts[stage]))),
   );
+  // candidates are counted in all and by leg below, which keeps the table narrow
+  const above = [
+    element("th", TALL, say("ask.field_corpus")),
+    element("th", { scope: "colgroup", colspan: 1 + legs.length }, say("answer.candidates")),
+    ...["kept", "cited"].map((stage) => element("th", TALL, say(`answer.${stage}`))),
+  ];
+  const head = element("thead", {}, element("tr", {}, ...above), headRow(["allLegs", ...legs]));
+  const named = { "aria-label": say("answer.stages") };
   return element(
     "div",
     // in a narrow column it scrolls, with the keyboard too
-    { class: "counts", role: "group", tabindex: "0", "aria-label": say("answer.stages") },
-    element(
-      "table",
-      { "aria-label": say("answer.stages") },
-      countsHead(legs),
-      element("tbody", {}, ...rows),
-    ),
+    { class: "counts", role: "group", tabindex: "0", ...named },
+    element("table", named, head, element("tbody", {}, ...rows)),
   );
 }
 
-/** Two rows: candidates are counted in all and by leg, which keeps the table narrow. */
-function countsHead(legs) {
-  return element(
-    "thead",
-    {},
-    element(
-      "tr",
-      {},
-      element("th", TALL, say("ask.field_corpus")),
-      element("th", { scope: "colgroup", colspan: 1 + legs.length }, say("answer.candidates")),
-      element("th", TALL, say("answer.kept")),
-      element("th", TALL, say("answer.cited")),
-    ),
-    element(
-      "tr",
-      {},
-      ...["allLegs", ...legs].map((leg) =>
-        element("th", { scope: "col" }, say(`answer.${leg}`)),
-      ),
-    ),
-  );
-}
-
-function countsRow(label, counts) {
-  const cells = counts.map((count) => element("td", {}, String(count)));
-  return element("tr", {}, element("th", { scope: "row" }, label), ...cells);
+function headRow(names, ...more) {
+  const heads = names.map((name) => element("th", { scope: "col" }, say(`answer.${name}`)));
+  return element("tr", {}, ...heads, ...more);
 }
 
 function factsOf({ decision, reason, retrieval, timings_ms: timings, target, usage, ...answer }) {
@@ -196,7 +176,7 @@ async function load(body, answer, explanation, page) {
 
 function column(corpus, candidates, known) {
   const id = `candidates-${corpus}-${crypto.getRandomValues(new Uint32Array(1))[0]}`;
-  const items = candidates.map((candidate) => row(candidate, known));
+  const items = candidates.map((candidate) => candidateItem(candidate, known));
   const kept = candidates.filter(({ passage_id: passage }) => known.kept.has(passage)).length;
   const counts = say("answer.candidatesOf", { count: candidates.length, kept });
   return element(
@@ -208,7 +188,7 @@ function column(corpus, candidates, known) {
   );
 }
 
-function row({ passage_id: passageId, rank, score, legs }, { kept, cited, titles, page }) {
+function candidateItem({ passage_id: passageId, rank, score, legs }, { kept, cited, titles, page }) {
   const state = cited.has(passageId) ? "cited" : kept.has(passageId) ? "kept" : null;
   const places = legsOf({ legs }).map((leg) =>
     say(`answer.short_${leg}`, { rank: legs[leg]?.rank ?? "–" }),
@@ -336,16 +316,7 @@ function signalTable(passage, weights) {
     "table",
     { class: "signals" },
     element("caption", {}, say("answer.signalsCaption", { share })),
-    element(
-      "thead",
-      {},
-      element(
-        "tr",
-        {},
-        ...heads.map((head) => element("th", { scope: "col" }, say(`answer.${head}`))),
-        element("td", {}),
-      ),
-    ),
+    element("thead", {}, headRow(heads, element("td", {}))),
     element("tbody", {}, ...rows.map((row) => signalRow(row, weighted, rows[0].share || 1))),
   );
 }
@@ -356,13 +327,6 @@ function signalRow({ name, value, weight, share }, weighted, most) {
   bar.style.inlineSize = `${weighted ? (share / most) * 100 : value * 100}%`;
   const counts = weight > 0 ? [weight.toFixed(2), share.toFixed(3)] : ["–", "–"];
   const key = `answer.signal_${name}`;
-  const more = weighted ? counts.map((number) => element("td", {}, number)) : [];
-  return element(
-    "tr",
-    {},
-    element("th", { scope: "row" }, hasString(key) ? say(key) : name),
-    element("td", {}, value.toFixed(3)),
-    ...more,
-    element("td", { class: "track" }, bar),
-  );
+  const figures = [value.toFixed(3), ...(weighted ? counts : [])];
+  return row(hasString(key) ? say(key) : name, [...figures, element("td", { class: "track" }, bar)]);
 }

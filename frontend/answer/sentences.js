@@ -31,6 +31,15 @@ export function placeOf({ passage_id: passageId, document_id: documentId, ...sai
   return { passageId, documentId, start, end, quote, locator };
 }
 
+/** The quote of a citation, or of one side of a conflict, above its title and place. */
+export function quotation(citation, place, page) {
+  return [
+    element("blockquote", {}, citation.quote),
+    linkButton(citation.title, () => page.open(placeOf(citation))),
+    element("span", { class: "place" }, ` ${place.filter(Boolean).join(" · ")}`),
+  ];
+}
+
 /** The marks that sentences of a text bear, each explained; null if all are supported. */
 export function legend({ sentences }) {
   const explained = Object.entries(MARKS).filter(([what]) =>

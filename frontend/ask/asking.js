@@ -44,7 +44,8 @@ export function newConversation(page) {
   /** Sends a request after the turn `after`, the latest if it is undefined, and shows the answer. */
   async function answer(request, after) {
     const asking = session;
-    const turn = newTurn(request, after === undefined ? latest(asking) : after);
+    const latest = asking.turns.at(-1)?.id ?? null;
+    const turn = newTurn(request, after === undefined ? latest : after);
     const shown = showTurn(turn);
     const running = begin(shown, turn);
     asking.turns.push(turn);
@@ -174,11 +175,6 @@ export function newConversation(page) {
     giveUp(session.running.qaId);
   }
 
-  function startAnew() {
-    show(newSession());
-    question.focus();
-  }
-
   /** Leaves the present conversation, of which nothing is to be kept. */
   function forgotten() {
     session.forgotten = true;
@@ -195,7 +191,7 @@ export function newConversation(page) {
     at("answers").replaceChildren();
     showEmpty(session.turns.length === 0);
     for (const turn of session.turns) showAgain(turn);
-    at("export-conversation").hidden = session.turns.every((turn) => turn.answer === null);
+    at("export-conversation").hidden = answered(session.turns).length === 0;
     status.textContent = "";
     remember();
   }
@@ -248,9 +244,12 @@ export function newConversation(page) {
   }
 
   at("stop").addEventListener("click", stop);
-  at("new-conversation").addEventListener("click", startAnew);
+  at("new-conversation").addEventListener("click", () => {
+    show(newSession());
+    question.focus();
+  });
   at("edit-end").addEventListener("click", endEdit);
-  at("export-conversation").append(conversationExport(() => answersOf(session)));
+  at("export-conversation").append(conversationExport(() => answered(session.turns).map(({ answer }) => answer)));
   form.addEventListener("input", () => {
     touched = true;
     rememberSoon();
@@ -284,10 +283,6 @@ function bodyOf(turn, session) {
   };
 }
 
-function answersOf({ turns }) {
-  return turns.map((turn) => turn.answer).filter((answer) => answer !== null);
-}
-
 function outcome(answer) {
   const { decision, comparison, citations, counted, timings_ms: timings } = answer;
   if (counted != null) return say("ask.counted");
@@ -308,21 +303,8 @@ function newSession() {
 
 /** A question as it is asked: after the turn with the id `parent`, or null. */
 function newTurn(request, parent) {
-  return {
-    id: newId(),
-    at: Date.now(),
-    parent,
-    request,
-    state: "asked",
-    references: null,
-    answer: null,
-    problem: null,
-  };
-}
-
-/** The id of the latest turn, which the next follows; null before the first. */
-function latest({ turns }) {
-  return turns.at(-1)?.id ?? null;
+  const open = { state: "asked", references: null, answer: null, problem: null };
+  return { id: newId(), at: Date.now(), parent, request, ...open };
 }
 
 /** The turns up to the one with this id: each the one that the next was asked after. */
@@ -333,22 +315,22 @@ function line({ turns }, id) {
   return found;
 }
 
+function answered(turns) {
+  return turns.filter((turn) => turn.answer !== null);
+}
+
 /** Lists the questions and answers of answered turns, as the server takes them. */
 function historyOf(turns) {
-  return turns.filter((turn) => turn.answer !== null).flatMap(said);
-}
-
-function said({ request, answer }) {
-  return [
+  return answered(turns).flatMap(({ request, answer }) => {
     // as it was read, so that the next follow-up can point to what it names
-    { role: "user", content: answer.standalone_question ?? request.question },
-    { role: "assistant", content: spoken(answer) },
-  ];
-}
-
-/** An answer as a later question may refer to it: without markers, which are good only once. */
-function spoken({ sentences, reason }) {
-  return sentences.map((sentence) => sentence.text).join(" ") || reason.message;
+    const question = answer.standalone_question ?? request.question;
+    // without markers, which are good only once
+    const text = answer.sentences.map((sentence) => sentence.text).join(" ");
+    return [
+      { role: "user", content: question },
+      { role: "assistant", content: text || answer.reason.message },
+    ];
+  });
 }
 
 /** Buttons for below a question: to change it, and once it is left unanswered to ask it again. */

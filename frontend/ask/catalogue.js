@@ -34,7 +34,10 @@ export function openCatalogue() {
     keepFor(catalogue.collection, caller);
     offerPrivacy(config);
     if (config.tracing) traces = config.phoenix_url;
-    for (const { name, settings } of targets.targets) writers.set(name, writerOf(settings));
+    for (const { name, settings } of targets.targets) {
+      const { LLM_PROVIDER: provider, LLM_MODEL: model } = settings;
+      writers.set(name, model ? `${provider} (${model})` : provider);
+    }
     if (config.takes_sources) offerSources();
     if (catalogue.corpora.length === 0) return showNone(config.takes_sources);
     showServed(catalogue);
@@ -79,15 +82,10 @@ function showServed({ corpora }) {
 /** Says in the middle that nothing can be asked yet, and what to do. */
 function showNone(mayAdd) {
   const add = { type: "button", class: "primary", onclick: () => at("add-sources").click() };
-  at("empty").prepend(
-    element(
-      "div",
-      { id: "no-sources" },
-      element("h2", {}, say("sources.none")),
-      element("p", {}, say(mayAdd ? "sources.first" : "sources.others")),
-      mayAdd ? element("button", add, say("sources.add")) : null,
-    ),
-  );
+  const title = element("h2", {}, say("sources.none"));
+  const what = element("p", {}, say(mayAdd ? "sources.first" : "sources.others"));
+  const button = mayAdd ? element("button", add, say("sources.add")) : null;
+  at("empty").prepend(element("div", { id: "no-sources" }, title, what, button));
 }
 
 function offerTargets({ default: preselected, targets, unusable }, config) {
@@ -99,7 +97,9 @@ function offerTargets({ default: preselected, targets, unusable }, config) {
     at("target-hint").textContent = say("ask.targetHint", {
       passages: say("page.passages", { count: settings.SEARCH_K }),
     });
-    at("model").textContent = modelOf(settings, inForce);
+    const provider = settings.LLM_PROVIDER;
+    at("model").textContent =
+      provider === QUOTING ? say("ask.noModel") : `${provider} (${inForce.model})`;
     at("k").placeholder = settings.SEARCH_K;
     at("target-all").querySelector("dl").replaceChildren(...detailsOf(target, config));
   };
@@ -113,16 +113,6 @@ function offerTargets({ default: preselected, targets, unusable }, config) {
   select.value = preselected;
   select.addEventListener("change", describe);
   describe();
-}
-
-/** `openai (gpt-4o-mini)` */
-function writerOf({ LLM_PROVIDER: provider, LLM_MODEL: model }) {
-  return model ? `${provider} (${model})` : provider;
-}
-
-/** Names the writer of the answers of a target. */
-function modelOf({ LLM_PROVIDER: provider }, { model }) {
-  return provider === QUOTING ? say("ask.noModel") : `${provider} (${model})`;
 }
 
 /** Each thing that a target and its collection decide, with its value and a sentence on it. */
@@ -169,21 +159,19 @@ function offerCorpora({ corpora, all }) {
   const box = at("several");
   const boxes = new Map();
 
-  const options = corpora.map(({ id, label, documents }) =>
-    element("option", { value: id }, corpusOption(label, documents)),
-  );
+  const named = corpora.map(({ id, label, documents }) => [id, corpusOption(label, documents)]);
   if (all.length < corpora.length) {
     select.options[0].textContent = say("ask.allOfSome", {
       some: all.length,
       corpora: say("page.corpora", { count: corpora.length }),
     });
   }
+  select.append(...named.map(([value, words]) => element("option", { value }, words)));
   // of two corpora the only several are all
   if (corpora.length > 2 || all.length < corpora.length) {
-    options.push(element("option", { value: SEVERAL }, say("ask.several")));
+    select.append(element("option", { value: SEVERAL }, say("ask.several")));
   }
-  select.append(...options);
-  for (const { id, label, documents } of corpora) addBox(id, corpusOption(label, documents));
+  for (const [id, words] of named) addBox(id, words);
 
   function addBox(id, label) {
     const tick = element("input", { type: "checkbox", value: id });
@@ -296,28 +284,15 @@ async function drawOverTime({ corpora }) {
     counts.get(corpus)[Math.floor((year - first) / width)] += documents;
   }
   const most = Math.max(...[...counts.values()].flat());
-  const rows = corpora.map(({ id, label, documents }) =>
-    element(
-      "li",
-      {},
-      element(
-        "span",
-        {},
-        label,
-        element("span", { class: "place" }, say("page.documents", { count: documents })),
-      ),
-      barsOf(counts.get(id), most),
-    ),
-  );
+  const rows = corpora.map(({ id, label, documents: count }) => {
+    const documents = element("span", { class: "place" }, say("page.documents", { count }));
+    return element("li", {}, element("span", {}, label, documents), barsOf(counts.get(id), most));
+  });
+  const ends = [first, last].map((year) => element("span", {}, yearWords(year)));
   at("over-time").append(
     element("h2", {}, say("ask.overTime")),
     element("ul", {}, ...rows),
-    element(
-      "p",
-      { class: "place ends" },
-      element("span", {}, yearWords(first)),
-      element("span", {}, yearWords(last)),
-    ),
+    element("p", { class: "place ends" }, ...ends),
   );
 }
 

@@ -1,7 +1,7 @@
 /** Conversations as this browser keeps them: found by their words, opened, renamed, deleted. */
 
 import { messageOf } from "../api.js";
-import { at, disclosure, element, linkButton } from "../dom.js";
+import { at, disclosure, element, labelled, linkButton } from "../dom.js";
 import { all, change, clear, get, put, remove } from "../keep/database.js";
 import { language, say } from "../language.js";
 import { browser, tab } from "../storage.js";
@@ -28,8 +28,7 @@ export function offerConversations({ open, present, forgotten }) {
   const folded = disclosure(
     say("ask.conversations"),
     { class: "conversations" },
-    element("label", { for: "conversation-search" }, say("ask.findConversation")),
-    search,
+    ...labelled(say("ask.findConversation"), search),
     list,
     said,
     element("label", { class: "choice" }, keep, element("span", {}, say("ask.keep"))),
@@ -68,11 +67,8 @@ export function offerConversations({ open, present, forgotten }) {
   }
 
   function renameIn(row, conversation) {
-    const name = element("input", {
-      type: "text",
-      maxlength: "200",
-      "aria-label": say("ask.newName"),
-    });
+    const label = { "aria-label": say("ask.newName") };
+    const name = element("input", { type: "text", maxlength: "200", ...label });
     name.value = titleOf(conversation);
     let over = false;
     const end = async (take) => {

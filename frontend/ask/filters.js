@@ -2,7 +2,7 @@
  * folded section to choose other values, with how many documents each would leave. */
 
 import { messageOf, sendJson } from "../api.js";
-import { at as place, disclosure, element, linkButton, svg } from "../dom.js";
+import { at as place, disclosure, element, labelled, linkButton, svg } from "../dom.js";
 import { grouped, language, say } from "../language.js";
 import { yearWords } from "../text.js";
 import { fieldName, filterOf, isRange, rangeName, valueName, valuesOf } from "./fields.js";
@@ -66,34 +66,18 @@ export function offerFilters({ filter_fields: fields }) {
       return element("label", { class: "choice" }, tick, element("span", {}, label, count));
     });
     const rest = listed.slice(UNFOLDED);
-    const box = element(
-      "details",
-      { class: "facet" },
-      element("summary", { id: `facet-${name}` }, fieldName(name)),
-      ...listed.slice(0, UNFOLDED),
-      rest.length > 0 ? moreOf(`${name} more`, `facet-${name}-more`, rest, more) : null,
-    );
-    remembered(box, name);
-    return box;
-  }
-
-  function moreOf(key, id, rest, more) {
     const left = more > 0 ? element("p", { class: "hint" }, say("ask.rarer", { count: more })) : null;
-    const box = element(
-      "details",
-      { class: "more" },
-      element("summary", { id }, say("ask.moreValues", { count: rest.length })),
-      ...rest,
-      left,
-    );
-    remembered(box, key);
-    return box;
+    const words = say("ask.moreValues", { count: rest.length });
+    const behind = rest.length > 0 ? part("more", `facet-${name}-more`, words, ...rest, left) : null;
+    return part("facet", `facet-${name}`, fieldName(name), ...listed.slice(0, UNFOLDED), behind);
   }
 
-  /** Keeps what was unfolded so, though it is made anew. */
-  function remembered(box, key) {
-    box.open = opened.has(key);
-    box.addEventListener("toggle", () => (box.open ? opened.add(key) : opened.delete(key)));
+  /** A part that stays unfolded though it is made anew. */
+  function part(kind, id, words, ...nodes) {
+    const box = element("details", { class: kind }, element("summary", { id }, words), ...nodes);
+    box.open = opened.has(id);
+    box.addEventListener("toggle", () => (box.open ? opened.add(id) : opened.delete(id)));
+    return box;
   }
 
   function changed(scope) {
@@ -137,12 +121,7 @@ function headingField() {
     event.preventDefault(); // narrows, and asks nothing yet
     take();
   });
-  return element(
-    "div",
-    { class: "heading-filter" },
-    element("label", { for: "heading-filter" }, say("ask.headingFilter")),
-    input,
-  );
+  return element("div", { class: "heading-filter" }, ...labelled(say("ask.headingFilter"), input));
 }
 
 /** The list, hidden while nothing narrows; `show` takes a scope. */
@@ -151,16 +130,13 @@ function chipList() {
 
   function show(scope) {
     const chips = [...filterChips(scope.filters ?? {}), ...phraseChips(scope)];
-    if (chips.length > 1) chips.push(everything());
+    const clear = () => changeScope({ filters: {}, require: [], exclude: [] });
+    if (chips.length > 1) chips.push(linkButton(say("ask.clearFilters"), clear));
     const at = [...list.children].findIndex((item) => item.contains(document.activeElement));
     list.replaceChildren(...chips.map((chip) => element("li", {}, chip)));
     list.hidden = chips.length === 0;
-    if (at >= 0) focusAt(Math.min(at, chips.length - 1));
-  }
-
-  function focusAt(index) {
-    const beside = list.children[index]?.firstChild;
-    (beside ?? place("settings-open")).focus();
+    const beside = list.children[Math.min(at, chips.length - 1)]?.firstChild;
+    if (at >= 0) (beside ?? place("settings-open")).focus();
   }
 
   return { node: list, show };
@@ -201,11 +177,6 @@ function chip(label, onclick) {
   );
 }
 
-function everything() {
-  const clear = () => changeScope({ filters: {}, require: [], exclude: [] });
-  return linkButton(say("ask.clearFilters"), clear);
-}
-
 /** Two fields for the range that `take` gets, {from, to} without an open end, or null for all
  * years, beside a histogram. */
 function newYears(take) {
@@ -214,8 +185,8 @@ function newYears(take) {
   const [from, to] = [field("year-from"), field("year-to")];
   place("years").append(
     bars,
-    element("div", {}, element("label", { for: from.id }, say("ask.yearFrom")), from),
-    element("div", {}, element("label", { for: to.id }, say("ask.yearTo")), to),
+    element("div", {}, ...labelled(say("ask.yearFrom"), from)),
+    element("div", {}, ...labelled(say("ask.yearTo"), to)),
   );
   place("years").parentElement.append(note);
 
@@ -246,8 +217,12 @@ function newYears(take) {
     from.placeholder = years[0].year;
     to.placeholder = years.at(-1).year;
     drawBars(bars, years, { first, last, from: from.value, to: to.value }, width);
-    const typed = years[0].year < 1 ? [say("ask.yearsBC", { year: years[0].year, words: yearWords(years[0].year) })] : [];
-    note.textContent = [...typed, ...(filter === undefined ? [] : unplotted(several, undated))].join(" ");
+    const [{ year }] = years;
+    const typed = year < 1 ? say("ask.yearsBC", { year, words: yearWords(year) }) : "";
+    // documents that no bar shows
+    const spread = filter && several > 0 ? say("ask.severalYears", { documents: grouped(several) }) : "";
+    const left = filter && undated > 0 ? say("ask.undated", { documents: grouped(undated) }) : "";
+    note.textContent = [typed, spread, left].filter(Boolean).join(" ");
     note.hidden = note.textContent === "";
   }
 
@@ -292,12 +267,4 @@ function drawBars(node, years, { first, last, from, to }, width) {
     documents: say("page.documents", { count: tallest[1] }),
   }));
   node.replaceChildren(...drawn);
-}
-
-/** Documents that no bar shows. */
-function unplotted(several, undated) {
-  return [
-    ...(several > 0 ? [say("ask.severalYears", { documents: grouped(several) })] : []),
-    ...(undated > 0 ? [say("ask.undated", { documents: grouped(undated) })] : []),
-  ];
 }

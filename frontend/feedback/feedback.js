@@ -2,21 +2,14 @@
  * shown at once, and sent one request after the other. */
 
 import { newId, Problem, sendFeedback } from "../api.js";
-import { element, linkButton } from "../dom.js";
+import { element, labelled, linkButton } from "../dom.js";
 import { grouped, say } from "../language.js";
 import { browser } from "../storage.js";
 
 const KEPT_AS = "atlas-reader";
 const GONE = 404;
 const BY_ITEM = ["scores", "passages", "citations"];
-const NOTHING = {
-  thumb: null,
-  scores: {},
-  tags: null,
-  comment: null,
-  passages: {},
-  citations: {},
-};
+const NOTHING = { thumb: null, scores: {}, tags: null, comment: null, passages: {}, citations: {} };
 const SCALES = ["relevance", "accuracy", "corpus_fidelity", "clarity"];
 const POINTS = [1, 2, 3, 4, 5];
 const LONGEST_COMMENT = 4000;
@@ -179,12 +172,8 @@ function problem(feedback) {
 
 function scales(qaId, feedback) {
   const rows = SCALES.map((name) => scale(name, say(`feedback.${name}`), qaId, feedback));
-  return element(
-    "div",
-    { class: "scales" },
-    element("p", { class: "hint" }, say("feedback.points")),
-    ...rows,
-  );
+  const hint = element("p", { class: "hint" }, say("feedback.points"));
+  return element("div", { class: "scales" }, hint, ...rows);
 }
 
 /** A row of points as radio buttons, and a button that takes the choice back. */
@@ -248,13 +237,8 @@ function commentBox(qaId, feedback) {
     save.toggleAttribute("aria-disabled", state === "gone");
     count();
   });
-  return element(
-    "div",
-    {},
-    element("label", { for: id }, say("feedback.comment")),
-    text,
-    element("div", { class: "buttons" }, save, hint),
-  );
+  const buttons = element("div", { class: "buttons" }, save, hint);
+  return element("div", {}, ...labelled(say("feedback.comment"), text), buttons);
 }
 
 /** Buttons for tags, and a field for another. */
@@ -310,8 +294,7 @@ function newTag(qaId, feedback, tags) {
   return element(
     "form",
     { class: "new-tag", onsubmit: add },
-    element("label", { for: id }, say("feedback.anotherTag")),
-    input,
+    ...labelled(say("feedback.anotherTag"), input),
     element("button", {}, say("feedback.add")),
   );
 }
@@ -339,31 +322,30 @@ export function offerVotes(article, { citations }, feedback) {
     const title = item.closest(".document").querySelector("h4 button").textContent;
     const cited = [...citations.keys()].filter((at) => citations[at].passage_id === id);
     const votes = cited.map((at) => {
-      const vote = citationVote(String(at + 1), citations[at], feedback);
-      if (cited.length > 1) vote.prepend(element("span", { class: "hint" }, String(at + 1)));
-      return vote;
+      const number = String(at + 1);
+      const named = say("feedback.sourceNamed", { number, title: citations[at].title });
+      const group = vote(feedback, "citations", number, named);
+      if (cited.length > 1) group.prepend(element("span", { class: "hint" }, number));
+      return group;
     });
-    item.querySelector(".tools").prepend(...votes, passageVote(id, title, feedback));
+    item.querySelector(".tools").prepend(...votes, vote(feedback, "passages", id, title));
   }
 }
 
-function passageVote(id, title, feedback) {
-  return vote(feedback, "passages", id, title, [
+const VOTES = {
+  passages: [
     "relevant",
     "irrelevant",
-  ]);
-}
-
-function citationVote(number, { title }, feedback) {
-  return vote(feedback, "citations", number, say("feedback.sourceNamed", { number, title }), [
+  ],
+  citations: [
     "supports",
     "does_not_support",
-  ]);
-}
+  ],
+};
 
 /** Two buttons for one item, of which at most one is pressed. */
-function vote(feedback, kind, id, title, values) {
-  const buttons = values.map((value) =>
+function vote(feedback, kind, id, title) {
+  const buttons = VOTES[kind].map((value) =>
     toggle(
       feedback,
       {

@@ -1,7 +1,7 @@
 /** Writing a note on a quotation. */
 
 import { messageOf } from "../api.js";
-import { element, linkButton } from "../dom.js";
+import { element, labelled, linkButton } from "../dom.js";
 import { asJson } from "./files.js";
 import { keepNote } from "./kept.js";
 import { say } from "../language.js";
@@ -23,18 +23,11 @@ export async function writeNote({ text = "", tags = [], ...note }) {
     {},
     element("h2", { id: "note-title" }, say(note.id ? "keep.editNote" : "keep.newNote")),
     element("blockquote", { tabindex: "0" }, note.citation.quote),
-    element("label", { for: area.id }, say("keep.note")),
-    area,
-    element("label", { for: field.id }, say("feedback.tags")),
-    field,
+    ...labelled(say("keep.note"), area),
+    ...labelled(say("feedback.tags"), field),
     element("p", { class: "hint", id: "note-tags-hint" }, say("keep.tagsHint")),
     alert,
-    element(
-      "div",
-      { class: "buttons" },
-      element("button", { class: "primary", type: "submit" }, say("keep.save")),
-      close,
-    ),
+    element("div", { class: "buttons" }, element("button", { class: "primary" }, say("keep.save")), close),
   );
   const dialog = element("dialog", { class: "note-dialog", "aria-labelledby": "note-title" }, form);
   area.value = text;

@@ -25,30 +25,31 @@ export function showDocument({ pane, warning, tools, body, side, foot }, found, 
   const { text, document_id: documentId } = found;
   const offsets = offsetsOf(text);
   const span = spanOf(place, offsets);
-  const pages = pagesOf(found, offsets);
+  const numbered = pagesOf(found, offsets);
+  const pages = numbered.length > 1 ? numbered : []; // of one page nothing needs to be said
   const segments = found.segments.map((each) => ({ ...each, start: offsets.toUnits(each.start) }));
   const marks = span && isAsLinked(text, span, place) ? [span] : [];
-  const view = openText(text, marks, pages.length > 1 ? pages : [], { table: say("reader.table") });
+  const view = openText(text, marks, pages, { table: say("reader.table") });
   const markdown = isMarkdown(text, found.metadata.content_type);
   let inView = 0;
 
   const where = element("p", { class: "in-view" });
-  const contents = openContents(segments, pages.length > 1 ? pages : [], say("reader.contents"), (at) => {
+  const contents = openContents(segments, pages, say("reader.contents"), (at) => {
     goTo(at);
-    if (!matches("(min-width: 60rem)")) toggleContents(false);
+    if (!matchMedia("(min-width: 60rem)").matches) toggleContents(false);
     body.focus({ preventScroll: true });
   });
   const hits = (place.hits ?? []).map((each) => spanOf(each, offsets));
   const find = openFind(
     text,
-    { rangeOf: view.rangeOf, goTo, toggled: (on) => press(findButton, on), select },
+    { rangeOf: view.rangeOf, goTo, toggled: (on) => press(findButton, on) },
     { hits, question: asked(), start: () => inView },
   );
   const pictures = ["pdf", "scan"].includes(found.metadata.content_type)
     ? openPictures({
         documentId,
         title: found.title,
-        pages,
+        pages: numbered,
         cited: marks.length > 0 ? { start: place.start, end: place.end } : null,
         goTo,
       })
@@ -106,13 +107,6 @@ export function showDocument({ pane, warning, tools, body, side, foot }, found, 
     showInView(at);
   }
 
-  function select(at) {
-    const range = at && view.rangeOf(at.start, at.end);
-    if (!range) return;
-    const { startContainer, startOffset, endContainer, endOffset } = range;
-    getSelection().setBaseAndExtent(startContainer, startOffset, endContainer, endOffset);
-  }
-
   function toggleContents(wanted = contents.node.hidden) {
     contents.node.hidden = !wanted;
     press(contentsButton, wanted);
@@ -137,7 +131,7 @@ export function showDocument({ pane, warning, tools, body, side, foot }, found, 
   function showInView(at) {
     inView = at;
     const segment = lastBefore(segments, at);
-    const said = placeWords(segment, pages.length > 1 ? lastBefore(pages, at) : undefined);
+    const said = placeWords(segment, lastBefore(pages, at));
     if (where.textContent !== said) where.textContent = said;
     where.hidden = said === "";
     contents?.show(at);
@@ -149,9 +143,7 @@ export function showDocument({ pane, warning, tools, body, side, foot }, found, 
     body.scrollTop = 0;
     const mark = body.querySelector("mark");
     mark?.setAttribute("tabindex", "0");
-    if (mark) {
-      scrollTo(mark, body);
-    }
+    if (mark) scrollTo(mark, body);
     (mark ?? body).focus({ preventScroll: true });
     if (mark) getSelection().collapse(mark.firstChild, 0); // Shift and the arrow keys select from there
   }
@@ -165,10 +157,6 @@ export function showDocument({ pane, warning, tools, body, side, foot }, found, 
       pane.classList.remove("with-picture");
     },
   };
-}
-
-function matches(query) {
-  return matchMedia(query).matches;
 }
 
 function toggle(label, run) {

@@ -24,7 +24,8 @@ export function openFind(text, view, { hits: given = [], question = "", start })
   let present = -1;
   let waiting = 0;
 
-  const words = tellingWords(question);
+  // not the short ones, which do not say what it is about
+  const words = [...new Set(question.match(/[\p{L}\p{N}]{4,}/gu) ?? [])];
   const input = element("input", {
     type: "search",
     "aria-label": say("reader.find"),
@@ -77,7 +78,6 @@ export function openFind(text, view, { hits: given = [], question = "", start })
       event.preventDefault();
       if (waiting) {
         clearTimeout(waiting);
-        waiting = 0;
         if (input.value !== input.dataset.looked) return look(input.value);
       }
       go(event.shiftKey ? -1 : 1);
@@ -131,10 +131,6 @@ export function openFind(text, view, { hits: given = [], question = "", start })
   }
 
   function highlight(name, spans) {
-    if (!("highlights" in CSS)) {
-      if (name === ONE) view.select(spans[0]);
-      return;
-    }
     const highlight = new Highlight();
     for (const { start: from, end } of spans) {
       const range = view.rangeOf(from, end);
@@ -146,7 +142,6 @@ export function openFind(text, view, { hits: given = [], question = "", start })
 
   function close() {
     clearTimeout(waiting);
-    if (!("highlights" in CSS)) return;
     CSS.highlights.delete(ALL);
     CSS.highlights.delete(ONE);
   }
@@ -172,13 +167,12 @@ export function openFind(text, view, { hits: given = [], question = "", start })
     refresh,
     toggle,
     close,
-    /** Shows where words stand without taking the focus; the number of places. */
+    /** Shows where words stand without taking the focus. */
     lookFor(wanted) {
       node.hidden = false;
       view.toggled(true);
       input.value = wanted;
       look(wanted);
-      return hits.length;
     },
     takeGiven() {
       node.hidden = false;
@@ -224,31 +218,27 @@ function fold(unit) {
 }
 
 /** Where `wanted` stands in a folded text, as spans of the text itself. */
-function placesOf(wanted, { said, at }, text) {
+function placesOf(wanted, source, text) {
   const words = folded(wanted).said.trim();
   const found = [];
   if (words === "") return found;
+  const { said } = source;
   for (let from = said.indexOf(words); from >= 0; from = said.indexOf(words, from + words.length)) {
-    found.push({ start: at[from], end: endOf(at[from + words.length - 1], text) });
+    found.push(spanOf(from, words, source, text));
   }
   return found;
 }
 
 /** Where any of these words stands as a whole word. */
-function wordPlaces(words, { said, at }, text) {
+function wordPlaces(words, source, text) {
   const wanted = new Set(words.map((word) => folded(word).said));
-  const found = [];
-  for (const { index, 0: word } of said.matchAll(/[\p{L}\p{N}]+/gu)) {
-    if (!wanted.has(word)) continue;
-    found.push({ start: at[index], end: endOf(at[index + word.length - 1], text) });
-  }
-  return found;
+  const found = [...source.said.matchAll(/[\p{L}\p{N}]+/gu)].filter(([word]) => wanted.has(word));
+  return found.map(({ index, 0: word }) => spanOf(index, word, source, text));
 }
 
-/** The words of a question that say what it is about: not the short ones. */
-function tellingWords(question) {
-  const words = question.match(/[\p{L}\p{N}]{4,}/gu) ?? [];
-  return [...new Set(words)];
+/** The span of the text that has these words at a place of the folded one. */
+function spanOf(from, words, { at }, text) {
+  return { start: at[from], end: endOf(at[from + words.length - 1], text) };
 }
 
 /** Behind a character and the marks that belong to it. */

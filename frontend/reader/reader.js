@@ -2,7 +2,7 @@
  * it is first opened. */
 
 import { getJson, Problem } from "../api.js";
-import { element } from "../dom.js";
+import { at, element } from "../dom.js";
 import { say } from "../language.js";
 import { browser } from "../storage.js";
 import { addressOf, depth, forget, pageAddress, placeInHistory, remember } from "./address.js";
@@ -20,24 +20,15 @@ const STEP = 2;
  * labels, and may have `selectionActions`.
  */
 export function createReader(pane, page) {
-  const parts = {
-    pane,
-    title: pane.querySelector("#reader-title"),
-    warning: pane.querySelector("#reader-warning"),
-    link: pane.querySelector("#reader-link"),
-    tools: pane.querySelector("#reader-tools"),
-    body: pane.querySelector("#reader-body"),
-    side: pane.querySelector("#reader-side"),
-    foot: pane.querySelector("#reader-foot"),
-  };
-  const back = pane.querySelector("#reader-back");
+  const names = ["title", "warning", "link", "back", "close", "tools", "body", "side", "foot"];
+  const parts = Object.fromEntries(names.map((name) => [name, at(`reader-${name}`)]));
   let latest = null; // the place that is shown, or about to be
   let opener = null; // what the focus goes back to
   let shown = null; // {close()} of the document
 
-  openEdge(pane.querySelector("#reader-edge"), pane.parentElement);
-  back.addEventListener("click", () => history.back());
-  pane.querySelector("#reader-close").addEventListener("click", () => close());
+  openEdge(at("reader-edge"), pane.parentElement);
+  parts.back.addEventListener("click", () => history.back());
+  parts.close.addEventListener("click", () => close());
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || event.defaultPrevented) return;
     if (document.querySelector("dialog[open]") === null) close();
@@ -92,7 +83,7 @@ export function createReader(pane, page) {
     parts.link.hidden = passageId === undefined;
     if (!parts.link.hidden) parts.link.href = pageAddress({ passage: passageId });
     parts.warning.hidden = true;
-    back.hidden = depth() < 2;
+    parts.back.hidden = depth() < 2;
   }
 
   async function open(place, { record = true } = {}) {
@@ -109,17 +100,16 @@ export function createReader(pane, page) {
       const document = await getJson(`api/documents/${encodeURIComponent(found.documentId)}`);
       if (latest !== place) return;
       head(document.title, place.passageId);
-      shown = showDocument(parts, document, found, { ...page, actions: page.selectionActions, open });
+      shown = showDocument({ pane, ...parts }, document, found, { ...page, actions: page.selectionActions, open });
     } catch (error) {
       const known = error instanceof Problem;
-      if (latest === place) fail(known ? error.message : say("page.viewFailed"));
+      if (latest === place) {
+        const message = known ? error.message : say("page.viewFailed");
+        head(say("reader.failed"));
+        parts.body.replaceChildren(element("p", { role: "alert" }, message));
+      }
       if (!known) throw error;
     }
-  }
-
-  function fail(message) {
-    head(say("reader.failed"));
-    parts.body.replaceChildren(element("p", { role: "alert" }, message));
   }
 
   return open;
@@ -171,12 +161,7 @@ function openEdge(edge, desk) {
   edge.addEventListener("lostpointercapture", () => edge.removeEventListener("pointermove", drag));
   edge.addEventListener("keydown", (event) => {
     const now = share ?? present();
-    const wanted = {
-      ArrowLeft: now + STEP,
-      ArrowRight: now - STEP,
-      Home: MOST,
-      End: LEAST,
-    }[event.key];
+    const wanted = { ArrowLeft: now + STEP, ArrowRight: now - STEP, Home: MOST, End: LEAST }[event.key];
     if (wanted === undefined) return;
     event.preventDefault();
     set(wanted);

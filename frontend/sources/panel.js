@@ -1,7 +1,7 @@
 /** The panel in which sources are chosen, sent and reported. What runs goes on when it is closed. */
 
 import { cancelJob, getJson, ingest, jobEvents, messageOf, sendJson } from "../api.js";
-import { alertIn, at, choice, disclosure, element, linkButton } from "../dom.js";
+import { alertIn, at, choice, disclosure, element, labelled, linkButton } from "../dom.js";
 import { language, say, told } from "../language.js";
 import { tab } from "../storage.js";
 import { JOBS, TRY } from "./offer.js";
@@ -29,12 +29,8 @@ export function openPanel(button) {
   const files = picker({ multiple: "" });
   const folder = picker({ webkitdirectory: "" });
   const replace = element("input", { type: "checkbox" });
-  const replacing = element(
-    "label",
-    { class: "choice", hidden: "" },
-    replace,
-    element("span", {}, say("sources.replace")),
-  );
+  const words = element("span", {}, say("sources.replace"));
+  const replacing = element("label", { class: "choice", hidden: "" }, replace, words);
   const add = element("button", { class: "primary", type: "submit" }, say("sources.send"));
   const stop = element("button", { type: "button", hidden: "" }, say("page.cancel"));
   const close = element("button", { type: "button", onclick: leave }, say("page.close"));
@@ -167,8 +163,7 @@ export function openPanel(button) {
       "fieldset",
       {},
       element("legend", {}, total),
-      element("label", { for: name.id }, say("sources.name")),
-      name,
+      ...labelled(say("sources.name"), name),
       ...more,
       group.zotero
         ? null
@@ -188,8 +183,8 @@ export function openPanel(button) {
       const words = say(group.zotero ? "sources.zoteroFetching" : "sources.sending");
       tell(words);
       const given = { label: group.name, date: group.date, description: group.description };
-      const said = Object.entries(given).filter(([, value]) => value.trim()); // the rest stays
-      const note = Object.fromEntries(said.map(([field, value]) => [field, value.trim()]));
+      const said = Object.entries(given).map(([field, value]) => [field, value.trim()]);
+      const note = Object.fromEntries(said.filter(([, value]) => value)); // the rest stays
       const stopped = new AbortController();
       stop.onclick = () => stopped.abort();
       const job = await sent(group, note, (...done) => tell(words, ...done), stopped.signal).catch(
@@ -326,8 +321,7 @@ function zoteroFields(collections, choose) {
   const select = choice({ id: "zotero-collection" }, names);
   const take = () => choose(collections.find(({ key }) => key === select.value));
   return [
-    element("label", { for: select.id }, say("sources.zoteroWhich")),
-    select,
+    ...labelled(say("sources.zoteroWhich"), select),
     element("button", { type: "button", onclick: take }, say("sources.zoteroTake")),
   ];
 }
@@ -373,40 +367,28 @@ function reportOf(job, { label, question }, ask) {
     const failed = cancelled ? say("sources.cancelled") : say("sources.failed", { problem });
     return element("section", { class: "failed" }, element("p", {}, failed));
   }
+  const title = element("h3", {}, label);
   if (files.length + leftOut.length === 0) {
-    return element(
-      "section",
-      {},
-      element("h3", {}, label),
-      element("p", {}, say("sources.saved")),
-    );
+    return element("section", {}, title, element("p", {}, say("sources.saved")));
   }
   const own = (remark) => ({ ...remark, source: remark.source.replace(`${corpus}/`, "") });
   const remarks = result.remarks.map(own);
   const refused = remarks.filter((remark) => remark.refused);
-  const out = [
-    ...leftOut.map(({ name, reason }) => [name, [reason]]),
-    ...refused.map(({ source, remarks: reasons }) => [source, reasons]),
-  ];
-  const partly = remarks
-    .filter((remark) => !remark.refused)
-    .map(({ source, remarks: reasons }) => [source, reasons]);
+  const partly = remarks.filter((remark) => !remark.refused);
+  const out = [...leftOut.map(({ name, reason }) => ({ source: name, remarks: [reason] })), ...refused];
   const read = files.length - refused.length;
   const missing = out.length + more;
+  const sum = say("sources.sum", {
+    files: say("page.files", { count: read + missing }),
+    read,
+    missing,
+    documents: say("page.documents", { count: result.documents_added }),
+  });
   return element(
     "section",
     {},
-    element("h3", {}, label),
-    element(
-      "p",
-      { class: "sum" },
-      say("sources.sum", {
-        files: say("page.files", { count: read + missing }),
-        read,
-        missing,
-        documents: say("page.documents", { count: result.documents_added }),
-      }),
-    ),
+    title,
+    element("p", { class: "sum" }, sum),
     missing > 0 ? list(say("sources.leftOut"), out) : null,
     more > 0 ? element("p", {}, say("sources.more", { count: more })) : null,
     partly.length > 0 ? list(say("sources.partly"), partly) : null,
@@ -415,26 +397,17 @@ function reportOf(job, { label, question }, ask) {
 }
 
 function list(title, rows) {
-  const items = rows.map(([name, reasons]) =>
-    element(
-      "li",
-      {},
-      element("strong", {}, name),
-      ": ",
-      ...reasons.flatMap((reason, at) => (at === 0 ? [told(reason)] : ["; ", told(reason)])),
-    ),
-  );
+  const items = rows.map(({ source, remarks }) => {
+    const reasons = remarks.flatMap((reason, at) => [at === 0 ? ": " : "; ", told(reason)]);
+    return element("li", {}, element("strong", {}, source), ...reasons);
+  });
   return element("div", {}, element("h4", {}, title), element("ul", {}, ...items));
 }
 
 function tryIt(question, ask) {
   const button = { type: "button", class: "primary", onclick: () => ask(question) };
-  return element(
-    "div",
-    {},
-    element("h4", {}, say("sources.try")),
-    element("button", button, question.question),
-  );
+  const title = element("h4", {}, say("sources.try"));
+  return element("div", {}, title, element("button", button, question.question));
 }
 
 /** Fields for the date and the description of a corpus, which write into `note` what is typed. */
@@ -447,11 +420,9 @@ function noteFields(prefix, note) {
     field.addEventListener("input", () => (note[name] = field.value));
   }
   return [
-    element("label", { for: date.id }, say("sources.date")),
-    date,
+    ...labelled(say("sources.date"), date),
     element("p", { class: "hint", id: `${prefix}-hint` }, say("sources.dateHint")),
-    element("label", { for: description.id }, say("sources.description")),
-    description,
+    ...labelled(say("sources.description"), description),
   ];
 }
 
@@ -490,10 +461,8 @@ async function renameForm(begin) {
     element(
       "form",
       { onsubmit: submit },
-      element("label", { for: corpus.id }, say("sources.which")),
-      corpus,
-      element("label", { for: label.id }, say("ask.newName")),
-      label,
+      ...labelled(say("sources.which"), corpus),
+      ...labelled(say("ask.newName"), label),
       more,
       element("div", { class: "buttons" }, element("button", { type: "submit" }, say("keep.save"))),
     ),

@@ -6,7 +6,7 @@ import { disclosure, element, linkButton } from "../dom.js";
 import { say } from "../language.js";
 import { askButton, isTime, pointName, pointOf, valueName } from "./ask_about.js";
 import { formOf, queriesOf, wordsOf } from "./counting.js";
-import { rateOf } from "../parts.js";
+import { rateOf, totals } from "../parts.js";
 import { csvButton, sortable } from "./table.js";
 
 const COLUMNS = [
@@ -180,21 +180,14 @@ function cellTable({ by, cells, cells_left_out: leftOut }, { open, label, name, 
 
 /** The totals of several trends, as nodes. */
 function querySummary(found) {
-  const totals = found.map(({ query, total }) => {
+  const each = found.map(({ query, total }) => {
     const hits = say("words.hits", { count: total.hits ?? 0 });
     return say("words.queryTotal", { query, hits, rate: rateOf(total.per_million ?? 0) });
   });
-  return [totals.join(" · ")];
+  return [each.join(" · ")];
 }
 
 /** The total of a trend, or of counts by a field, as nodes. */
 function countSummary({ total }) {
-  const said = say("words.summary", {
-    hits: say("words.hits", { count: total.hits ?? 0 }),
-    documents: say("page.documents", { count: total.documents }),
-    passages: say("page.passages", { count: total.passages }),
-    words: say("words.wordCount", { count: total.words }),
-  });
-  const rate = total.hits ? ` ${say("words.rate", { rate: rateOf(total.per_million) })}.` : "";
-  return [`${said}.${rate}`];
+  return [`${totals(total).join(". ")}.`];
 }

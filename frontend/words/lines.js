@@ -8,7 +8,7 @@ import { grouped, say } from "../language.js";
 import { yearIn } from "../text.js";
 import { askButton, pointName } from "./ask_about.js";
 import { concordance } from "./counting.js";
-import { actionButton, chooser, rateOf } from "../parts.js";
+import { actionButton, chooser, totals } from "../parts.js";
 import { csvButton } from "./table.js";
 
 const PAGE = 200; // lines
@@ -47,11 +47,12 @@ export async function lines(state, tools) {
     const nodes = [pointNote(state, tools), none].filter((node) => node !== null);
     return { summary: summaryOf(first, tools), nodes };
   }
+  const draw = { type: "button", onclick: () => tools.go({ seed: (state.seed + 1) % 1_000_000 }) };
   const bar = element(
     "div",
     { class: "words-bar" },
     chooser("sort", SORTS.map((sort) => [sort, say(`words.sort_${sort}`)]), state.sort, tools.go),
-    state.sample > 0 ? drawAgain(state, tools) : null,
+    state.sample > 0 ? element("button", draw, say("words.drawAgain")) : null,
     askButton(state, tools),
     download(state, tools, first.listed),
   );
@@ -67,22 +68,13 @@ export async function lines(state, tools) {
 }
 
 function summaryOf(found, { label }) {
-  const { hits, documents, passages, words, per_million: rate, per_corpus: perCorpus } = found;
-  const parts = [
-    say("words.summary", {
-      hits: say("words.hits", { count: hits }),
-      documents: say("page.documents", { count: documents }),
-      passages: say("page.passages", { count: passages }),
-      words: say("words.wordCount", { count: words }),
-    }),
-  ];
-  if (rate !== null && hits > 0) parts.push(say("words.rate", { rate: rateOf(rate) }));
-  const each = Object.entries(perCorpus).filter(([, number]) => number > 0);
+  const parts = totals(found);
+  const each = Object.entries(found.per_corpus).filter(([, number]) => number > 0);
   if (each.length > 1) {
     const said = ([id, count]) => say("words.perCorpus", { label: label(id), hits: count });
     parts.push(each.map(said).join(" · "));
   }
-  if (found.listed < hits) parts.push(say("words.drawn", { count: found.listed }));
+  if (found.listed < found.hits) parts.push(say("words.drawn", { count: found.listed }));
   for (const [typed, read] of Object.entries(found.read_as)) parts.push(say("words.readAs", { typed, read }));
   return [parts.join(". ") + "."];
 }
@@ -98,26 +90,16 @@ function pointNote({ point }, { go, label }) {
   );
 }
 
-function drawAgain({ seed }, { go }) {
-  const draw = () => go({ seed: (seed + 1) % 1_000_000 });
-  return element("button", { type: "button", onclick: draw }, say("words.drawAgain"));
-}
-
 function documentItem({ document_id: documentId, title, date, lines: number, first }, { page }) {
-  const open = () => page.open({ documentId, passageId: first.passage_id, ...span(first) });
+  const { passage_id: passageId, start, end, hit: quote } = first;
+  const open = () => page.open({ documentId, passageId, start, end, quote });
   const said = [date, say("words.hits", { count: number })].filter(Boolean).join(" · ");
   return element("li", {}, linkButton(title, open), " ", element("span", { class: "place" }, said));
 }
 
-function span({ start, end, hit }) {
-  return { start, end, quote: hit };
-}
-
 function download(state, tools, listed) {
-  const text =
-    listed > MOST_IN_FILE
-      ? say("words.csvSome", { most: grouped(MOST_IN_FILE) })
-      : say("words.csv");
+  const key = listed > MOST_IN_FILE ? "words.csvSome" : "words.csv";
+  const text = say(key, { most: grouped(MOST_IN_FILE) });
   return csvButton(text, "lines", COLUMNS, async () => {
     const rows = [];
     while (rows.length < Math.min(listed, MOST_IN_FILE)) {
@@ -159,16 +141,14 @@ function newGrid(total, { page, label }) {
 
   function focus(index) {
     const to = Math.min(Math.max(index, 0), rows.length - 1);
-    for (const row of body.querySelectorAll("[tabindex='0']")) row.tabIndex = -1;
+    for (const row of rows) row.tabIndex = -1;
     rows[to].tabIndex = 0;
     rows[to].focus();
   }
 
   function open(index) {
     const { document_id: documentId, passage_id: passageId, start, end, hit } = found[index];
-    for (const row of body.querySelectorAll("[aria-selected=true]")) {
-      row.removeAttribute("aria-selected");
-    }
+    for (const row of rows) row.removeAttribute("aria-selected");
     rows[index].setAttribute("aria-selected", "true");
     focus(index);
     // a long hit is cut short in its line
