@@ -1,7 +1,7 @@
 /** Talking to the server: about which collection, with whose key. What goes wrong is a Problem whose
  * message can be shown as it is. */
 
-import { at } from "./dom.js";
+import { at, onSubmit } from "./dom.js";
 import { say } from "./language.js";
 import { credentials, forgetKey, keepKey } from "./storage.js";
 
@@ -76,7 +76,9 @@ export async function* ask(body, signal) {
   for (const pause of [0, ...PAUSES]) {
     try {
       const response =
-        last === null ? await begun(body, signal) : await resumed(body.qa_id, last, pause, signal);
+        last === null
+          ? await request("api/ask/stream", { ...posted(body), signal })
+          : await resumed(body.qa_id, last, pause, signal);
       last ??= "0";
       for await (const { id, name, data } of serverEvents(response.body)) {
         last = id ?? last;
@@ -85,19 +87,11 @@ export async function* ask(body, signal) {
         if (name === "complete") return;
       }
     } catch (error) {
-      if (last === null || !mayResume(error)) throw error;
+      // the connection broke, and not what was asked; 404 says that it was given up
+      if (last === null || !(error instanceof Broken || error.status === 404)) throw error;
     }
   }
   throw new Problem(say("server.cutOff"));
-}
-
-function begun(body, signal) {
-  return request("api/ask/stream", { ...posted(body), signal });
-}
-
-/** Tells if the connection broke, and not what was asked; 404 says that it was given up. */
-function mayResume(error) {
-  return error instanceof Broken || error.status === 404;
 }
 
 async function resumed(qaId, last, pause, signal) {
@@ -252,18 +246,13 @@ export function showCaller(name) {
   at("caller").textContent = name;
 }
 
-function signIn(event) {
-  event.preventDefault();
+onSubmit(at("sign-in-form"), () => {
   const isKept = keepKey(at("key").value);
   at("key").value = "";
   if (isKept) location.reload();
   else askForKey(say("key.unkept"));
-}
-
-function signOut() {
+});
+at("sign-out").addEventListener("click", () => {
   forgetKey();
   location.reload();
-}
-
-at("sign-in-form").addEventListener("submit", signIn);
-at("sign-out").addEventListener("click", signOut);
+});

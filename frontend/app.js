@@ -3,7 +3,7 @@
 import { messageOf } from "./api.js";
 import { newConversation } from "./ask/asking.js";
 import { openCatalogue } from "./ask/catalogue.js";
-import { alertIn, at, element } from "./dom.js";
+import { alertIn, at, element, onSubmit, plainButton } from "./dom.js";
 import { keepSelections } from "./keep/menu.js";
 import { language, LANGUAGES, say, speak } from "./language.js";
 import { addressWith, placeInAddress } from "./reader/address.js";
@@ -47,8 +47,7 @@ function offerLanguages() {
   });
 }
 
-async function submit(event) {
-  event.preventDefault();
+async function submit() {
   question.value = question.value.trim();
   if (!form.reportValidity()) return;
   unfoldSettings(false);
@@ -59,24 +58,17 @@ async function submit(event) {
 function openLinked() {
   const place = placeInAddress();
   if (place) page.open(place, { record: false });
-  if (location.hash.startsWith("#ask=")) openSent();
-  if (location.hash.startsWith("#q=")) takeNamed();
+  const named = new URLSearchParams(location.hash.slice(1));
+  if (named.has("ask")) import("./keep/shared.js").then(({ openShared }) => openShared(page));
+  if (named.has("q")) {
+    // of a browser's own search field; to ask is the reader's: a link may be anybody's
+    question.value = named.get("q").slice(0, question.maxLength);
+    question.focus();
+  }
   askChosen();
 }
 
-/** Takes what a browser's own search field was given. To ask is the reader's: a link may be anybody's. */
-function takeNamed() {
-  question.value = new URLSearchParams(location.hash.slice(1)).get("q").slice(0, question.maxLength);
-  question.focus();
-}
-
-/** Shows the question, and the answer, that a link brings. */
-async function openSent() {
-  const { openShared } = await import("./keep/shared.js");
-  openShared(page);
-}
-
-form.addEventListener("submit", submit);
+onSubmit(form, submit);
 question.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
   event.preventDefault();
@@ -125,8 +117,7 @@ function openViews(opening) {
   let wanted = null; // while it is loaded, the reader may want another
 
   for (const name of Object.keys(opening)) {
-    const choose = { type: "button", onclick: () => show(name) };
-    buttons.set(name, element("button", choose, say(`views.${name}`)));
+    buttons.set(name, plainButton(say(`views.${name}`), () => show(name)));
   }
   at("views-nav").append(...buttons.values());
 

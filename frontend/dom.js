@@ -15,9 +15,27 @@ export function at(id) {
   return document.getElementById(id);
 }
 
+export function plainButton(label, onclick, attributes = {}) {
+  return element("button", { type: "button", onclick, ...attributes }, label);
+}
+
 /** A button that looks like a link. */
 export function linkButton(label, onclick, attributes = {}) {
-  return element("button", { type: "button", class: "link", onclick, ...attributes }, label);
+  return plainButton(label, onclick, { class: "link", ...attributes });
+}
+
+/** A button that shows a sign alone, and is called `name`. */
+export function signButton(sign, name, onclick) {
+  const label = element("span", { "aria-hidden": "true" }, sign);
+  return plainButton(label, onclick, { "aria-label": name, title: name });
+}
+
+/** Has `act` take what a form sends. */
+export function onSubmit(form, act) {
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    act();
+  });
 }
 
 /** A part that unfolds below its summary. */

@@ -4,7 +4,7 @@
 import { getJson, messageOf } from "../api.js";
 import { fieldName, valueName } from "../ask/fields.js";
 import { chart } from "../charts/chart.js";
-import { at, choice, definitions, disclosure, element, labelled, linkButton, styled } from "../dom.js";
+import { at, choice, definitions, disclosure, element, labelled, linkButton, plainButton, styled } from "../dom.js";
 import { language, say, told } from "../language.js";
 import { dateWords, heading, yearWords } from "../text.js";
 import { actionButton } from "../parts.js";
@@ -252,8 +252,8 @@ function documentList({ corpora }, page) {
   const time = element("p", { class: "notice", hidden: "" });
   const found = element("p", { role: "status", class: "hint" });
   const list = element("ol", { class: "about-documents" });
-  const previous = element("button", { type: "button" }, say("about.previous"));
-  const next = element("button", { type: "button" }, say("about.next"));
+  const previous = plainButton(say("about.previous"), () => turn(previous, -PAGE));
+  const next = plainButton(say("about.next"), () => turn(next, PAGE));
   let offset = 0;
   let last = 0; // offset of the last page, as far as it is known
   let within = null;
@@ -312,8 +312,6 @@ function documentList({ corpora }, page) {
     restart();
   }
 
-  previous.addEventListener("click", () => turn(previous, -PAGE));
-  next.addEventListener("click", () => turn(next, PAGE));
   title.addEventListener("input", () => {
     clearTimeout(timer);
     timer = setTimeout(restart, PAUSE);

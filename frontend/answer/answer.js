@@ -88,19 +88,12 @@ export function newAnswer(question, page, form = formState()) {
       contradictionList(answer, page),
       ...successions(answer, passages, page),
     );
+    const rating = ratingSection(answer.qa_id, feedback, page);
+    const takeHome = disclosure(say("answer.takeHome"), {}, answerExport(answer, asked));
+    const way = retrievalSummary(answer, page, candidateColumns(answer, explanation, page));
     article.append(
-      element(
-        "div",
-        { class: "answer-foot" },
-        ratingSection(answer.qa_id, feedback, page),
-        disclosure(say("answer.takeHome"), {}, answerExport(answer, asked)),
-      ),
-      element(
-        "div",
-        {},
-        scopeLine(answer, page),
-        retrievalSummary(answer, page, candidateColumns(answer, explanation, page)),
-      ),
+      element("div", { class: "answer-foot" }, rating, takeHome),
+      element("div", {}, scopeLine(answer, page), way),
     );
     offerVotes(article, answer, feedback);
     offerKeeping(article, answer, passages);
@@ -222,21 +215,16 @@ function touches({ first, second }, cited) {
   return [first, second].some((side) => cited.has(side.document_id));
 }
 
+/** Both sides, and which of them the answer cites, if any. */
 function conflictItem(conflict, cited, page) {
+  const cites = say(conflict.stated ? "answer.citesBoth" : "answer.citesOne");
   return element(
     "li",
     {},
     element("p", {}, element("strong", {}, heading(conflict.detail))),
     element("div", { class: "sides" }, sideNode(conflict.first, page), sideNode(conflict.second, page)),
-    statement(conflict, cited),
+    touches(conflict, cited) ? element("p", { class: "hint" }, cites) : null,
   );
-}
-
-/** Says which sides the answer cites; null if it cites neither. */
-function statement(conflict, cited) {
-  if (!touches(conflict, cited)) return null;
-  const which = conflict.stated ? "answer.citesBoth" : "answer.citesOne";
-  return element("p", { class: "hint" }, say(which));
 }
 
 function sideNode(side, page) {

@@ -1,6 +1,6 @@
 /** The sources of an answer: passages by document, those first that it cites or that come closest. */
 
-import { disclosure, element, linkButton, placeLine } from "../dom.js";
+import { disclosure, element, linkButton, placeLine, plainButton } from "../dom.js";
 import { say } from "../language.js";
 import { contextLine, dateWords, fullPlace, marked, unitSpans, titleOf, warningStatus } from "../text.js";
 import { whyHere } from "./retrieval.js";
@@ -113,8 +113,8 @@ function passageItem(passage, isHidden, { page, titles, quotes, citations }) {
 /** Opens the tools of a passage by touch; with a mouse and by keyboard they show themselves. */
 function toolsButton(tools) {
   const unfold = () => button.setAttribute("aria-expanded", String(tools.classList.toggle("unfolded")));
-  const attributes = { "aria-expanded": "false", "aria-label": say("answer.tools"), onclick: unfold };
-  const button = element("button", { type: "button", class: "quiet dots", ...attributes }, "⋯");
+  const named = { "aria-expanded": "false", "aria-label": say("answer.tools") };
+  const button = plainButton("⋯", unfold, { class: "quiet dots", ...named });
   return button;
 }
 

@@ -1,7 +1,7 @@
 /** The question as it was understood: read as, searched as, in which sources, in which of several
  * readings; each with the other way to ask it. */
 
-import { element, linkButton } from "../dom.js";
+import { element, linkButton, onSubmit, plainButton } from "../dom.js";
 import { language, say, sayNodes } from "../language.js";
 import { dateWords, duration, yearWords } from "../text.js";
 import { quotation } from "./sentences.js";
@@ -37,8 +37,7 @@ function changeReading(whole, searched, id, page) {
     whole.querySelector("button:last-of-type").focus();
   }
 
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
+  onSubmit(form, () => {
     const meant = field.value.trim();
     if (meant === "") return;
     page.askAsWritten(meant, id);
@@ -249,7 +248,7 @@ export function choiceList({ choices, decision }, page) {
 
 function choiceItem({ label, question, corpus_filter, filters, citation }, page) {
   const again = () => page.ask(question, { corpus_filter, filters });
-  const ask = element("button", { type: "button", class: "choice", onclick: again }, label);
+  const ask = plainButton(label, again, { class: "choice" });
   const place = [dateWords(citation.date), citation.locator];
   return element("li", {}, ask, ...quotation(citation, place, page));
 }

@@ -1,7 +1,7 @@
 /** Verified sentences with their citations as numbered chips, and texts that still have tokens such
  * as `[uk.case p2]`, `[nz.act s10(1)]`. */
 
-import { element, linkButton } from "../dom.js";
+import { element, linkButton, plainButton } from "../dom.js";
 import { say, sayNodes, told } from "../language.js";
 import { dateWords, shortPlace, yearIn } from "../text.js";
 
@@ -95,16 +95,10 @@ function sentenceNodes(sentence, citations, warnings, page) {
 }
 
 function chip(citation, number, page) {
-  const button = element(
-    "button",
-    {
-      type: "button",
-      class: "citation",
-      "aria-label": say("answer.sourceNamed", { number, name: named(citation) }),
-      onclick: () => page.open(placeOf(citation)),
-    },
-    String(number),
-  );
+  const button = plainButton(String(number), () => page.open(placeOf(citation)), {
+    class: "citation",
+    "aria-label": say("answer.sourceNamed", { number, name: named(citation) }),
+  });
   for (const event of ["pointerenter", "focus"]) button.addEventListener(event, () => showQuote(button, citation));
   for (const event of ["pointerleave", "blur"]) button.addEventListener(event, hideQuoteSoon);
   button.addEventListener("click", hideQuote);

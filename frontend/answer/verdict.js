@@ -17,7 +17,11 @@ export function noAnswer({ reason, closest = [], scope = null }, page) {
   const why = hasString(`answer.reason_${code}`)
     ? element("span", {}, say(`answer.reason_${code}`))
     : element("span", { lang: "en" }, message);
-  const lines = [element("p", {}, why, ...closest.slice(0, 1).flatMap((quote) => nearest(quote, page)))];
+  const nearest = closest.slice(0, 1).flatMap((citation) => {
+    const quote = citation.quote.replaceAll(/\s+/g, " ");
+    return [` ${say("answer.nearest", { quote })} `, openSource(citation, page)];
+  });
+  const lines = [element("p", {}, why, ...nearest)];
   const lacks =
     missing.length > 0
       ? element("span", {}, ...missing.flatMap((sentence) => [told(sentence), " "]))
@@ -25,11 +29,6 @@ export function noAnswer({ reason, closest = [], scope = null }, page) {
   const mark = closest.length > 0 ? element("strong", {}, say("answer.notVerified")) : null;
   if (mark || lacks) lines.push(element("p", { class: "hint unverified" }, mark, mark && " ", lacks));
   return lines;
-}
-
-function nearest(citation, page) {
-  const quote = citation.quote.replaceAll(/\s+/g, " ");
-  return [` ${say("answer.nearest", { quote })} `, openSource(citation, page)];
 }
 
 /** Who should have written, and why the sources' own sentences stand there instead, or null. */

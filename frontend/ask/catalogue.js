@@ -2,7 +2,7 @@
  * labels, writers and the place of traces too. */
 
 import { chosenCollection, getJson, messageOf, showCaller } from "../api.js";
-import { at, choice, element, svg } from "../dom.js";
+import { at, choice, element, plainButton, svg } from "../dom.js";
 import { keepFor } from "../keep/database.js";
 import { say } from "../language.js";
 import { offerSources } from "../sources/offer.js";
@@ -81,10 +81,10 @@ function showServed({ corpora }) {
 
 /** Says in the middle that nothing can be asked yet, and what to do. */
 function showNone(mayAdd) {
-  const add = { type: "button", class: "primary", onclick: () => at("add-sources").click() };
   const title = element("h2", {}, say("sources.none"));
   const what = element("p", {}, say(mayAdd ? "sources.first" : "sources.others"));
-  const button = mayAdd ? element("button", add, say("sources.add")) : null;
+  const add = () => at("add-sources").click();
+  const button = mayAdd ? plainButton(say("sources.add"), add, { class: "primary" }) : null;
   at("empty").prepend(element("div", { id: "no-sources" }, title, what, button));
 }
 
@@ -263,8 +263,7 @@ function fill(suggestions) {
       at("question").value = question;
       at("ask-form").requestSubmit();
     };
-    const button = element("button", { type: "button", lang: language, onclick: choose }, question);
-    return element("li", {}, button);
+    return element("li", {}, plainButton(question, choose, { lang: language }));
   });
   at("examples").querySelector("ul").replaceChildren(...items);
   at("examples").hidden = items.length === 0;

@@ -1,7 +1,7 @@
 /** Conversations as this browser keeps them: found by their words, opened, renamed, deleted. */
 
 import { messageOf } from "../api.js";
-import { at, disclosure, element, labelled, linkButton } from "../dom.js";
+import { at, disclosure, element, labelled, linkButton, plainButton } from "../dom.js";
 import { all, change, clear, get, put, remove } from "../keep/database.js";
 import { language, say } from "../language.js";
 import { browser, tab } from "../storage.js";
@@ -137,16 +137,16 @@ function action(key, conversation, onclick) {
 
 /** A button that does its work when it is pressed a second time. */
 function confirmed(label, sure, work) {
-  const button = element("button", { type: "button", class: "quiet" }, label);
   let asked = false;
   const ask = (now) => {
     asked = now;
     button.textContent = now ? sure : label;
   };
-  button.addEventListener("click", () => {
+  const press = () => {
     if (asked) work();
     ask(!asked);
-  });
+  };
+  const button = plainButton(label, press, { class: "quiet" });
   button.addEventListener("blur", () => ask(false));
   return button;
 }
@@ -210,13 +210,7 @@ export async function keptConversation(id) {
 
 /** Takes a step, and tells the reader, once, if it fails; resolves to whether it was taken. */
 async function attempt(step) {
-  try {
-    await step();
-    return true;
-  } catch (error) {
-    notify(messageOf(error));
-    return false;
-  }
+  return (await quietly(() => step().then(() => true))) ?? false;
 }
 
 /** Resolves to what a step finds; undefined if nothing can be read here. */

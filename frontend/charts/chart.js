@@ -14,7 +14,6 @@ const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]; // years between label
 const GAP = 7; // height of what marks one
 const GAP_LOOK = { class: "chart-gap", fill: "url(#chart-hatch)" };
 const MARKER = 4; // half the height of one
-const MARKERS = ["circle", "square", "triangle", "diamond", "cross", "plus", "down", "bar"];
 
 /** A chart of `series`, each {name, values}, over `labels`; a value of null is a gap.
  *
@@ -202,7 +201,7 @@ function marker(which, x, y) {
     down: `M${x} ${y + r}L${x + r} ${y - r}H${x - r}Z`,
     bar: `M${x - r} ${y}H${x + r}`,
   };
-  return svg("path", { class: "chart-marker", d: shapes[MARKERS[which % MOST_SERIES]] });
+  return svg("path", { class: "chart-marker", d: Object.values(shapes)[which % MOST_SERIES] });
 }
 
 function legendOf(series, gap) {

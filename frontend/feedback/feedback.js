@@ -2,7 +2,7 @@
  * shown at once, and sent one request after the other. */
 
 import { newId, Problem, sendFeedback } from "../api.js";
-import { element, labelled, linkButton } from "../dom.js";
+import { element, labelled, linkButton, onSubmit, plainButton } from "../dom.js";
 import { grouped, say } from "../language.js";
 import { browser } from "../storage.js";
 
@@ -212,7 +212,7 @@ function scale(name, label, qaId, feedback) {
 function commentBox(qaId, feedback) {
   const id = `comment-${qaId}`;
   const text = element("textarea", { id, rows: 3, maxlength: LONGEST_COMMENT, oninput: count });
-  const save = element("button", { type: "button", onclick: keep }, say("feedback.saveComment"));
+  const save = plainButton(say("feedback.saveComment"), keep);
   const hint = element("span", { class: "hint", id: `${id}-hint` });
   text.setAttribute("aria-describedby", hint.id);
   let sent = "";
@@ -281,8 +281,7 @@ function newTag(qaId, feedback, tags) {
   const id = `tag-${qaId}`;
   const input = element("input", { id, type: "text", maxlength: LONGEST_TAG, autocomplete: "off" });
 
-  function add(event) {
-    event.preventDefault();
+  function add() {
     const tag = input.value.trim().replaceAll(/\s+/g, " ");
     if (!tag) return;
     if (!tags().includes(tag)) feedback.change({ tags: listed([...tags(), tag]) });
@@ -291,12 +290,10 @@ function newTag(qaId, feedback, tags) {
   feedback.watch(({ said, state }) => {
     input.disabled = state === "gone" || said.tags?.length === MOST_TAGS;
   });
-  return element(
-    "form",
-    { class: "new-tag", onsubmit: add },
-    ...labelled(say("feedback.anotherTag"), input),
-    element("button", {}, say("feedback.add")),
-  );
+  const button = element("button", {}, say("feedback.add"));
+  const form = element("form", { class: "new-tag" }, ...labelled(say("feedback.anotherTag"), input), button);
+  onSubmit(form, add);
+  return form;
 }
 
 function listed(tags) {

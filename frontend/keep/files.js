@@ -8,8 +8,10 @@ import { csvText } from "../words/table.js";
 
 const VERSION = 1;
 const COLUMNS = ["date", "title", "place", "quote", "note", "tags", "url"];
-const CITED = { passage_id: "string", document_id: "string", corpus: "string", title: "string" };
-const COUNTED = { page: "number", start: "number", end: "number", quote: "string" };
+const CITED = {
+  ...{ passage_id: "string", document_id: "string", corpus: "string", title: "string" },
+  ...{ page: "number", start: "number", end: "number", quote: "string" },
+};
 
 /** All of it, to be brought back. */
 export function asJson(notes, readings) {
@@ -65,16 +67,11 @@ export async function readJson(file) {
   if (!whole || !notes.every(isNote) || !readings.every(isReading)) {
     throw new Problem(say("keep.noFile"));
   }
-  return { notes: notes.map(noteOf), readings: readings.map(readingOf) };
-}
-
-/** The known fields alone: whoever wrote the file chooses the others. */
-function noteOf({ id, text, tags, citation, created, changed }) {
-  return { id, text, tags, citation, created, changed };
-}
-
-function readingOf({ id, citation, created }) {
-  return { id, citation, created };
+  // the known fields alone: whoever wrote the file chooses the others
+  const note = ({ id, text, tags, citation, created, changed }) =>
+    ({ id, text, tags, citation, created, changed });
+  const reading = ({ id, citation, created }) => ({ id, citation, created });
+  return { notes: notes.map(note), readings: readings.map(reading) };
 }
 
 function isNote(note) {
@@ -91,7 +88,7 @@ function isReading(record) {
 
 function isCitation(citation) {
   if (typeof citation !== "object" || citation === null) return false;
-  const fields = Object.entries({ ...CITED, ...COUNTED });
+  const fields = Object.entries(CITED);
   const metadata = citation.metadata ?? {};
   return fields.every(([name, type]) => typeof citation[name] === type) && typeof metadata === "object";
 }

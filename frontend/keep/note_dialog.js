@@ -1,7 +1,7 @@
 /** Writing a note on a quotation. */
 
 import { messageOf } from "../api.js";
-import { element, labelled, linkButton } from "../dom.js";
+import { element, labelled, linkButton, onSubmit, plainButton } from "../dom.js";
 import { asJson } from "./files.js";
 import { keepNote } from "./kept.js";
 import { say } from "../language.js";
@@ -17,7 +17,7 @@ export async function writeNote({ text = "", tags = [], ...note }) {
   const field = element("input", { id: "note-tags", type: "text", autocomplete: "off" });
   field.setAttribute("aria-describedby", "note-tags-hint");
   const alert = element("div", { role: "alert", hidden: "" });
-  const close = element("button", { type: "button" }, say("page.cancel"));
+  const close = plainButton(say("page.cancel"), () => dialog.close());
   const form = element(
     "form",
     {},
@@ -34,8 +34,7 @@ export async function writeNote({ text = "", tags = [], ...note }) {
   field.value = tags.join(", ");
   let kept = false;
 
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
+  onSubmit(form, async () => {
     const written = { ...note, text: area.value.trim(), tags: tagsIn(field.value) };
     try {
       await keepNote(written);
@@ -48,7 +47,6 @@ export async function writeNote({ text = "", tags = [], ...note }) {
       alert.hidden = false;
     }
   });
-  close.addEventListener("click", () => dialog.close());
   document.body.append(dialog);
   dialog.showModal(); // closing it gives the focus back
   area.focus();

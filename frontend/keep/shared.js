@@ -3,7 +3,7 @@
 import { getJson, messageOf } from "../api.js";
 import { newAnswer } from "../answer/answer.js";
 import { restoreForm } from "../ask/scope.js";
-import { at, element } from "../dom.js";
+import { at, element, plainButton } from "../dom.js";
 import { language, say } from "../language.js";
 import { KNOWN, NAME } from "./exports.js";
 
@@ -22,7 +22,7 @@ export async function openShared(page) {
     notice.remove();
     page.ask(form.question);
   };
-  const offer = element("button", { type: "button", onclick: again }, say("keep.askThis"));
+  const offer = plainButton(say("keep.askThis"), again);
   const lead = element("p", {}, say("keep.sharedQuestion", { question: form.question }));
   notice.append(lead, offer);
   if (typeof shared !== "string") return;

@@ -61,6 +61,7 @@ function noteSection(page) {
       return say("keep.brought", { count });
     }),
   );
+  const ask = linkButton(say("keep.import"), () => bring.click());
   const files = [
     ["Markdown", async () => asMarkdown(all)],
     ["CSV", async () => asCsv(all)],
@@ -74,14 +75,7 @@ function noteSection(page) {
     ...labelled(say("keep.search"), field),
     count,
     list,
-    element(
-      "div",
-      { class: "kept-files" },
-      menu(say("keep.exportNotes"), files),
-      linkButton(say("keep.import"), () => bring.click()),
-      bring,
-      outcome.node,
-    ),
+    element("div", { class: "kept-files" }, menu(say("keep.exportNotes"), files), ask, bring, outcome.node),
   );
   return {
     node,
@@ -204,10 +198,7 @@ async function offerZotero(button) {
 
 function readingItem({ id, citation, created }, page, outcome) {
   const takeOut = () => outcome.attempt(() => removeReading(id).then(() => say("keep.takenOut")));
-  return element(
-    "li",
-    {},
-    ...sourceNodes(citation, page, say("keep.keptOn", { when: dated(created) })),
-    element("div", { class: "more" }, linkButton(say("keep.remove"), takeOut, named("remove", citation))),
-  );
+  const source = sourceNodes(citation, page, say("keep.keptOn", { when: dated(created) }));
+  const remove = linkButton(say("keep.remove"), takeOut, named("remove", citation));
+  return element("li", {}, ...source, element("div", { class: "more" }, remove));
 }

@@ -1,7 +1,7 @@
 /** The passages of a question: how relevant each one is, and the words in it that answer, as places
  * that the server counts: in code points. */
 
-import { element, placeLine } from "../dom.js";
+import { element, placeLine, plainButton } from "../dom.js";
 import { contextLine, fullPlace, marked, unitSpans } from "../text.js";
 
 const GRADES = ["not relevant", "related", "answers in part", "answers"];
@@ -17,6 +17,10 @@ export function judgedPassage(passage, page) {
   grades.append(clear);
   const { title, passage_id: id } = passage;
   const place = [page.label(passage.corpus), passage.date, fullPlace(passage)];
+  const markWords = button("Mark selected words", "quiet", `Mark selected words of ${title}`, markSelected);
+  markWords.addEventListener("mousedown", (event) => event.preventDefault());
+  const byKeys = `Select words of ${title} by keyboard`;
+  const select = button("Select by keyboard", "quiet", byKeys, selectByKeys);
   const node = element(
     "article",
     { class: "judged", tabindex: "-1", "data-passage": id, "aria-label": title },
@@ -25,7 +29,7 @@ export function judgedPassage(passage, page) {
     contextLine(passage),
     text,
     words,
-    element("div", { class: "judgement" }, grades, markButton(), keysButton()),
+    element("div", { class: "judgement" }, grades, markWords, select),
   );
   let selected = null; // what was selected last, for a press of the button takes it away
 
@@ -34,18 +38,6 @@ export function judgedPassage(passage, page) {
     input.addEventListener("change", () => judge(grade));
     into.append(element("label", { class: "choice" }, input, `${grade} ${meaning}`));
     return input;
-  }
-
-  function markButton() {
-    const name = `Mark selected words of ${title}`;
-    const made = button("Mark selected words", "quiet", name, markSelected);
-    made.addEventListener("mousedown", (event) => event.preventDefault());
-    return made;
-  }
-
-  function keysButton() {
-    const name = `Select words of ${title} by keyboard`;
-    return button("Select by keyboard", "quiet", name, selectByKeys);
   }
 
   function judge(grade) {
@@ -71,7 +63,8 @@ export function judgedPassage(passage, page) {
     }
     const { document_id, start } = passage;
     const words = { ...span, document_id, start: start + span.start, end: start + span.end };
-    if (!page.spans.some((known) => samePlace(known, words))) page.spans.push(words);
+    const isKnown = page.spans.some((known) => holds(known, words) && holds(words, known));
+    if (!isKnown) page.spans.push(words);
     page.marks[passage.passage_id] ||= ANSWERS;
     page.changed();
     page.say(`Marked: ${span.quote}`);
@@ -149,12 +142,8 @@ export function spanItem(span, page, next) {
   return element("li", {}, element("q", {}, said), " ", letGo);
 }
 
-function samePlace(a, b) {
-  return a.document_id === b.document_id && a.start === b.start && a.end === b.end;
-}
-
 function button(text, kind, name, onclick) {
-  return element("button", { type: "button", class: kind, "aria-label": name, onclick }, text);
+  return plainButton(text, onclick, { class: kind, "aria-label": name });
 }
 
 /** {start, end, quote} of the selection inside `node`, whose text is `text`; null without one. */

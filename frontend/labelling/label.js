@@ -1,14 +1,12 @@
 /** The page of `atlas eval label`: one label at a time, those that were saved, and drafts that are
  * in this browser alone. */
 
-import "./own_key.js";
 import { getJson, messageOf, newId, sendJson } from "../api.js";
-import { at, element, linkButton } from "../dom.js";
+import { at, element, linkButton, onSubmit, plainButton } from "../dom.js";
 import { tab } from "../storage.js";
 import { counted } from "../text.js";
-import { createDrafts } from "./drafts.js";
 import { holds, judgedPassage, spanItem } from "./judging.js";
-import { listenToKeys, moveFocus } from "./keys.js";
+import { createDrafts, listenToKeys, moveFocus, say } from "./page.js";
 
 const DEPTH = 20; // passages of one search
 const OPEN_AS = "atlas-label-open"; // of this tab: which label is in it
@@ -42,10 +40,6 @@ const page = {
 function empty() {
   return { id: `label-${newId().slice(0, 12)}`, revision: "", question: "", answers: [], marks: {},
     spans: [], documents: [], should_answer: null, category: "", split: "test", searched: [] };
-}
-
-function say(text) {
-  at("status").textContent = text;
 }
 
 function warn(...nodes) {
@@ -180,15 +174,13 @@ async function put(revision) {
 
 /** Somebody saved the label in another tab: neither version goes without a word. */
 function offerConflict(message) {
-  const button = (text, onclick) => element("button", { type: "button", onclick }, text);
-  const mine = button("Save mine instead", () => attempt(saveOver));
-  const other = button("Take the other", () => attempt(() => openSaved(label.id)));
+  const saveOver = async () => {
+    await refresh();
+    await put(labels.find(({ id }) => id === label.id)?.revision ?? "");
+  };
+  const mine = plainButton("Save mine instead", () => attempt(saveOver));
+  const other = plainButton("Take the other", () => attempt(() => openSaved(label.id)));
   warn(`${message} `, element("div", { class: "buttons" }, mine, other));
-}
-
-async function saveOver() {
-  await refresh();
-  await put(labels.find(({ id }) => id === label.id)?.revision ?? "");
 }
 
 /** Goes on with what is not saved of the label, if there is such. */
@@ -272,21 +264,12 @@ function focused() {
   return judged.find(({ node }) => node.contains(document.activeElement));
 }
 
-at("search-form").addEventListener("submit", (event) => {
-  event.preventDefault();
-  attempt(() => search(at("question").value));
-});
+onSubmit(at("search-form"), () => attempt(() => search(at("question").value)));
 at("question").addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) at("search-form").requestSubmit();
 });
-at("more-form").addEventListener("submit", (event) => {
-  event.preventDefault();
-  attempt(() => search(at("more").value));
-});
-at("label-form").addEventListener("submit", (event) => {
-  event.preventDefault();
-  save();
-});
+onSubmit(at("more-form"), () => attempt(() => search(at("more").value)));
+onSubmit(at("label-form"), save);
 at("new-label").addEventListener("click", begin);
 document.addEventListener("selectionchange", () => judged.forEach((each) => each.noteSelection()));
 const nodes = () => judged.map(({ node }) => node);
@@ -297,8 +280,7 @@ async function start() {
     try {
       await refresh();
     } catch (error) {
-      const again = element("button", { type: "button", onclick: start }, "Try again");
-      warn(`${messageOf(error)} `, element("div", { class: "buttons" }, again));
+      warn(`${messageOf(error)} `, element("div", { class: "buttons" }, plainButton("Try again", start)));
       return;
     }
     for (const id of FORMS) at(id).inert = false;
@@ -310,17 +292,11 @@ async function start() {
 }
 
 function listen() {
-  listenToKeys(
-    {
-      j: () => moveFocus(nodes(), 1),
-      k: () => moveFocus(nodes(), -1),
-      s: save,
-      n: begin,
-      w: () => focused()?.selectByKeys(),
-      ...Object.fromEntries([0, 1, 2, 3].map((grade) => [grade, () => focused()?.judge(grade)])),
-    },
-    save,
-  );
+  const grades = [0, 1, 2, 3].map((grade) => [grade, () => focused()?.judge(grade)]);
+  const j = () => moveFocus(nodes(), 1);
+  const k = () => moveFocus(nodes(), -1);
+  const w = () => focused()?.selectByKeys();
+  listenToKeys({ j, k, s: save, n: begin, w, ...Object.fromEntries(grades) }, save);
 }
 
 await start();
@@ -400,17 +376,13 @@ function labelItem(label, on) {
   const { question, category, split, relevant, answerable } = label;
   const answers = answerable ? "answerable" : "not answerable";
   const known = relevant > 0 ? counted(relevant, "relevant passage") : answers;
+  const edit = button("Edit", question, () => on.edit(label.id));
   return element(
     "li",
     { "data-label": label.id },
     element("p", { class: "asked" }, question),
     element("p", { class: "hint" }, [category, split, known].filter(Boolean).join(" · ")),
-    element(
-      "div",
-      { class: "buttons" },
-      button("Edit", question, () => on.edit(label.id)),
-      deleteButton(label, on),
-    ),
+    element("div", { class: "buttons" }, edit, deleteButton(label, on)),
   );
 }
 
@@ -432,21 +404,12 @@ function deleteButton(label, on) {
 
 function draftItem(draft, on) {
   const question = draft.question || "No question yet";
-  return element(
-    "li",
-    {},
-    element("p", { class: "asked" }, question),
-    element(
-      "div",
-      { class: "buttons" },
-      button("Go on", question, () => on.resume(draft)),
-      button("Discard", question, () => on.discard(draft)),
-    ),
-  );
+  const goOn = button("Go on", question, () => on.resume(draft));
+  const discard = button("Discard", question, () => on.discard(draft));
+  const buttons = element("div", { class: "buttons" }, goOn, discard);
+  return element("li", {}, element("p", { class: "asked" }, question), buttons);
 }
 
 function button(text, question, onclick) {
-  const name = `${text}: ${question}`;
-  const attributes = { type: "button", class: "quiet", "aria-label": name, onclick };
-  return element("button", attributes, text);
+  return plainButton(text, onclick, { class: "quiet", "aria-label": `${text}: ${question}` });
 }

@@ -1,12 +1,10 @@
 /** The page of `atlas eval rate`: one answer at a time, without what tells who wrote it, on the
  * scales of the run. */
 
-import "./own_key.js";
 import { getJson, messageOf, sendJson } from "../api.js";
-import { alertIn, at, disclosure, element } from "../dom.js";
+import { alertIn, at, disclosure, element, onSubmit } from "../dom.js";
 import { tab } from "../storage.js";
-import { createDrafts } from "./drafts.js";
-import { listenToKeys, moveFocus } from "./keys.js";
+import { createDrafts, listenToKeys, moveFocus, say } from "./page.js";
 
 const RATER = "atlas-rater"; // of this tab: who rates
 const NOTHING = { scores: {}, rationales: {}, comment: "" };
@@ -16,10 +14,6 @@ let drafts = null;
 let about = null; // what is rated, and by whom; without a `rater` whoever gives a name
 let state = null; // {rater, items, ratings, at}
 let saving = false;
-
-function say(text) {
-  at("status").textContent = text;
-}
 
 async function attempt(step) {
   alertIn(at("page-alert"));
@@ -142,14 +136,8 @@ function step(by) {
   show((state.at + by + items.length) % items.length);
 }
 
-at("rater-form").addEventListener("submit", (event) => {
-  event.preventDefault();
-  attempt(() => begin(at("rater").value));
-});
-at("rating-form").addEventListener("submit", (event) => {
-  event.preventDefault();
-  save();
-});
+onSubmit(at("rater-form"), () => attempt(() => begin(at("rater").value)));
+onSubmit(at("rating-form"), save);
 at("rating-form").addEventListener("input", keepDraft);
 at("save").addEventListener("click", (event) => {
   if (event.detail > 1) event.preventDefault(); // the second of a double click is of the next answer
@@ -163,17 +151,11 @@ await attempt(async () => {
   drafts = createDrafts(`atlas-rating:${about.run}`);
   scales = createScales(at("scales"), about.scales, keepDraft);
   const choose = (number) => () => state && scales.choose(number);
-  listenToKeys(
-    {
-      j: () => moveFocus(scales.nodes, 1),
-      k: () => moveFocus(scales.nodes, -1),
-      s: save,
-      n: () => step(1),
-      p: () => step(-1),
-      ...Object.fromEntries(Array.from({ length: 10 }, (_, number) => [number, choose(number)])),
-    },
-    save,
-  );
+  const numbers = Array.from({ length: 10 }, (_, number) => [number, choose(number)]);
+  const j = () => moveFocus(scales.nodes, 1);
+  const k = () => moveFocus(scales.nodes, -1);
+  const steps = { n: () => step(1), p: () => step(-1) };
+  listenToKeys({ j, k, s: save, ...steps, ...Object.fromEntries(numbers) }, save);
   const rater = about.rater || tab.find(RATER);
   if (rater === null) return askForName();
   return begin(rater);

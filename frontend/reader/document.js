@@ -1,6 +1,6 @@
 /** A document in the pane: its contents, its text with the marks, and the place that is in view. */
 
-import { at, definitions, element, linkButton, placeLine } from "../dom.js";
+import { at, definitions, element, linkButton, placeLine, plainButton } from "../dom.js";
 import { say, sayNodes } from "../language.js";
 import { contextLine, countBefore, dateWords, fullPlace, heading, lastBefore, offsetsOf, warningStatus } from "../text.js";
 import { digestOf } from "./address.js";
@@ -160,8 +160,7 @@ export function showDocument({ pane, warning, tools, body, side, foot }, found, 
 }
 
 function toggle(label, run) {
-  const attributes = { type: "button", class: "quiet", "aria-pressed": "false", onclick: run };
-  return element("button", attributes, label);
+  return plainButton(label, run, { class: "quiet", "aria-pressed": "false" });
 }
 
 function press(button, isPressed) {

@@ -1,7 +1,7 @@
 /** Finding in a document, whatever case and accents, as the server compares words: every hit is
  * counted and highlighted, and one after the other shown. */
 
-import { element } from "../dom.js";
+import { element, plainButton, signButton } from "../dom.js";
 import { grouped, say } from "../language.js";
 
 const ALL = "reader-hits";
@@ -39,8 +39,8 @@ export function openFind(text, view, { hits: given = [], question = "", start })
     onkeydown: pressed,
   });
   const count = element("output", { class: "count", "aria-live": "polite" });
-  const previous = step("reader.previous", -1, "‹");
-  const next = step("reader.next", 1, "›");
+  const previous = signButton("‹", say("reader.previous"), () => go(-1));
+  const next = signButton("›", say("reader.next"), () => go(1));
   const offers = element(
     "div",
     { class: "offers" },
@@ -57,15 +57,8 @@ export function openFind(text, view, { hits: given = [], question = "", start })
     offers.childElementCount > 0 ? offers : null,
   );
 
-  function step(name, by, sign) {
-    const label = say(name);
-    const attributes = { type: "button", "aria-label": label, title: label, onclick: () => go(by) };
-    return element("button", attributes, element("span", { "aria-hidden": "true" }, sign));
-  }
-
   function offer(label, run) {
-    const attributes = { type: "button", class: "quiet", onclick: () => ((input.value = ""), run()) };
-    return element("button", attributes, label);
+    return plainButton(label, () => ((input.value = ""), run()), { class: "quiet" });
   }
 
   function inSource(find, wanted) {

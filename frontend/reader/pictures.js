@@ -1,7 +1,7 @@
 /** The pages of a PDF or scan as pictures beside the text, with the cited characters marked on them. */
 
 import { getJson, getPicture, messageOf } from "../api.js";
-import { alertIn, element } from "../dom.js";
+import { alertIn, element, signButton } from "../dom.js";
 import { grouped, say } from "../language.js";
 import { lastBefore } from "../text.js";
 
@@ -23,22 +23,12 @@ export function openPictures({ documentId, title, pages, cited, goTo }) {
   const problem = element("p", { role: "alert", hidden: "" });
   const image = element("img", { alt: "", hidden: "" });
   const sheet = element("div", { class: "sheet" }, image);
-  const before = step("reader.pageBefore", -1, "‹");
-  const after = step("reader.pageAfter", 1, "›");
+  const before = signButton("‹", say("reader.pageBefore"), () => turn(-1));
+  const after = signButton("›", say("reader.pageAfter"), () => turn(1));
   const bar = element("div", { class: "buttons" }, before, label, after);
   const frame = { class: "sheet-frame", tabindex: "0", role: "region", "aria-label": say("reader.picture") };
-  const node = element(
-    "div",
-    { class: "picture", hidden: "" },
-    bar,
-    problem,
-    element("div", frame, sheet),
-  );
-
-  function step(name, by, sign) {
-    const attributes = { type: "button", "aria-label": say(name), title: say(name), onclick: () => turn(by) };
-    return element("button", attributes, element("span", { "aria-hidden": "true" }, sign));
-  }
+  const framed = element("div", frame, sheet);
+  const node = element("div", { class: "picture", hidden: "" }, bar, problem, framed);
 
   function turn(by) {
     const page = pages[shown.number - 1 + by];

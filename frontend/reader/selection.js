@@ -1,6 +1,6 @@
 /** Actions on the words that are selected in a document. */
 
-import { element } from "../dom.js";
+import { element, plainButton } from "../dom.js";
 import { copyOld } from "../keep/citing.js";
 import { say } from "../language.js";
 import { linkTo } from "./address.js";
@@ -81,10 +81,7 @@ export function openSelection({ documentId, text, view, offsets, actions = [], s
       ...actions,
     ];
     const { from, to, ...detail } = selected;
-    const nodes = all.map(({ label, run }) =>
-      element("button", { type: "button", onclick: () => run(detail) }, label),
-    );
-    buttons.replaceChildren(...nodes);
+    buttons.replaceChildren(...all.map(({ label, run }) => plainButton(label, () => run(detail))));
     node.hidden = false;
   }
 

@@ -36,7 +36,7 @@ export function openText(text, marks, pages, says) {
     const nodes = [];
     for (let from = start, next = countBefore(cuts, (cut) => cut <= start); from < end; next += 1) {
       const to = Math.min(cuts[next] ?? end, end);
-      if (labels.has(from)) nodes.push(pageStart(labels.get(from)));
+      if (labels.has(from)) nodes.push(element("span", { class: "page-start", "data-label": labels.get(from) }));
       const piece = document.createTextNode(text.slice(from, to));
       const known = { start: from, end: to, node: piece, number: pieces.length };
       pieces.push(known);
@@ -170,10 +170,6 @@ export function scrollTo(node, pane) {
 /** Tells if a text node is in `node`, or on this side of it. */
 function isIn(node, piece, side) {
   return node.contains(piece) || (node.compareDocumentPosition(piece) & side) !== 0;
-}
-
-function pageStart(label) {
-  return element("span", { class: "page-start", "data-label": label });
 }
 
 /** Blocks in groups that the browser lays out when they come near, with a guess of their height. */

@@ -1,7 +1,7 @@
 /** The panel in which sources are chosen, sent and reported. What runs goes on when it is closed. */
 
 import { cancelJob, getJson, ingest, jobEvents, messageOf, sendJson } from "../api.js";
-import { alertIn, at, choice, disclosure, element, labelled, linkButton } from "../dom.js";
+import { alertIn, at, choice, disclosure, element, labelled, linkButton, onSubmit, plainButton } from "../dom.js";
 import { language, say, told } from "../language.js";
 import { tab } from "../storage.js";
 import { JOBS, TRY } from "./offer.js";
@@ -21,11 +21,7 @@ export function openPanel(button) {
   const alert = element("p", { role: "alert", hidden: "" });
   const reports = element("div", { id: "sources-reports", "aria-live": "polite" });
   const zotero = element("div", { class: "zotero" });
-  const fromZotero = element(
-    "button",
-    { type: "button", hidden: "", onclick: () => offerZotero(true) },
-    say("sources.zotero"),
-  );
+  const fromZotero = plainButton(say("sources.zotero"), () => offerZotero(true), { hidden: "" });
   const files = picker({ multiple: "" });
   const folder = picker({ webkitdirectory: "" });
   const replace = element("input", { type: "checkbox" });
@@ -33,10 +29,10 @@ export function openPanel(button) {
   const replacing = element("label", { class: "choice", hidden: "" }, replace, words);
   const add = element("button", { class: "primary", type: "submit" }, say("sources.send"));
   const stop = element("button", { type: "button", hidden: "" }, say("page.cancel"));
-  const close = element("button", { type: "button", onclick: leave }, say("page.close"));
+  const close = plainButton(say("page.close"), leave);
   const form = element(
     "form",
-    { onsubmit: send },
+    {},
     element("h2", { id: "sources-title" }, say("sources.add")),
     element("p", {}, say("sources.kinds")),
     element(
@@ -46,8 +42,8 @@ export function openPanel(button) {
       element(
         "div",
         { class: "buttons" },
-        element("button", { type: "button", onclick: () => files.click() }, say("sources.files")),
-        element("button", { type: "button", onclick: () => folder.click() }, say("sources.folder")),
+        plainButton(say("sources.files"), () => files.click()),
+        plainButton(say("sources.folder"), () => folder.click()),
         fromZotero,
       ),
       zotero,
@@ -67,6 +63,7 @@ export function openPanel(button) {
   let added = false;
 
   const renaming = element("div", {});
+  onSubmit(form, () => running || run(upload));
   dialog.append(form, renaming);
   dialog.addEventListener("close", () => {
     if (!running) button.textContent = say("sources.add");
@@ -135,7 +132,7 @@ export function openPanel(button) {
 
   function draw() {
     const flat = groups.get("");
-    if (flat && !flat.name) flat.name = nameOf([...flat.files.keys()]);
+    if (flat && !flat.name) flat.name = nameOf(flat.files.keys());
     chosen.replaceChildren(...[...groups].map(drawGroup));
     add.hidden = groups.size === 0;
     alert.hidden = true;
@@ -172,11 +169,6 @@ export function openPanel(button) {
     );
   }
 
-  function send(event) {
-    event.preventDefault();
-    if (!running) run(upload);
-  }
-
   async function upload() {
     reports.replaceChildren();
     for (const [key, group] of groups) {
@@ -187,11 +179,10 @@ export function openPanel(button) {
       const note = Object.fromEntries(said.filter(([, value]) => value)); // the rest stays
       const stopped = new AbortController();
       stop.onclick = () => stopped.abort();
-      const job = await sent(group, note, (...done) => tell(words, ...done), stopped.signal).catch(
-        (error) => {
-          if (!stopped.signal.aborted) throw error;
-        },
-      );
+      const sending = sent(group, note, (...done) => tell(words, ...done), stopped.signal);
+      const job = await sending.catch((error) => {
+        if (!stopped.signal.aborted) throw error;
+      });
       if (!job) break;
       remember([...begun(), job.id]);
       groups.delete(key);
@@ -322,16 +313,14 @@ function zoteroFields(collections, choose) {
   const take = () => choose(collections.find(({ key }) => key === select.value));
   return [
     ...labelled(say("sources.zoteroWhich"), select),
-    element("button", { type: "button", onclick: take }, say("sources.zoteroTake")),
+    plainButton(say("sources.zoteroTake"), take),
   ];
 }
 
 /** The name of a corpus of files that lie in no folder. */
-function nameOf(paths) {
-  const [only] = paths;
-  return paths.length === 1 && /\.zip$/i.test(only)
-    ? only.replace(/\.zip$/i, "")
-    : say("sources.mine");
+function nameOf([only, ...others]) {
+  const isZip = others.length === 0 && /\.zip$/i.test(only);
+  return isZip ? only.slice(0, -".zip".length) : say("sources.mine");
 }
 
 function sizeOf(bytes) {
@@ -405,9 +394,8 @@ function list(title, rows) {
 }
 
 function tryIt(question, ask) {
-  const button = { type: "button", class: "primary", onclick: () => ask(question) };
-  const title = element("h4", {}, say("sources.try"));
-  return element("div", {}, title, element("button", button, question.question));
+  const button = plainButton(question.question, () => ask(question), { class: "primary" });
+  return element("div", {}, element("h4", {}, say("sources.try")), button);
 }
 
 /** Fields for the date and the description of a corpus, which write into `note` what is typed. */
@@ -428,13 +416,9 @@ function noteFields(prefix, note) {
 
 /** The form, or null if there is no such corpus; `begin` is called with a step that gives a job. */
 async function renameForm(begin) {
-  const [{ jobs }, { collection, corpora }] = await Promise.all(
-    ["api/jobs", "api/corpora"].map(getJson),
-  );
-  const own = new Set(
-    jobs.filter((job) => job.collection === collection && job.result).map((job) => job.corpus),
-  );
-  const offered = corpora.filter(({ id }) => own.has(id));
+  const [{ jobs }, { collection, corpora }] = await Promise.all(["api/jobs", "api/corpora"].map(getJson));
+  const own = jobs.filter((job) => job.collection === collection && job.result);
+  const offered = corpora.filter(({ id }) => own.some(({ corpus }) => corpus === id));
   if (offered.length === 0) return null;
   const corpus = choice({ id: "rename-corpus" }, offered.map(({ id, label }) => [id, label]));
   const label = element("input", { id: "rename-label", type: "text", required: "", maxlength: 100 });
@@ -448,23 +432,18 @@ async function renameForm(begin) {
   corpus.addEventListener("change", fill);
   fill();
 
-  function submit(event) {
-    event.preventDefault();
+  const form = element(
+    "form",
+    {},
+    ...labelled(say("sources.which"), corpus),
+    ...labelled(say("ask.newName"), label),
+    more,
+    element("div", { class: "buttons" }, element("button", {}, say("keep.save"))),
+  );
+  onSubmit(form, () => {
     const [date, description] = [note.date.trim(), note.description.trim()];
     const said = { corpus: corpus.value, label: label.value.trim(), date, description };
     begin(() => sendJson("POST", "api/ingest", { path: collection, ...said }));
-  }
-
-  return disclosure(
-    say("sources.rename"),
-    {},
-    element(
-      "form",
-      { onsubmit: submit },
-      ...labelled(say("sources.which"), corpus),
-      ...labelled(say("ask.newName"), label),
-      more,
-      element("div", { class: "buttons" }, element("button", { type: "submit" }, say("keep.save"))),
-    ),
-  );
+  });
+  return disclosure(say("sources.rename"), {}, form);
 }

@@ -196,10 +196,7 @@ export default {
     didYouMean: "Did you mean {suggestions} instead of {word}?",
     orElse: " or ",
     noneHolds: "No passage holds {phrases}.",
-    onlySomeHold: {
-      one: "Only {count} passage holds {phrases}.",
-      other: "Only {count} passages hold {phrases}.",
-    },
+    onlySomeHold: { one: "Only {count} passage holds {phrases}.", other: "Only {count} passages hold {phrases}." },
     othersWithout: "The others were found without.",
     theseWithout: "These were found without.",
     without: "Without {phrases}",
@@ -459,8 +456,7 @@ export default {
     link: "Link to this passage",
     failed: "The document cannot be shown",
     changed: "The document has changed: the marked text is not the text that was cited.",
-    moved:
-      "The document has changed since this link was made: the words it was made for are looked for below.",
+    moved: "The document has changed since this link was made: the words it was made for are looked for below.",
     file: "File",
     contents: "Contents",
     findButton: "Find",
@@ -633,10 +629,7 @@ export default {
     askingFirst: "Passages with {query}{where} come first.",
     askingTooMany: { one: "{count} document is too many to ask about. Narrow the filters, or open one point of the trend.", other: "{count} documents are too many to ask about. Narrow the filters, or open one point of the trend." },
     askingWhere: " ({where})",
-    countInstead: {
-      one: "Exact count: {documents} mentions {query}.",
-      other: "Exact count: {documents} mention {query}.",
-    },
+    countInstead: { one: "Exact count: {documents} mentions {query}.", other: "Exact count: {documents} mention {query}." },
     countNone: "Exact count: no document mentions {query}.",
     countShow: "Show the hits",
   },

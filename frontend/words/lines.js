@@ -3,7 +3,7 @@
  * The lines are a grid: one row has the focus, arrow keys move it, Enter opens the passage.
  */
 
-import { disclosure, element, linkButton } from "../dom.js";
+import { disclosure, element, linkButton, plainButton } from "../dom.js";
 import { grouped, say } from "../language.js";
 import { yearIn } from "../text.js";
 import { askButton, pointName } from "./ask_about.js";
@@ -47,12 +47,12 @@ export async function lines(state, tools) {
     const nodes = [pointNote(state, tools), none].filter((node) => node !== null);
     return { summary: summaryOf(first, tools), nodes };
   }
-  const draw = { type: "button", onclick: () => tools.go({ seed: (state.seed + 1) % 1_000_000 }) };
+  const draw = () => tools.go({ seed: (state.seed + 1) % 1_000_000 });
   const bar = element(
     "div",
     { class: "words-bar" },
     chooser("sort", SORTS.map((sort) => [sort, say(`words.sort_${sort}`)]), state.sort, tools.go),
-    state.sample > 0 ? element("button", draw, say("words.drawAgain")) : null,
+    state.sample > 0 ? plainButton(say("words.drawAgain"), draw) : null,
     askButton(state, tools),
     download(state, tools, first.listed),
   );

@@ -1,7 +1,7 @@
 /** Tables whose columns can be sorted, and tables as CSV (RFC 4180), in which no spreadsheet
  * computes a cell. */
 
-import { element } from "../dom.js";
+import { element, plainButton } from "../dom.js";
 import { grouped, language, say } from "../language.js";
 import { actionButton, download, textFile } from "../parts.js";
 
@@ -65,8 +65,7 @@ export function sortable(columns, rows) {
 function headOf({ head, number, hint }, sort) {
   const kind = number === undefined ? {} : { class: "number" };
   const means = hint ? { "aria-description": hint } : {};
-  const button = element("button", { type: "button", onclick: sort, ...means }, head);
-  return element("th", { scope: "col", ...kind }, button);
+  return element("th", { scope: "col", ...kind }, plainButton(head, sort, means));
 }
 
 function rowOf(columns, row) {
