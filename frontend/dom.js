@@ -79,15 +79,10 @@ export function externalLink(address, text, attributes = {}) {
 
 /** Where a text is from, in words, with a link to its own site if it has an address. */
 export function placeLine(parts, address, title) {
-  const link = sourceLink(address, title);
+  const site = URL.canParse(address ?? "") ? new URL(address).hostname.replace(/^www\./, "") : "";
+  const link = externalLink(address, site, { "aria-label": `${site}: ${title}` });
   const words = parts.filter(Boolean).join(" · ");
   return element("span", { class: "place" }, link ? `${words} · ` : words, link);
-}
-
-function sourceLink(address, title) {
-  if (!URL.canParse(address ?? "")) return null;
-  const site = new URL(address).hostname.replace(/^www\./, "");
-  return externalLink(address, site, { "aria-label": `${site}: ${title}` });
 }
 
 /** Has the page use a style sheet of a part that is loaded late; resolves when it is there. */

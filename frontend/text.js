@@ -98,7 +98,8 @@ export function shortPlace(place) {
   if (locator) return locator;
   const kind = metadata?.content_type;
   if (passage && page === 1 && !printed && kind && !PAGED.has(kind)) return "";
-  return `${unit(metadata)} ${printed || page}`;
+  const inColumns = String(metadata?.pages_are ?? "").startsWith("columns");
+  return `${inColumns ? "col." : "p."} ${printed || page}`;
 }
 
 /** Adds to `shortPlace` the page of the file where another number is printed on it. */
@@ -120,10 +121,6 @@ export function contextLine({ title, section, speaker }) {
     headings ? element("span", { class: "headings" }, headings) : null,
     speaker ? element("span", { class: "speaker" }, speaker) : null,
   );
-}
-
-function unit(metadata) {
-  return String(metadata?.pages_are ?? "").startsWith("columns") ? "col." : "p.";
 }
 
 /** {toUnits, toPoints} for places in `text`; each is a search in the few characters of two units. */

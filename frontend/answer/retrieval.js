@@ -23,18 +23,14 @@ const legsOf = ({ legs }) => ["dense", "lexical", ...(legs.sparse ? ["sparse"] :
 
 /** The section; `candidates` stands below the counts. */
 export function retrievalSummary(answer, page, candidates) {
+  const warnings = notes([...answer.retrieval.notes, ...leftOut(answer)]);
   return disclosure(
     say("answer.how", { found: howLine(answer) }),
     { class: "retrieval" },
     countsTable(answer.retrieval, page),
     candidates,
     definitions(factsOf(answer)),
-    element(
-      "div",
-      { class: "more" },
-      ...traceLink(page.traceUrl(answer.trace_id)),
-      notes([...answer.retrieval.notes, ...leftOut(answer)]),
-    ),
+    element("div", { class: "more" }, ...traceLink(page.traceUrl(answer.trace_id)), warnings),
   );
 }
 
@@ -86,15 +82,13 @@ function headRow(names, ...more) {
 
 function factsOf({ decision, reason, retrieval, timings_ms: timings, target, usage, ...answer }) {
   const [oldest, newest] = [retrieval.freshness.oldest, retrieval.freshness.newest].map(dateWords);
+  const dated = oldest ? say("answer.fromTo", { from: oldest, to: newest }) : say("answer.undated");
   const why = [element("span", { lang: "en" }, reason.message), measured(reason.numbers)];
   const facts = [
     [say("answer.decision"), say(`answer.decision_${decision}`)],
     ...(decision === "ANSWER" ? [] : [[say("answer.reason"), element("span", {}, ...why)]]),
     [say("answer.supportShare"), retrieval.confidence.support.toFixed(2)],
-    [
-      say("answer.dated"),
-      oldest ? say("answer.fromTo", { from: oldest, to: newest }) : say("answer.undated"),
-    ],
+    [say("answer.dated"), dated],
     [say("answer.time"), duration(timings.total)],
     [say("answer.target"), target],
   ];
@@ -179,13 +173,9 @@ function column(corpus, candidates, known) {
   const items = candidates.map((candidate) => candidateItem(candidate, known));
   const kept = candidates.filter(({ passage_id: passage }) => known.kept.has(passage)).length;
   const counts = say("answer.candidatesOf", { count: candidates.length, kept });
-  return element(
-    "section",
-    { "aria-labelledby": id },
-    element("h4", { id }, known.page.label(corpus)),
-    element("p", { class: "hint" }, counts),
-    element("ol", { tabindex: "0", "aria-labelledby": id }, ...items),
-  );
+  const title = element("h4", { id }, known.page.label(corpus));
+  const list = element("ol", { tabindex: "0", "aria-labelledby": id }, ...items);
+  return element("section", { "aria-labelledby": id }, title, element("p", { class: "hint" }, counts), list);
 }
 
 function candidateItem({ passage_id: passageId, rank, score, legs }, { kept, cited, titles, page }) {
@@ -228,12 +218,9 @@ async function weightsOf(name, legs) {
 }
 
 function weightsIn(settings, legs) {
-  const named = Object.entries(settings).filter(
-    ([key]) => key.startsWith("WEIGHT_") && (key !== "WEIGHT_SPARSE" || legs.includes("sparse")),
-  );
-  return Object.fromEntries(
-    named.map(([key, weight]) => [key.slice("WEIGHT_".length).toLowerCase(), weight]),
-  );
+  const isWeight = (key) => key.startsWith("WEIGHT_") && (key !== "WEIGHT_SPARSE" || legs.includes("sparse"));
+  const named = Object.entries(settings).filter(([key]) => isWeight(key));
+  return Object.fromEntries(named.map(([key, weight]) => [key.slice("WEIGHT_".length).toLowerCase(), weight]));
 }
 
 /** Searches again, with every candidate; it is not traced a second time. */

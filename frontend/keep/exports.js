@@ -28,12 +28,8 @@ export const KNOWN = [
 /** Everything for one finished answer; `asked` is its question as the form had it. */
 export function answerExport(answer, asked) {
   const bundle = [say("keep.bundle"), () => runBundle(answer.qa_id)];
-  return element(
-    "div",
-    { class: "take-home" },
-    copying(answer, asked),
-    menu(say("keep.export"), [...inFormats(() => [answer]), bundle]),
-  );
+  const files = menu(say("keep.export"), [...inFormats(() => [answer]), bundle]);
+  return element("div", { class: "take-home" }, copying(answer, asked), files);
 }
 
 /** The menu for a conversation; `answers` gives those so far. */
@@ -57,21 +53,18 @@ function copying(answer, asked) {
     ),
     linkButton(say("keep.print"), (event) => printOne(event.target.closest("article"))),
   ];
-  return element("div", { class: "copying" }, ...buttons.filter((button) => button !== null), node);
+  return element("div", { class: "copying" }, ...buttons, node);
 }
 
 /** Prints one answer of several. */
 function printOne(article) {
   document.body.classList.add("printing-one");
   article.classList.add("printed");
-  addEventListener(
-    "afterprint",
-    () => {
-      document.body.classList.remove("printing-one");
-      article.classList.remove("printed");
-    },
-    { once: true },
-  );
+  const over = () => {
+    document.body.classList.remove("printing-one");
+    article.classList.remove("printed");
+  };
+  addEventListener("afterprint", over, { once: true });
   print();
 }
 
@@ -82,9 +75,7 @@ function inFormats(answers) {
 /** A folded menu of files: pairs of a label and what loads {name, content}. */
 export function menu(title, files) {
   const alert = element("p", { role: "alert", hidden: "" });
-  const items = files.map(([label, load]) =>
-    element("li", {}, linkButton(label, () => save(load, alert))),
-  );
+  const items = files.map(([label, load]) => element("li", {}, linkButton(label, () => save(load, alert))));
   const list = element("ul", { "aria-label": say("keep.exportAs", { title }) }, ...items);
   return disclosure(title, { class: "export" }, list, alert);
 }

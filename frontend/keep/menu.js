@@ -44,9 +44,8 @@ function keepMenu(found) {
   );
 }
 
-async function listed(citation) {
-  await keepReading(citation);
-  return say("keep.listed");
+function listed(citation) {
+  return keepReading(citation).then(() => say("keep.listed"));
 }
 
 /** Lists actions on selected words, {label, run(selection)}; what comes of them is told

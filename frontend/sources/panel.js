@@ -97,11 +97,10 @@ export function openPanel(button) {
     fromZotero.hidden = !offered;
     if (!isChosen) return;
     const all = { key: "library", name: say("sources.zoteroAll") };
-    zotero.replaceChildren(
-      ...(problem
-        ? [element("p", { role: "alert" }, told(problem))]
-        : zoteroFields([...collections, all], chooseZotero)),
-    );
+    const fields = problem
+      ? [element("p", { role: "alert" }, told(problem))]
+      : zoteroFields([...collections, all], chooseZotero);
+    zotero.replaceChildren(...fields);
     zotero.querySelector("select")?.focus();
   }
 

@@ -44,8 +44,7 @@ export async function lines(state, tools) {
   add(first);
   if (first.hits === 0) {
     const none = element("p", { class: "notice" }, say("words.nothing"));
-    const nodes = [pointNote(state, tools), none].filter((node) => node !== null);
-    return { summary: summaryOf(first, tools), nodes };
+    return { summary: summaryOf(first, tools), nodes: [pointNote(state, tools), none] };
   }
   const draw = () => tools.go({ seed: (state.seed + 1) % 1_000_000 });
   const bar = element(
@@ -64,7 +63,7 @@ export async function lines(state, tools) {
     element("div", { class: "words-bar" }, more, shown),
     inDocuments,
   ];
-  return { summary: summaryOf(first, tools), nodes: nodes.filter((node) => node !== null) };
+  return { summary: summaryOf(first, tools), nodes };
 }
 
 function summaryOf(found, { label }) {
@@ -82,12 +81,9 @@ function summaryOf(found, { label }) {
 /** Says which point of a trend the lines are of, with the way back to all of them. */
 function pointNote({ point }, { go, label }) {
   if (point === null) return null;
-  return element(
-    "p",
-    { class: "notice" },
-    element("span", {}, say("words.narrowed", { where: pointName(point, label) }), " "),
-    linkButton(say("words.everywhere"), () => go({ point: null })),
-  );
+  const where = element("span", {}, say("words.narrowed", { where: pointName(point, label) }), " ");
+  const all = linkButton(say("words.everywhere"), () => go({ point: null }));
+  return element("p", { class: "notice" }, where, all);
 }
 
 function documentItem({ document_id: documentId, title, date, lines: number, first }, { page }) {

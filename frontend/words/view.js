@@ -143,7 +143,7 @@ export async function openWords(page) {
       const { summary, nodes } = await TABS[state.tab](state, tools);
       if (mine.signal.aborted) return;
       said.replaceChildren(...summary);
-      tabs.panel.replaceChildren(...nodes);
+      tabs.panel.replaceChildren(...nodes.filter((node) => node !== null));
       looked = addressed();
       return true;
     } catch (error) {
