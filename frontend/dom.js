@@ -50,7 +50,7 @@ export function choice(attributes, pairs) {
 }
 
 /** A control behind its label. */
-export function labelled(words, control) {
+export function withLabel(words, control) {
   return [element("label", { for: control.id }, words), control];
 }
 

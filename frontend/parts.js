@@ -1,7 +1,7 @@
 /** Parts that several views share: what tells the outcome of an action, figures, files. */
 
 import { messageOf, Problem } from "./api.js";
-import { alertIn, choice, element, labelled } from "./dom.js";
+import { alertIn, choice, element, withLabel } from "./dom.js";
 import { language, say } from "./language.js";
 
 const figures = new Intl.NumberFormat(language, { maximumFractionDigits: 2 });
@@ -85,5 +85,5 @@ export function chooser(name, choices, chosen, go) {
   const select = choice({ id: `words-choose-${name}` }, choices);
   select.value = chosen;
   select.addEventListener("change", () => go({ [name]: select.value }));
-  return element("div", { class: "chooser" }, ...labelled(say(`words.${name}`), select));
+  return element("div", { class: "chooser" }, ...withLabel(say(`words.${name}`), select));
 }

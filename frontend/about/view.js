@@ -4,7 +4,7 @@
 import { getJson, messageOf } from "../api.js";
 import { fieldName, valueName } from "../ask/fields.js";
 import { chart } from "../charts/chart.js";
-import { at, choice, definitions, disclosure, element, labelled, linkButton, plainButton, styled } from "../dom.js";
+import { at, choice, definitions, disclosure, element, linkButton, plainButton, styled, withLabel } from "../dom.js";
 import { language, say, told } from "../language.js";
 import { dateWords, heading, yearWords } from "../text.js";
 import { actionButton } from "../parts.js";
@@ -326,7 +326,7 @@ function documentList({ corpora }, page) {
 /** A row of controls; each has the words of its key. */
 function controls(byKey) {
   const choosers = Object.entries(byKey).map(([key, control]) =>
-    element("div", { class: "chooser" }, ...labelled(say(key), control)),
+    element("div", { class: "chooser" }, ...withLabel(say(key), control)),
   );
   return element("div", { class: "words-bar" }, ...choosers);
 }

@@ -191,7 +191,7 @@ export function newConversation(page) {
     at("answers").replaceChildren();
     showEmpty(session.turns.length === 0);
     for (const turn of session.turns) showAgain(turn);
-    at("export-conversation").hidden = answered(session.turns).length === 0;
+    at("export-conversation").hidden = answeredTurns(session.turns).length === 0;
     status.textContent = "";
     remember();
   }
@@ -249,7 +249,7 @@ export function newConversation(page) {
     question.focus();
   });
   at("edit-end").addEventListener("click", endEdit);
-  at("export-conversation").append(conversationExport(() => answered(session.turns).map(({ answer }) => answer)));
+  at("export-conversation").append(conversationExport(() => answeredTurns(session.turns).map(({ answer }) => answer)));
   form.addEventListener("input", () => {
     touched = true;
     rememberSoon();
@@ -315,13 +315,13 @@ function line({ turns }, id) {
   return found;
 }
 
-function answered(turns) {
+function answeredTurns(turns) {
   return turns.filter((turn) => turn.answer !== null);
 }
 
 /** Lists the questions and answers of answered turns, as the server takes them. */
 function historyOf(turns) {
-  return answered(turns).flatMap(({ request, answer }) => {
+  return answeredTurns(turns).flatMap(({ request, answer }) => {
     // as it was read, so that the next follow-up can point to what it names
     const question = answer.standalone_question ?? request.question;
     // without markers, which are good only once

@@ -1,7 +1,7 @@
 /** Conversations as this browser keeps them: found by their words, opened, renamed, deleted. */
 
 import { messageOf } from "../api.js";
-import { at, disclosure, element, labelled, linkButton, plainButton } from "../dom.js";
+import { at, disclosure, element, linkButton, plainButton, withLabel } from "../dom.js";
 import { all, change, clear, get, put, remove } from "../keep/database.js";
 import { language, say } from "../language.js";
 import { browser, tab } from "../storage.js";
@@ -28,7 +28,7 @@ export function offerConversations({ open, present, forgotten }) {
   const folded = disclosure(
     say("ask.conversations"),
     { class: "conversations" },
-    ...labelled(say("ask.findConversation"), search),
+    ...withLabel(say("ask.findConversation"), search),
     list,
     said,
     element("label", { class: "choice" }, keep, element("span", {}, say("ask.keep"))),

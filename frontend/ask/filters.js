@@ -2,7 +2,7 @@
  * folded section to choose other values, with how many documents each would leave. */
 
 import { messageOf, sendJson } from "../api.js";
-import { at as place, disclosure, element, labelled, linkButton, svg } from "../dom.js";
+import { at as place, disclosure, element, linkButton, svg, withLabel } from "../dom.js";
 import { grouped, language, say } from "../language.js";
 import { yearWords } from "../text.js";
 import { fieldName, filterOf, isRange, rangeName, valueName, valuesOf } from "./fields.js";
@@ -121,7 +121,7 @@ function headingField() {
     event.preventDefault(); // narrows, and asks nothing yet
     take();
   });
-  return element("div", { class: "heading-filter" }, ...labelled(say("ask.headingFilter"), input));
+  return element("div", { class: "heading-filter" }, ...withLabel(say("ask.headingFilter"), input));
 }
 
 /** The list, hidden while nothing narrows; `show` takes a scope. */
@@ -185,8 +185,8 @@ function newYears(take) {
   const [from, to] = [field("year-from"), field("year-to")];
   place("years").append(
     bars,
-    element("div", {}, ...labelled(say("ask.yearFrom"), from)),
-    element("div", {}, ...labelled(say("ask.yearTo"), to)),
+    element("div", {}, ...withLabel(say("ask.yearFrom"), from)),
+    element("div", {}, ...withLabel(say("ask.yearTo"), to)),
   );
   place("years").parentElement.append(note);
 

@@ -2,7 +2,7 @@
  * shown at once, and sent one request after the other. */
 
 import { newId, Problem, sendFeedback } from "../api.js";
-import { element, labelled, linkButton, onSubmit, plainButton } from "../dom.js";
+import { element, linkButton, onSubmit, plainButton, withLabel } from "../dom.js";
 import { grouped, say } from "../language.js";
 import { browser } from "../storage.js";
 
@@ -238,7 +238,7 @@ function commentBox(qaId, feedback) {
     count();
   });
   const buttons = element("div", { class: "buttons" }, save, hint);
-  return element("div", {}, ...labelled(say("feedback.comment"), text), buttons);
+  return element("div", {}, ...withLabel(say("feedback.comment"), text), buttons);
 }
 
 /** Buttons for tags, and a field for another. */
@@ -291,7 +291,7 @@ function newTag(qaId, feedback, tags) {
     input.disabled = state === "gone" || said.tags?.length === MOST_TAGS;
   });
   const button = element("button", {}, say("feedback.add"));
-  const form = element("form", { class: "new-tag" }, ...labelled(say("feedback.anotherTag"), input), button);
+  const form = element("form", { class: "new-tag" }, ...withLabel(say("feedback.anotherTag"), input), button);
   onSubmit(form, add);
   return form;
 }

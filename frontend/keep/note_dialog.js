@@ -1,7 +1,7 @@
 /** Writing a note on a quotation. */
 
 import { messageOf } from "../api.js";
-import { element, labelled, linkButton, onSubmit, plainButton } from "../dom.js";
+import { element, linkButton, onSubmit, plainButton, withLabel } from "../dom.js";
 import { asJson } from "./files.js";
 import { keepNote } from "./kept.js";
 import { say } from "../language.js";
@@ -23,8 +23,8 @@ export async function writeNote({ text = "", tags = [], ...note }) {
     {},
     element("h2", { id: "note-title" }, say(note.id ? "keep.editNote" : "keep.newNote")),
     element("blockquote", { tabindex: "0" }, note.citation.quote),
-    ...labelled(say("keep.note"), area),
-    ...labelled(say("feedback.tags"), field),
+    ...withLabel(say("keep.note"), area),
+    ...withLabel(say("feedback.tags"), field),
     element("p", { class: "hint", id: "note-tags-hint" }, say("keep.tagsHint")),
     alert,
     element("div", { class: "buttons" }, element("button", { class: "primary" }, say("keep.save")), close),

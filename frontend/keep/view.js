@@ -3,7 +3,7 @@
 import { placeOf } from "../answer/sentences.js";
 import { exportedCitations, getJson, messageOf, sendJson } from "../api.js";
 import { citedQuotation, citedReferences, copy, styleChooser } from "./citing.js";
-import { alertIn, at, element, labelled, linkButton, placeLine } from "../dom.js";
+import { alertIn, at, element, linkButton, placeLine, withLabel } from "../dom.js";
 import { menu } from "./exports.js";
 import { asCsv, asJson, asMarkdown, placeWords, readJson } from "./files.js";
 import { bringBack, keepNote, notes, onKept, readings, removeNote, removeReading } from "./kept.js";
@@ -72,7 +72,7 @@ function noteSection(page) {
     "section",
     { class: "kept-part", "aria-labelledby": "notes-title" },
     element("h2", { id: "notes-title" }, say("keep.notes")),
-    ...labelled(say("keep.search"), field),
+    ...withLabel(say("keep.search"), field),
     count,
     list,
     element("div", { class: "kept-files" }, menu(say("keep.exportNotes"), files), ask, bring, outcome.node),

@@ -1,7 +1,7 @@
 /** The panel in which sources are chosen, sent and reported. What runs goes on when it is closed. */
 
 import { cancelJob, getJson, ingest, jobEvents, messageOf, sendJson } from "../api.js";
-import { alertIn, at, choice, disclosure, element, labelled, linkButton, onSubmit, plainButton } from "../dom.js";
+import { alertIn, at, choice, disclosure, element, linkButton, onSubmit, plainButton, withLabel } from "../dom.js";
 import { language, say, told } from "../language.js";
 import { tab } from "../storage.js";
 import { JOBS, TRY } from "./offer.js";
@@ -159,7 +159,7 @@ export function openPanel(button) {
       "fieldset",
       {},
       element("legend", {}, total),
-      ...labelled(say("sources.name"), name),
+      ...withLabel(say("sources.name"), name),
       ...more,
       group.zotero
         ? null
@@ -311,7 +311,7 @@ function zoteroFields(collections, choose) {
   const select = choice({ id: "zotero-collection" }, names);
   const take = () => choose(collections.find(({ key }) => key === select.value));
   return [
-    ...labelled(say("sources.zoteroWhich"), select),
+    ...withLabel(say("sources.zoteroWhich"), select),
     plainButton(say("sources.zoteroTake"), take),
   ];
 }
@@ -407,9 +407,9 @@ function noteFields(prefix, note) {
     field.addEventListener("input", () => (note[name] = field.value));
   }
   return [
-    ...labelled(say("sources.date"), date),
+    ...withLabel(say("sources.date"), date),
     element("p", { class: "hint", id: `${prefix}-hint` }, say("sources.dateHint")),
-    ...labelled(say("sources.description"), description),
+    ...withLabel(say("sources.description"), description),
   ];
 }
 
@@ -434,8 +434,8 @@ async function renameForm(begin) {
   const form = element(
     "form",
     {},
-    ...labelled(say("sources.which"), corpus),
-    ...labelled(say("ask.newName"), label),
+    ...withLabel(say("sources.which"), corpus),
+    ...withLabel(say("ask.newName"), label),
     more,
     element("div", { class: "buttons" }, element("button", {}, say("keep.save"))),
   );

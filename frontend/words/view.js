@@ -6,7 +6,7 @@
 import { getJson, messageOf } from "../api.js";
 import { fieldName } from "../ask/fields.js";
 import { chosenScope, onScopeChange, setScope } from "../ask/scope.js";
-import { at, choice, disclosure, element, labelled, styled } from "../dom.js";
+import { at, choice, disclosure, element, styled, withLabel } from "../dom.js";
 import { say } from "../language.js";
 import { unitSpans } from "../text.js";
 import { newCounting, queriesOf } from "./counting.js";
@@ -413,6 +413,6 @@ function number(name, tabs, min, max, placeholder = "") {
 }
 
 function option(name, tabs, control) {
-  const node = element("div", {}, ...labelled(say(`words.${name}`), control));
+  const node = element("div", {}, ...withLabel(say(`words.${name}`), control));
   return { name, tabs, control, node, value: () => control.value.trim(), set: (to) => (control.value = to) };
 }
