@@ -1,12 +1,12 @@
 /** The page of `atlas eval label`: one label at a time, those that were saved, and drafts that are
  * in this browser alone. */
 
+import { createDrafts, listenToKeys, moveFocus, say } from "./page.js";
 import { getJson, messageOf, newId, sendJson } from "../api.js";
 import { at, element, linkButton, onSubmit, plainButton } from "../dom.js";
 import { tab } from "../storage.js";
 import { counted } from "../text.js";
 import { holds, judgedPassage, spanItem } from "./judging.js";
-import { createDrafts, listenToKeys, moveFocus, say } from "./page.js";
 
 const DEPTH = 20; // passages of one search
 const OPEN_AS = "atlas-label-open"; // of this tab: which label is in it

@@ -17,7 +17,7 @@ function takeKey() {
   return true;
 }
 
-takeKey();
+takeKey(); // this module is imported first: others wait for the strings of the page
 // the address of a later start, pasted into the page of an earlier one
 window.addEventListener("hashchange", () => takeKey() && location.reload());
 

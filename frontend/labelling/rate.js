@@ -1,10 +1,10 @@
 /** The page of `atlas eval rate`: one answer at a time, without what tells who wrote it, on the
  * scales of the run. */
 
+import { createDrafts, listenToKeys, moveFocus, say } from "./page.js";
 import { getJson, messageOf, sendJson } from "../api.js";
 import { alertIn, at, disclosure, element, onSubmit } from "../dom.js";
 import { tab } from "../storage.js";
-import { createDrafts, listenToKeys, moveFocus, say } from "./page.js";
 
 const RATER = "atlas-rater"; // of this tab: who rates
 const NOTHING = { scores: {}, rationales: {}, comment: "" };
