@@ -3,17 +3,14 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from atlas_search.core.locator import TOKEN_PLACE, common, is_locator, token_place
 from atlas_search.core.metadata import Metadata
-from atlas_search.core.wire import (
-    CitationOut,
-    DocumentOut,
-    Highlight,
-    PassageOut,
-    RankedPassageOut,
-)
+
+if TYPE_CHECKING:
+    # who only reads files starts without pydantic: forms are imported where they are made
+    from atlas_search.core.wire import CitationOut, Highlight, RankedPassageOut
 
 Leg = Literal["dense", "lexical", "sparse"]
 Decision = Literal["ANSWER", "ABSTAIN", "BLOCK"]
@@ -103,6 +100,8 @@ class Document:
 
     def to_dict(self, passages: Sequence["Passage"] = ()) -> dict[str, Any]:
         """Plain values, with its `passages`."""
+        from atlas_search.core.wire import DocumentOut, PassageOut
+
         own = [PassageOut.model_validate(passage) for passage in passages]
         return DocumentOut.model_validate(self).model_copy(update={"passages": own}).to_dict()
 
@@ -201,6 +200,8 @@ class Passage:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as the API sends them; None where the source does not say."""
+        from atlas_search.core.wire import PassageOut
+
         return PassageOut.model_validate(self).to_dict()
 
 
@@ -227,15 +228,17 @@ class CheckedPassage:
     ranked: RankedPassage
     valid: bool
     overlap: float
-    highlights: tuple[Highlight, ...]
+    highlights: tuple["Highlight", ...]
 
     @property
     def passage(self) -> Passage:
         """The passage itself."""
         return self.ranked.passage
 
-    def form(self) -> RankedPassageOut:
+    def form(self) -> "RankedPassageOut":
         """Its form: that of the passage, and why it is where it is."""
+        from atlas_search.core.wire import PassageOut, RankedPassageOut
+
         return RankedPassageOut.model_validate(
             dict(PassageOut.model_validate(self.passage))
             | {
@@ -289,8 +292,10 @@ class Citation:
         passage = self.passage
         return passage.line + passage.text.count("\n", 0, self.start - passage.start)
 
-    def form(self) -> CitationOut:
+    def form(self) -> "CitationOut":
         """Its form: where the quote stands, and what the document is."""
+        from atlas_search.core.wire import CitationOut, PassageOut
+
         return CitationOut.model_validate(
             dict(PassageOut.model_validate(self.passage))
             | {

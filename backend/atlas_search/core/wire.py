@@ -42,7 +42,7 @@ def _link(address: str | None) -> str | None:
     return address if is_link(address) else None
 
 
-Stated = Annotated[str | None, BeforeValidator(lambda text: text or None)]
+Stated = Annotated[str | None, BeforeValidator(lambda text: None if text == "" else text)]
 """A text, null where the source does not say."""
 
 Link = Annotated[str | None, AfterValidator(_link)]

@@ -64,7 +64,7 @@ def embed_questions() -> dict[str, float]:
     """Milliseconds of processor of a question embedded, and of the session alone, in turns."""
     from atlas_search.core.settings import load_settings
     from atlas_search.providers.embedding_local import LocalEmbedder
-    from atlas_search.providers.onnx import ExportedModel, _field
+    from atlas_search.providers.onnx import _FIELDS, ExportedModel
     from atlas_search.providers.open import open_embedder
 
     embedder = open_embedder(load_settings())
@@ -74,7 +74,9 @@ def embed_questions() -> dict[str, float]:
     asked = _questions()
     tokens = {
         question: {
-            name: np.array([_field(each, name) for each in model._cut.encode_batch([question])])
+            name: np.array(
+                [getattr(each, _FIELDS[name]) for each in model._cut.encode_batch([question])]
+            )
             for name in model._inputs
         }
         for question in asked
