@@ -36,7 +36,8 @@ make bench
 It measures 20,000 and 200,000 passages of generated text, with vectors at hand, in three corpora
 that hold 1, 10 and 89% of them. `SIZES=20000,1000000` chooses other sizes (a million takes half an
 hour and 17 GB of disk), `PEER_SIZES=20000` the sizes for other libraries, which `make peers-venv`
-installs. An interrupted run continues. Costs are medians of processor time.
+installs. An interrupted run continues. Costs are medians of processor time. A million passages, and
+Qdrant's engine, are in [scaling](scaling.md).
 """
 REACHES = """## Reaches
 
